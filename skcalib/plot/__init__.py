@@ -4,10 +4,8 @@ from .. import _moved
 from ._bin_size import BinSizeDisplay
 from ._document import DocumentDisplay
 from ._event_counts import EventCountDisplay
-from ._panels import ReliabilityPanelsDisplay
-from ._reliability import ReliabilityDisplay
-from ._significance import SignificanceDisplay
-from ._system_scores import SystemScoresDisplay
+from ._reliability import ReliabilityDisplay, ReliabilityPanelsDisplay
+from ._systems import SignificanceDisplay, SystemScoresDisplay
 from ._tag_error import TagErrorDisplay
 
 __all__ = [

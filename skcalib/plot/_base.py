@@ -1,13 +1,10 @@
-"""Base classes of the displays, and checks of keyword arguments.
-
-Figures, axes, legends, styles and texts of all displays.
-"""
+"""Base classes of the displays: axes, legends, styles, texts and keyword arguments."""
 
 from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from textwrap import wrap
 from typing import Any, ParamSpec, TypeVar
@@ -26,30 +23,44 @@ _SIZE = "_skcalib_size"
 # Inches around a legend beside the axes.
 _GAP = 0.25
 
-# Width and height of a reliability plot with its histogram.
-RELIABILITY_SIZE = (5.2, 6.2)
-
 # Characters in a line of a legend that fit into the axes.
 _LONGEST_LINE = 60
+
+
+def check_type(value: Any, kinds: Any, expected: str, *, name: str) -> None:
+    """Raise an error unless `value` is of the `kinds`, which `expected` describes."""
+    if not isinstance(value, kinds):
+        problem = f"must be {expected}. Got {type(value).__name__}."
+        raise ParameterTypeError(name, problem)
 
 
 def take_axes(ax: Any, size: tuple[float, float]) -> Any:
     """Return `ax`, or the axes of a new figure of the given size if it is None."""
     from matplotlib.axes import Axes
 
-    if ax is None:
-        import matplotlib.pyplot as plt
+    check_type(ax, (Axes, type(None)), "matplotlib Axes or None", name="ax")
+    if ax is not None:
+        return ax
+    import matplotlib.pyplot as plt
 
-        figure, ax = plt.subplots(figsize=size, layout="constrained")
-        # A figure with one axes may be widened for a legend. Square axes in the middle
-        # of a wider place would push the legend out of the figure.
-        setattr(figure, _SIZE, size)
-        ax.set_anchor("W")
-    elif not isinstance(ax, Axes):
-        raise ParameterTypeError(
-            "ax", f"must be matplotlib Axes or None. Got {type(ax).__name__}."
-        )
+    figure, ax = plt.subplots(figsize=size, layout="constrained")
+    # A figure with one axes may be widened for a legend. Square axes in the middle of a
+    # wider place would push the legend out of the figure.
+    setattr(figure, _SIZE, size)
+    ax.set_anchor("W")
     return ax
+
+
+def panel_axes(
+    figure: Any, names: Sequence[Any], n_columns: int, **shared: bool
+) -> dict[Any, Any]:
+    """Return axes for each name, in rows of `n_columns` panels."""
+    # The number of rows is rounded up.
+    n_rows = -(-len(names) // n_columns)
+    grid = figure.subplots(n_rows, n_columns, squeeze=False, **shared).ravel()
+    for spare in grid[len(names) :]:
+        spare.remove()
+    return dict(zip(names, grid, strict=False))
 
 
 def draw_points(
@@ -95,6 +106,7 @@ def draw_legend(
     legend = ax.legend(handles, labels, fontsize="small", **beside)
     size = getattr(ax.figure, _SIZE, None)
     if size is not None:
+        # The legend has its size before the figure is drawn, but not yet its place.
         box = legend.get_window_extent()
         width, height = box.width / ax.figure.dpi, box.height / ax.figure.dpi
         ax.figure.set_size_inches(size[0] + width + _GAP, max(size[1], height + _GAP))
@@ -143,8 +155,12 @@ def visible_text(text: Any) -> str:
 
 def plain_text(text: Any) -> str:
     """Return a text that matplotlib shows literally and not as mathematics."""
-    text = visible_text(text).encode("utf-8", "replace").decode()
-    return text.replace("$", r"\$")
+    return _literal(visible_text(text))
+
+
+def _literal(text: str) -> str:
+    # A lone surrogate cannot be drawn.
+    return text.encode("utf-8", "replace").decode().replace("$", r"\$")
 
 
 def legend_text(*parts: Any) -> str | None:
@@ -153,14 +169,15 @@ def legend_text(*parts: Any) -> str | None:
     A long entry has several lines. A name that begins with an underscore gets a leading
     space, because matplotlib would otherwise omit the entry.
     """
-    there = [visible_text(part) for part in parts if part is not None]
+    # Parts are wrapped one by one, so that a new line begins with the description.
+    there = [str(part) for part in parts if part is not None]
     if not there:
         return None
-    text = ": ".join(there)
+    text = visible_text(": ".join(there))
     if len(text) > _LONGEST_LINE:
-        lines = [line for part in there for line in wrap(part, _LONGEST_LINE)]
-        text = "\n".join(lines)
-    text = plain_text(text)
+        lines = [wrap(visible_text(part), _LONGEST_LINE) for part in there]
+        text = "\n".join(line for part in lines for line in part)
+    text = _literal(text)
     return f" {text}" if text.startswith("_") else text
 
 
@@ -191,41 +208,36 @@ class Display(Result):
         return f"<div>{name}{lines}{tagged(self._in_words(), 'p')}</div>"
 
 
-class PerModel:
-    """Attribute with one entry per model.
+class ModelsDisplay(Display):
+    """Base class of displays with a curve and a name for each model.
 
-    The value is the entry itself if there is one model, and a list if there are
-    several. A list is stored in both cases; None means that there are no entries.
+    Its attributes are what `as_shown` returns. Methods use lists, from `_of_each`.
     """
 
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    def __get__(self, display: Any, owner: type) -> Any:
-        if display is None:
-            return self
-        if self.name not in display.__dict__:
-            message = f"{owner.__name__!r} object has no attribute {self.name!r}"
-            raise AttributeError(message)
-        entries = display.__dict__[self.name]
-        return entries[0] if entries is not None and len(entries) == 1 else entries
-
-    def __set__(self, display: Any, value: Any) -> None:
-        display.__dict__[self.name] = None if value is None else as_list(value)
-
-
-class ModelsDisplay(Display):
-    """Base class of displays with a curve and a name for each model."""
-
-    curve = PerModel()
-    name = PerModel()
+    curve: Any
+    name: Any
 
     # Classes of the curves.
     _kinds: tuple[type, ...]
 
+    def _of_each(self, attribute: str, value: Any = None) -> list:
+        """Return one entry per curve, from `value` if it is given or from an attribute.
+
+        The entries are None if the attribute is None.
+        """
+        n = len(as_list(self.curve))
+        value = getattr(self, attribute) if value is None else value
+        entries = [None] * n if value is None else as_list(value)
+        if len(entries) != n:
+            raise ParameterError(
+                attribute,
+                f"must have an entry for each of the {n} curves. Got {len(entries)}.",
+            )
+        return entries
+
     def _curves(self) -> list:
         """Return the curves as a list."""
-        curves = vars(self)["curve"]
+        curves = as_list(self.curve)
         for curve in curves or [curves]:
             if not isinstance(curve, self._kinds):
                 expected = " or ".join(kind.__name__ for kind in self._kinds)
@@ -235,25 +247,9 @@ class ModelsDisplay(Display):
                 )
         return curves
 
-    def _of_each(self, attribute: str, value: Any = None) -> list:
-        """Return one entry per curve, from `value` if it is given or from an attribute.
-
-        The entries are None if the attribute is None.
-        """
-        n = len(vars(self)["curve"])
-        entries = vars(self)[attribute] if value is None else as_list(value)
-        if entries is None:
-            return [None] * n
-        if len(entries) != n:
-            raise ParameterError(
-                attribute,
-                f"must have an entry for each of the {n} curves. Got {len(entries)}.",
-            )
-        return entries
-
-    def _keys(self) -> list:
-        """Return names that identify the models."""
-        return distinct_names(self._of_each("name"))
+    def _by_key(self, entries: Iterable[Any]) -> zip[tuple[Any, Any]]:
+        """Yield a distinct name of each model and its entry."""
+        return zip(distinct_names(self._of_each("name")), entries, strict=True)
 
 
 def distinct_names(names: Sequence[Any]) -> list:
@@ -265,6 +261,21 @@ def distinct_names(names: Sequence[Any]) -> list:
             key = f"{key}_"
         keys.append(key)
     return keys
+
+
+def as_shown(curve: Any, *others: Any) -> list[Any]:
+    """Return attributes as users see them, from entries or sequences of entries.
+
+    If there is one curve, an attribute is its entry. If there are several, it is the
+    list of their entries, or one value for all.
+    """
+    # A list of the wrong length stays a list, so that `_of_each` raises its error.
+    n, shown = len(as_list(curve)), []
+    for value in (curve, *others):
+        entries = as_list(value)
+        is_list = isinstance(value, (list, tuple)) and not len(entries) == n == 1
+        shown.append(entries if is_list else entries[0])
+    return shown
 
 
 def as_list(value: Any) -> list:
@@ -291,6 +302,7 @@ def stacked(
 
 def drawing(plot: Callable[P, R]) -> Callable[P, R]:
     """Make a method `plot` public, with errors that explain where to pass a keyword."""
+    # The first parameter is `self`.
     known = [*inspect.signature(plot).parameters][1:]
 
     @functools.wraps(plot)
@@ -308,6 +320,7 @@ def _remedy(kwargs: Mapping[str, Any], known: Sequence[str]) -> str:
 
     keyword = next(key for key in kwargs if key not in known)
     problem = f"got an unexpected keyword argument {keyword!r}."
+    # A keyword that a line has is a style, and one of the dicts of styles takes it.
     styles = [name for name in known if name.endswith("_kwargs")]
     if styles and hasattr(Line2D, f"set_{keyword}"):
         value = f"{kwargs[keyword]!r:.30}"

@@ -20,18 +20,11 @@ from ..metrics._size_curves import (
     curve_of_sizes,
     doubling_sizes,
 )
-from ._answers import (
-    Query,
-    answers_of_estimators,
-    named_probabilities,
-    pairs_of_answers,
-    pairs_of_predictions,
-    weight_and_groups,
-)
 from ._base import (
     MARKERS,
     ModelsDisplay,
-    PerModel,
+    as_list,
+    as_shown,
     draw_legend,
     drawing,
     legend_text,
@@ -39,6 +32,13 @@ from ._base import (
     line_styles,
     stacked,
     take_axes,
+)
+from ._models import (
+    Query,
+    ask_estimators,
+    named_probabilities,
+    pairs_of_models,
+    pairs_of_predictions,
 )
 
 if TYPE_CHECKING:
@@ -118,13 +118,6 @@ class BinSizeDisplay(ModelsDisplay):
 
     _kinds = (BinSizeCurve, SampleSizeCurve)
 
-    true_error = PerModel()
-    line_ = PerModel()
-    debiased_line_ = PerModel()
-    band_ = PerModel()
-    debiased_band_ = PerModel()
-    true_line_ = PerModel()
-
     def __init__(
         self,
         *,
@@ -134,9 +127,7 @@ class BinSizeDisplay(ModelsDisplay):
         true_error: float | Sequence[float | None] | None = None,
         name: str | Sequence[str | None] | None = None,
     ):
-        self.curve = curve
-        self.true_error = true_error
-        self.name = name
+        self.curve, self.name, self.true_error = as_shown(curve, name, true_error)
 
     @classmethod
     @public
@@ -212,17 +203,10 @@ class BinSizeDisplay(ModelsDisplay):
         """
         check_norm(norm, False, False)
         models = pairs_of_predictions(
-            y_true,
-            y_proba,
-            name,
-            multi_class=multi_class,
-            labels=labels,
-            pos_label=pos_label,
-            sample_weight=sample_weight,
-            groups=groups,
+            y_true, y_proba, name, multi_class, labels, pos_label, sample_weight, groups
         )
-        curves = [(own, _curve(pairs, bin_sizes, norm)) for own, pairs in models]
-        return cls._from_curves(curves, true_error).plot(ax, **plot_params)
+        display = cls._of_pairs(models, bin_sizes, norm, true_error)
+        return display.plot(ax, **plot_params)
 
     @classmethod
     @public
@@ -303,15 +287,10 @@ class BinSizeDisplay(ModelsDisplay):
         'GaussianNB'
         """
         check_norm(norm, False, False)
-        models = answers_of_estimators(
-            estimator, X, y, query, name, pos_label=pos_label, multi_class=multi_class
-        )
-        weight, codes = weight_and_groups(y, sample_weight, groups)
-        curves = [
-            (own, _curve(pairs_of_answers(answers, weight, codes), bin_sizes, norm))
-            for own, answers in models
-        ]
-        return cls._from_curves(curves, true_error).plot(ax, **plot_params)
+        found = ask_estimators(estimator, X, y, query, name, multi_class, pos_label)
+        models = pairs_of_models(found, y, sample_weight, groups)
+        display = cls._of_pairs(models, bin_sizes, norm, true_error)
+        return display.plot(ax, **plot_params)
 
     @classmethod
     @public
@@ -366,27 +345,32 @@ class BinSizeDisplay(ModelsDisplay):
         BinSizeDisplay(plug-in; 2 sample sizes from 100 to 1000)
         """
         models = named_probabilities(y_true, y_proba, name)
-        truth = _true_errors(true_error, [own for own, _ in models])
+        names = [own for own, _ in models]
+        truth = _true_errors(true_error, names)
         if plot_params is not None and not isinstance(plot_params, Mapping):
             raise ParameterTypeError(
                 "plot_params", f"must be a dict. Got {plot_params!r:.50}."
             )
         curves = [
-            (own, sample_size_curve(y_true, q, sample_sizes=sample_sizes, **params))
-            for own, q in models
+            sample_size_curve(y_true, q, sample_sizes=sample_sizes, **params)
+            for _, q in models
         ]
-        return cls._from_curves(curves, truth).plot(ax, **(plot_params or {}))
+        display = cls(curve=curves, true_error=truth, name=names)
+        return display.plot(ax, **(plot_params or {}))
 
     @classmethod
-    def _from_curves(
-        cls, curves: list[tuple[Any, Any]], true_error: Any
+    def _of_pairs(
+        cls,
+        models: list[tuple[Any, Pairs]],
+        bin_sizes: Any,
+        norm: str,
+        true_error: Any,
     ) -> BinSizeDisplay:
-        names = [name for name, _ in curves]
-        return cls(
-            curve=[curve for _, curve in curves],
-            true_error=_true_errors(true_error, names),
-            name=names,
-        )
+        """Compute the curve of each model from its pairs."""
+        names = [name for name, _ in models]
+        curves = [_curve(pairs, bin_sizes, norm) for _, pairs in models]
+        truth = _true_errors(true_error, names)
+        return cls(curve=curves, true_error=truth, name=names)
 
     @drawing
     def plot(
@@ -432,24 +416,29 @@ class BinSizeDisplay(ModelsDisplay):
         """
         check_choice(xscale, ("log", "linear"), name="xscale")
         curves, truths = self._curves(), self._true_errors()
-        names = self._of_each("name", name)
-        if squared and curves[0].norm != "l2":
+        names, first = self._of_each("name", name), curves[0]
+        if squared and first.norm != "l2":
             raise ParameterError(
-                "squared",
-                f"requires norm='l2'. Got curves of norm {curves[0].norm!r}.",
+                "squared", f"requires norm='l2'. Got curves of norm {first.norm!r}."
             )
         styles = line_styles(curve_kwargs, len(curves), name="curve_kwargs")
         style = line_style(true_error_kwargs, name="true_error_kwargs")
         self.ax_ = take_axes(ax, (6.4, 4.6))
         self.figure_ = self.ax_.figure
-        self._label_axes(curves[0], squared, xscale)
-        drawn = []
-        for k, curve in enumerate(curves):
-            parts = _Parts(curve, names[k], squared, debiased, band)
-            drawn.append(self._draw(parts, styles[k]))
-        self.line_, self.band_, self.debiased_line_, self.debiased_band_ = map(
-            list, zip(*drawn, strict=True)
-        )
+        # All curves are of one kind, see `_curves`.
+        of_bins = isinstance(first, BinSizeCurve)
+        size = "Bin size (pairs)" if of_bins else "Sample size (rows)"
+        what = "mean square" if squared else _MEANINGS[first.norm]
+        self.ax_.set(xscale=xscale, xlabel=size, ylabel=f"Calibration error ({what})")
+        band = band and not of_bins
+        # Without a floor, the band of a squared error may extend below 0.
+        floor = -np.inf if squared else 0.0
+        drawn = [
+            self._draw(_values(curve, squared, debiased), own, kwargs, band, floor)
+            for curve, own, kwargs in zip(curves, names, styles, strict=True)
+        ]
+        shown = as_shown(*zip(*drawn, strict=True))
+        self.line_, self.band_, self.debiased_line_, self.debiased_band_ = shown
         colors = [line.get_color() for line, *_ in drawn]
         self._draw_truth(truths, names, colors, squared, style)
         draw_legend(self.ax_, _MOST_INSIDE)
@@ -468,107 +457,79 @@ class BinSizeDisplay(ModelsDisplay):
 
     def _true_errors(self) -> list:
         """Return the true errors as a list, with one entry or one entry per model."""
-        truths = vars(self)["true_error"] or [None]
-        if len(truths) > 1:
+        truths = as_list(self.true_error)
+        # One value is the true error of all models.
+        if len(truths) != 1:
             truths = self._of_each("true_error")
         for truth in truths:
             if truth is not None:
                 check_real(truth, low=0, high=1, name="true_error")
         return truths
 
-    def _label_axes(self, curve: Any, squared: bool, xscale: str) -> None:
-        """Label the axes."""
-        what = "mean square" if squared else _MEANINGS[curve.norm]
-        of_bins = isinstance(curve, BinSizeCurve)
-        self.ax_.set(
-            xscale=xscale,
-            xlabel="Bin size (pairs)" if of_bins else "Sample size (rows)",
-            ylabel=f"Calibration error ({what})",
-        )
-
-    def _draw(self, parts: _Parts, style: dict) -> tuple[Any, Any, Any, Any]:
-        """Draw one curve: its plain line and band, its debiased line and band."""
-        before = sum(
-            line.get_gid() == "plug_in" for line in self.ax_.lines
-        )  # of other displays too
-        default = {
-            "marker": MARKERS[before % len(MARKERS)],
-            "markersize": 4,
-            "linewidth": 1.2,
-            "label": parts.label("plug-in"),
-            "gid": "plug_in",
-        }
-        style = {**default, **style}
-        (line,) = self.ax_.plot(parts.x, parts.plug_in.mean(axis=1), **style)
+    def _draw(
+        self, values: tuple, name: Any, kwargs: dict, band: bool, floor: float
+    ) -> tuple[Any, Any, Any, Any]:
+        """Draw one curve: its plug-in line and band, its debiased line and band."""
+        size, plug_in, debiased = values
+        # Other displays on the same axes count too.
+        n_before = sum(line.get_gid() == "plug_in" for line in self.ax_.lines)
+        marker = {"marker": MARKERS[n_before % len(MARKERS)], "markersize": 4}
+        label = {"label": legend_text(name, "plug-in"), "gid": "plug_in"}
+        style = {**marker, "linewidth": 1.2, **label, **kwargs}
+        (line,) = self.ax_.plot(size, plug_in.mean(axis=1), **style)
         color = line.get_color()
-        band = self._draw_band(parts, parts.plug_in, color)
-        if parts.debiased is None:
-            return line, band, None, None
-        style |= {
-            "label": parts.label("debiased"),
-            "gid": "debiased",
-            "color": color,
-            "linestyle": "--",
-            "markerfacecolor": "none",
-        }
-        (other,) = self.ax_.plot(parts.x, parts.debiased.mean(axis=1), **style)
-        return line, band, other, self._draw_band(parts, parts.debiased, color)
+        shade = self._draw_band(size, plug_in, floor, color) if band else None
+        if debiased is None:
+            return line, shade, None, None
+        style |= {"color": color, "linestyle": "--", "markerfacecolor": "none"}
+        style |= {"label": legend_text(name, "debiased"), "gid": "debiased"}
+        (other,) = self.ax_.plot(size, debiased.mean(axis=1), **style)
+        other_shade = self._draw_band(size, debiased, floor, color) if band else None
+        return line, shade, other, other_shade
 
-    def _draw_band(self, parts: _Parts, values: np.ndarray, color: Any) -> Any:
-        if not parts.band:
-            return None
+    def _draw_band(
+        self, size: np.ndarray, values: np.ndarray, floor: float, color: Any
+    ) -> Any:
+        """Draw a band of one standard deviation over the subsamples."""
         mean, spread = values.mean(axis=1), values.std(axis=1, ddof=1)
-        low = mean - spread
-        if not parts.squared:  # no error is negative
-            low = np.maximum(low, 0)
-        return self.ax_.fill_between(
-            parts.x, low, mean + spread, color=color, alpha=0.2, linewidth=0
-        )
+        ends = np.maximum(mean - spread, floor), mean + spread
+        return self.ax_.fill_between(size, *ends, color=color, alpha=0.2, linewidth=0)
 
     def _draw_truth(
-        self, truths: list, names: list, colors: list, squared: bool, style: dict
+        self, truths: list, names: list, colors: list, squared: bool, kwargs: dict
     ) -> None:
         """Draw the true errors as one line for all models or one line per model."""
-        single = len(truths) == 1
+        if len(truths) == 1:
+            names, colors = [None], ["0.3"]
         drawn: list[Any] = []
-        for k, truth in enumerate(truths):
-            if truth is None:
-                drawn.append(None)
-                continue
-            default = {
-                "color": "0.3" if single else colors[k],
-                "linestyle": ":",
-                "linewidth": 1.5,
-                "zorder": 1,
-                "label": legend_text(None if single else names[k], "true error"),
-            }
-            height = truth**2 if squared else truth
-            drawn.append(self.ax_.axhline(height, **{**default, **style}))
-        self.true_line_ = drawn
+        for truth, name, color in zip(truths, names, colors, strict=True):
+            style = {"color": color, "linestyle": ":", "linewidth": 1.5, "zorder": 1}
+            style |= {"label": legend_text(name, "true error"), **kwargs}
+            # Curves that are drawn squared need a squared line.
+            height = truth**2 if squared and truth is not None else truth
+            drawn.append(None if truth is None else self.ax_.axhline(height, **style))
+        (self.true_line_,) = as_shown(drawn)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers behind the plot, by name (or position) of the model."""
         curves, truths = self._curves(), self._true_errors()
         truths = truths * len(curves) if len(truths) == 1 else truths
-        columns = zip(self._keys(), curves, truths, strict=True)
         return {
             key: {
                 "curve": curve.to_dict(),
                 "true_error": None if truth is None else float(truth),
             }
-            for key, curve, truth in columns
+            for key, (curve, truth) in self._by_key(zip(curves, truths, strict=True))
         }
 
     def _columns(self) -> dict[str, list]:
-        tables = zip(self._keys(), self._curves(), strict=True)
-        return stacked("name", [(key, curve._columns()) for key, curve in tables])
+        curves = self._by_key(self._curves())
+        return stacked("name", [(key, curve._columns()) for key, curve in curves])
 
     def _lines(self) -> list[str]:
-        lines = zip(self._of_each("name"), self._curves(), strict=True)
-        return [
-            f"{'plug-in' if name is None else name}; {curve._sizes()}"
-            for name, curve in lines
-        ]
+        names = ["plug-in" if n is None else n for n in self._of_each("name")]
+        lines = zip(names, self._curves(), strict=True)
+        return [f"{name}; {curve._sizes()}" for name, curve in lines]
 
     def _in_words(self) -> list[str]:
         return [
@@ -578,27 +539,18 @@ class BinSizeDisplay(ModelsDisplay):
         ]
 
 
-class _Parts:
-    """Values of one curve that are drawn, of shape (n_sizes, n_repeats)."""
-
-    def __init__(
-        self, curve: Any, name: str | None, squared: bool, debiased: bool, band: bool
-    ):
-        of_bins = isinstance(curve, BinSizeCurve)
-        x = curve.bin_size if of_bins else curve.sample_size
-        order = np.argsort(x, kind="stable")
-        self.x, self.name, self.squared = x[order], name, squared
-        self.band = band and not of_bins
-        plug_in = curve.plug_in.reshape(x.size, -1)[order]
-        self.plug_in = plug_in**2 if squared else plug_in
-        values = curve.debiased_square if squared else curve.debiased
-        self.debiased = None
-        if debiased and values is not None:
-            self.debiased = values.reshape(x.size, -1)[order]
-
-    def label(self, kind: str) -> str | None:
-        """Return a legend entry."""
-        return legend_text(self.name, kind)
+def _values(curve: Any, squared: bool, debiased: bool) -> tuple[Any, Any, Any]:
+    """Return sizes, and plug-in and debiased errors of shape (n_sizes, n_repeats)."""
+    # A curve over bin sizes has one value per size, others one per subsample.
+    size = curve.bin_size if isinstance(curve, BinSizeCurve) else curve.sample_size
+    order = np.argsort(size, kind="stable")
+    both = curve.plug_in, curve.debiased
+    if squared:
+        both = curve.plug_in**2, curve.debiased_square
+    plug_in, other = (
+        None if each is None else each.reshape(size.size, -1)[order] for each in both
+    )
+    return size[order], plug_in, other if debiased else None
 
 
 def _true_errors(true_error: Any, names: list) -> Any:

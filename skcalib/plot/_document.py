@@ -1,7 +1,5 @@
 """Display of one document: mentions, antecedents and uncertainty.
 
-Parts of a document's display: arcs, words, bars and choices.
-
 The axes extend from 0 to 1 and have one row per mention, from top to bottom.
 """
 
@@ -19,7 +17,7 @@ from .._validation import check_fraction, check_integer
 from ..documents import Document
 from ..posteriors import AntecedentPosterior
 from ..queries._query import last_step, transform_before
-from ._base import Display, drawing, plain_text, short_text, take_axes
+from ._base import Display, check_type, drawing, plain_text, short_text, take_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,193 +37,6 @@ _MOST_CHOICES, _LEAST_CHOICE = 3, 0.1
 
 # Smallest probability of an entity that has its own part of a bar.
 _LEAST_PART = 0.02
-
-
-class ShownMentions:
-    """Mentions that are shown, and the colours of entities.
-
-    `shown` are the numbers of the mentions, one per row. `proba` are the probabilities
-    of the antecedents of all mentions and `entity` are their predicted entities.
-    """
-
-    def __init__(self, shown: np.ndarray, proba: np.ndarray, entity: np.ndarray):
-        self.shown, self.proba, self.entity = shown, proba, entity
-        self.place = {int(j): row for row, j in enumerate(shown.tolist())}
-        self.color = _colors(entity, shown)
-
-    def color_of(self, mention: int) -> Any:
-        return self.color.get(self.entity[mention], _SINGLE)
-
-    def masses(self, j: int) -> list[tuple[Any, float]]:
-        """Return the entities that a mention may join, with their probabilities."""
-        mass: dict[Any, float] = {}
-        for k in range(j):
-            key = self.entity[k]
-            mass[key] = mass.get(key, 0.0) + float(self.proba[j, k])
-        return sorted(mass.items(), key=lambda item: -item[1])
-
-
-def _colors(entity: np.ndarray, shown: np.ndarray) -> dict[Any, Any]:
-    """Return a colour for each entity of several mentions, those shown first."""
-    from matplotlib import colormaps
-
-    # strong colours first; grey is reserved for single mentions
-    order = [*range(0, 20, 2), *range(1, 20, 2)]
-    palette = [colormaps["tab20"](k) for k in order if k not in (14, 15)]
-    names, count = np.unique(entity, return_counts=True)
-    several = set(names[count > 1].tolist())
-    seen = [e for e in [*entity[shown].tolist(), *entity.tolist()] if e in several]
-    return {
-        name: palette[k % len(palette)] for k, name in enumerate(dict.fromkeys(seen))
-    }
-
-
-def draw_arcs(ax: Any, rows: ShownMentions, min_proba: float) -> Any:
-    """Draw arcs to antecedents; arcs to hidden mentions end above the first row."""
-    from matplotlib.collections import PathCollection
-    from matplotlib.colors import to_rgba
-    from matplotlib.path import Path
-
-    _heading(ax, _ARC_LEFT, "antecedents", "left")
-    arcs = [
-        (row, rows.place.get(k, -1), float(rows.proba[j, k]), rows.color_of(k))
-        for row, j in enumerate(rows.shown.tolist())
-        for k in np.flatnonzero(rows.proba[j, :j] >= min_proba).tolist()
-    ]
-    arcs.sort(key=lambda arc: arc[2])  # the most probable on top
-    longest = max((row - to for row, to, _, _ in arcs), default=1)
-    paths = []
-    for row, to, _, _ in arcs:
-        # a cubic curve reaches three quarters of the way to its control points
-        reach = (_ARC_RIGHT - _ARC_LEFT) * ((row - to) / longest) ** 0.5
-        x = _ARC_RIGHT - reach / 0.75
-        points = [(_ARC_RIGHT, row), (x, row), (x, to), (_ARC_RIGHT, to)]
-        paths.append(Path(points, [Path.MOVETO, Path.CURVE4, Path.CURVE4, Path.CURVE4]))
-    collection = PathCollection(
-        paths,
-        facecolors="none",
-        edgecolors=[to_rgba(c, 0.15 + 0.85 * p) for _, _, p, c in arcs],
-        linewidths=[0.4 + 2.4 * p for _, _, p, _ in arcs],
-        zorder=2,
-    )
-    ax.add_collection(collection, autolim=False)
-    if any(to < 0 for _, to, _, _ in arcs):
-        _heading(ax, _NUMBER, "…", "right")
-    return collection
-
-
-def _heading(ax: Any, x: float, text: str, align: str) -> None:
-    ax.text(
-        x, -1, text, ha=align, va="center", fontsize=_FONT, color=_HEADING, clip_on=True
-    )
-
-
-def draw_text(
-    ax: Any,
-    rows: ShownMentions,
-    before: Sequence[str],
-    mention: Sequence[str],
-    after: Sequence[str],
-    context: int,
-) -> list[Any]:
-    """Draw the number and the words of each mention."""
-    _heading(ax, _MENTION, "mention, in its sentence", "left")
-    found = []
-    style = {"va": "center_baseline", "fontsize": _FONT}
-    for row, j in enumerate(rows.shown.tolist()):
-        ax.text(_NUMBER, row, str(j), ha="right", color=rows.color_of(j), **style)
-        left, own, right = _cut(before[j], mention[j], after[j], context)
-        if left:
-            x = _MENTION - 0.004
-            ax.text(x, row, left, ha="right", color="0.5", **style)
-        bold = {"color": rows.color_of(j), "fontweight": "bold"}
-        found.append(ax.text(_MENTION, row, own, **bold, **style))
-        if right:
-            # the end of the mention is known only after it is drawn
-            following = ax.annotate(
-                f" {right}",
-                (1, row),
-                xycoords=(found[-1], "data"),
-                color="0.5",
-                annotation_clip=False,
-                **style,
-            )
-            following.set_in_layout(False)
-    return found
-
-
-def _cut(before: str, mention: str, after: str, context: int) -> tuple[str, str, str]:
-    """Return the words of a row, with each part cut to its space."""
-    if len(before) > context:
-        before = f"…{before[1 - context :]}"
-    space = context + context // 2
-    # the end of a long mention is less informative than its beginning
-    mention = short_text(mention, max(space - 10, context))
-    after = short_text(after, max(space - len(mention), 1))
-    return plain_text(before), plain_text(mention), plain_text(after)
-
-
-def draw_bars(ax: Any, rows: ShownMentions) -> Any:
-    """Draw how the probability of each mention is divided among NEW and entities."""
-    _heading(ax, _BAR_LEFT, "NEW", "left")
-    _heading(ax, _BAR_RIGHT, "entities", "right")
-    parts = []
-    for row, j in enumerate(rows.shown.tolist()):
-        left = float(rows.proba[j, j])
-        parts.append((row, 0.0, left, "white"))
-        rest = 0.0
-        for entity, mass in rows.masses(j):
-            if mass < _LEAST_PART or entity not in rows.color:
-                rest += mass
-                continue
-            parts.append((row, left, mass, rows.color[entity]))
-            left += mass
-        parts.append((row, left, rest, "0.75"))
-    place, left_of, width, color = zip(*parts, strict=True)
-    unit = _BAR_RIGHT - _BAR_LEFT
-    return ax.barh(
-        place,
-        unit * np.array(width),
-        left=_BAR_LEFT + unit * np.array(left_of),
-        height=0.66,
-        color=color,
-        edgecolor="0.4",
-        linewidth=0.4,
-        zorder=2,
-    )
-
-
-def draw_choices(
-    ax: Any,
-    rows: ShownMentions,
-    is_uncertain: np.ndarray,
-    wrong: dict[int, tuple[str, float]],
-) -> list[Any]:
-    """Write the most probable choices of each mention, and true choices if wrong."""
-    _heading(ax, _CHOICE, "most probable; bold: uncertain", "left")
-    found = []
-    for row, j in enumerate(rows.shown.tolist()):
-        proba = rows.proba[j, : j + 1]
-        order = np.argsort(-proba, kind="stable")[:_MOST_CHOICES].tolist()
-        some = [k for k in order if proba[k] >= _LEAST_CHOICE] or order[:1]
-        said = "  ".join(f"{'NEW' if k == j else k} {_short(proba[k])}" for k in some)
-        style = {"va": "center_baseline", "fontsize": _FONT}
-        weight = "bold" if is_uncertain[j] else "normal"
-        color = "black" if is_uncertain[j] else "0.45"
-        found.append(
-            ax.text(_CHOICE, row, said, fontweight=weight, color=color, **style)
-        )
-        if j in wrong:
-            said, p = wrong[j]
-            text = f"true: {said} {_short(p)}"
-            ax.text(1, row, text, ha="right", color=_ALARM, **style)
-    return found
-
-
-def _short(proba: float) -> str:
-    """Return a probability with two digits."""
-    return f"{proba:.2f}".removeprefix("0")
-
 
 # Longer names would run out of the figure.
 _LONGEST_NAME = 100
@@ -474,8 +285,7 @@ class DocumentDisplay(Display):
             if hasattr(posterior, "__len__"):
                 kind += f" of length {len(posterior)}"
             raise ParameterError(
-                None,
-                f"needs an AntecedentPosterior of one document. Got {kind}.",
+                None, f"needs an AntecedentPosterior of one document. Got {kind}."
             )
         if posterior.lengths[0] != n:
             raise ParameterError(
@@ -483,11 +293,8 @@ class DocumentDisplay(Display):
                 f"needs a posterior of the {n} mentions of the document. Got a "
                 f"posterior of {posterior.lengths[0]} mentions.",
             )
-        if entity is None:
-            entity = posterior.map_clusters()[0]
-        true = None
-        if y_true is not None:
-            true = as_clustering(y_true, n, 0, "y_true")
+        entity = posterior.map_clusters()[0] if entity is None else entity
+        true = None if y_true is None else as_clustering(y_true, n, 0, "y_true")
         before, mention, after, sentence = _texts(document)
         return cls(
             mention=mention,
@@ -546,38 +353,31 @@ class DocumentDisplay(Display):
         check_fraction(min_proba, name="min_proba")
         check_fraction(uncertain, name="uncertain")
         check_integer(context, minimum=5, name="context")
-        chosen = self._chosen(mentions, sentences)
-        self.shown_ = chosen[:limit]
-        height = 0.9 + 0.24 * self.shown_.size
-        ax = take_axes(ax, (12, height))
+        self.shown_ = self._chosen(mentions, sentences)[:limit]
+        n = self.shown_.size
+        ax = take_axes(ax, (12, 0.9 + 0.24 * n))
         self.ax_, self.figure_ = ax, ax.figure
-        rows = ShownMentions(
-            self.shown_, np.asarray(self.proba), np.asarray(self.entity)
-        )
-        numbers = self._numbers()
-        ax.set(xlim=(0, 1), ylim=(self.shown_.size - 0.4, -1.6), xticks=[], yticks=[])
+        ax.set(xlim=(0, 1), ylim=(n - 0.4, -1.6), xticks=[], yticks=[])
         ax.spines[:].set_visible(False)
         ax.set_title(self._title(), loc="left", fontsize="medium")
-        self._shade_sentences()
-        self.arc_ = draw_arcs(ax, rows, min_proba)
-        self.mention_ = draw_text(
-            ax, rows, self.before, self.mention, self.after, context
-        )
-        self.bar_ = draw_bars(ax, rows)
-        self.choice_ = draw_choices(
-            ax, rows, numbers["uncertainty"] > uncertain, self._wrong(numbers)
-        )
+        for row in np.flatnonzero(np.asarray(self.sentence)[self.shown_] % 2 == 1):
+            ax.axhspan(row - 0.5, row + 0.5, color="0.955", zorder=0, linewidth=0)
+        # Entities of one mention have no entry.
+        color = _colors(np.asarray(self.entity), self.shown_)
+        self.arc_ = self._draw_arcs(color, min_proba)
+        self.mention_ = self._draw_words(color, context)
+        self.bar_ = self._draw_bars(color)
+        self.choice_ = self._draw_choices(uncertain)
         return self
 
     def _chosen(self, mentions: Any, sentences: Any) -> np.ndarray:
-        n = len(self.mention)
         sentence = np.asarray(self.sentence)
-        start, stop = _check_range(mentions, n, "mentions")
+        start, stop = _check_range(mentions, len(self.mention), "mentions")
+        # Sentences after the last mention are not known here.
         n_sentences = int(sentence.max(initial=-1)) + 1
         first, last = _check_range(sentences, n_sentences, "sentences")
-        place = np.arange(n)
-        inside = (place >= start) & (place < stop)
-        chosen = np.flatnonzero(inside & (sentence >= first) & (sentence < last))
+        inside = (sentence[start:stop] >= first) & (sentence[start:stop] < last)
+        chosen = start + np.flatnonzero(inside)
         if chosen.size == 0:
             raise ParameterError(None, "needs at least one mention to show. Got none.")
         return chosen
@@ -591,13 +391,137 @@ class DocumentDisplay(Display):
             shown = "1 mention" if n == 1 else f"{n} mentions"
         return plain_text(f"{name}{shown}")
 
-    def _shade_sentences(self) -> None:
-        sentence = np.asarray(self.sentence)[self.shown_]
-        for row in np.flatnonzero(sentence % 2 == 1):
-            self.ax_.axhspan(row - 0.5, row + 0.5, color="0.955", zorder=0, linewidth=0)
+    def _text(self, x: float, row: int, text: str, **style: Any) -> Any:
+        return self.ax_.text(
+            x, row, text, **{"va": "center_baseline", "fontsize": _FONT, **style}
+        )
 
-    def _wrong(self, numbers: dict[str, Any]) -> dict[int, tuple[str, float]]:
-        """Return the true choice of each wrong mention, and its probability."""
+    def _heading(self, x: float, text: str, align: str) -> None:
+        style = {"va": "center", "color": _HEADING, "clip_on": True}
+        self._text(x, -1, text, ha=align, **style)
+
+    def _draw_arcs(self, color: dict[Any, Any], min_proba: float) -> Any:
+        """Draw arcs to antecedents; arcs to hidden mentions end above the first row."""
+        from matplotlib.collections import PathCollection
+        from matplotlib.colors import to_rgba
+        from matplotlib.path import Path
+
+        self._heading(_ARC_LEFT, "antecedents", "left")
+        proba, entity = np.asarray(self.proba), np.asarray(self.entity)
+        place = {j: row for row, j in enumerate(self.shown_.tolist())}
+        arcs = [
+            (row, place.get(k, -1), float(proba[j, k]), color.get(entity[k], _SINGLE))
+            for j, row in place.items()
+            for k in np.flatnonzero(proba[j, :j] >= min_proba).tolist()
+        ]
+        arcs.sort(key=lambda arc: arc[2])  # the most probable on top
+        longest = max((row - to for row, to, _, _ in arcs), default=1)
+        paths = []
+        for row, to, _, _ in arcs:
+            # A cubic curve reaches three quarters of the way to its control points.
+            reach = (_ARC_RIGHT - _ARC_LEFT) * ((row - to) / longest) ** 0.5
+            x = _ARC_RIGHT - reach / 0.75
+            points = [(_ARC_RIGHT, row), (x, row), (x, to), (_ARC_RIGHT, to)]
+            paths.append(Path(points, [Path.MOVETO] + 3 * [Path.CURVE4]))
+        collection = PathCollection(
+            paths,
+            facecolors="none",
+            edgecolors=[to_rgba(c, 0.15 + 0.85 * p) for _, _, p, c in arcs],
+            linewidths=[0.4 + 2.4 * p for _, _, p, _ in arcs],
+            zorder=2,
+        )
+        self.ax_.add_collection(collection, autolim=False)
+        if any(to < 0 for _, to, _, _ in arcs):
+            self._heading(_NUMBER, "…", "right")
+        return collection
+
+    def _draw_words(self, color: dict[Any, Any], context: int) -> list[Any]:
+        """Draw the number and the words of each mention."""
+        self._heading(_MENTION, "mention, in its sentence", "left")
+        found, entity = [], np.asarray(self.entity)
+        for row, j in enumerate(self.shown_.tolist()):
+            own = color.get(entity[j], _SINGLE)
+            self._text(_NUMBER, row, str(j), ha="right", color=own)
+            words = self.before[j], self.mention[j], self.after[j]
+            before, mention, after = _cut(*words, context)
+            if before:
+                self._text(_MENTION - 0.004, row, before, ha="right", color="0.5")
+            bold = {"color": own, "fontweight": "bold"}
+            found.append(self._text(_MENTION, row, mention, **bold))
+            if after:
+                # The end of the mention is known only after it is drawn.
+                following = self.ax_.annotate(
+                    f" {after}",
+                    (1, row),
+                    xycoords=(found[-1], "data"),
+                    color="0.5",
+                    annotation_clip=False,
+                    va="center_baseline",
+                    fontsize=_FONT,
+                )
+                following.set_in_layout(False)
+        return found
+
+    def _draw_bars(self, color: dict[Any, Any]) -> Any:
+        """Draw how the probability of a mention is divided among NEW and entities."""
+        self._heading(_BAR_LEFT, "NEW", "left")
+        self._heading(_BAR_RIGHT, "entities", "right")
+        entities, masses = self._masses()
+        parts = []
+        for row, j in enumerate(self.shown_.tolist()):
+            left, rest = float(np.asarray(self.proba)[j, j]), 0.0
+            parts.append((row, 0.0, left, "white"))
+            for k in np.argsort(-masses[j], kind="stable").tolist():
+                mass = float(masses[j, k])
+                if mass < _LEAST_PART or entities[k] not in color:
+                    rest += mass
+                    continue
+                parts.append((row, left, mass, color[entities[k]]))
+                left += mass
+            # Small entities and single mentions share the grey end of the bar.
+            parts.append((row, left, rest, "0.75"))
+        rows, lefts, widths, colors = zip(*parts, strict=True)
+        unit = _BAR_RIGHT - _BAR_LEFT
+        return self.ax_.barh(
+            rows,
+            unit * np.array(widths),
+            left=_BAR_LEFT + unit * np.array(lefts),
+            height=0.66,
+            color=colors,
+            edgecolor="0.4",
+            linewidth=0.4,
+            zorder=2,
+        )
+
+    def _masses(self) -> tuple[list[Any], np.ndarray]:
+        """Return the entities, and the probability that each mention joins each."""
+        names, code = np.unique(np.asarray(self.entity), return_inverse=True)
+        # The diagonal is NEW, and belongs to no entity.
+        links = np.tril(np.asarray(self.proba), -1)
+        return names.tolist(), links @ np.equal.outer(code, np.arange(names.size))
+
+    def _draw_choices(self, uncertain: float) -> list[Any]:
+        """Write the most probable choices, and the true choices of wrong mentions."""
+        self._heading(_CHOICE, "most probable; bold: uncertain", "left")
+        numbers = self._numbers()
+        wrong = self._wrong(numbers)
+        found = []
+        for row, j in enumerate(self.shown_.tolist()):
+            proba = np.asarray(self.proba)[j, : j + 1]
+            order = np.argsort(-proba, kind="stable")[:_MOST_CHOICES].tolist()
+            # At least the best choice is written.
+            some = [k for k in order if proba[k] >= _LEAST_CHOICE] or order[:1]
+            choices = [f"{'NEW' if k == j else k} {_short(proba[k])}" for k in some]
+            style = {"color": "0.45"}
+            if numbers["uncertainty"][j] > uncertain:
+                style = {"color": "black", "fontweight": "bold"}
+            found.append(self._text(_CHOICE, row, "  ".join(choices), **style))
+            if j in wrong:
+                self._text(1, row, wrong[j], ha="right", color=_ALARM)
+        return found
+
+    def _wrong(self, numbers: dict[str, Any]) -> dict[int, str]:
+        """Return the true choice of each wrong mention with its probability."""
         if self.true_entity is None:
             return {}
         true = np.asarray(self.true_entity)
@@ -605,7 +529,7 @@ class DocumentDisplay(Display):
         for j in self.shown_[~numbers["right"][self.shown_]].tolist():
             earlier = np.flatnonzero(true[:j] == true[j])
             said = str(earlier[-1]) if earlier.size else "NEW"
-            found[j] = said, float(numbers["true_proba"][j])
+            found[j] = f"true: {said} {_short(numbers['true_proba'][j])}"
         return found
 
     def _numbers(self) -> dict[str, Any]:
@@ -613,15 +537,17 @@ class DocumentDisplay(Display):
         proba = np.asarray(self.proba)
         n = len(proba)
         best = proba.argmax(axis=1) if n else np.zeros(0, dtype=np.intp)
+        most_probable = self._masses()[1].max(axis=1, initial=0)
         found: dict[str, Any] = {
             "antecedent": best,
             "antecedent_proba": proba[np.arange(n), best],
             "new_proba": proba.diagonal().copy(),
-            "uncertainty": 1 - _mass_by_entity(proba, np.asarray(self.entity)),
+            "uncertainty": 1 - np.maximum(most_probable, proba.diagonal()),
         }
         if self.true_entity is not None:
             true = np.asarray(self.true_entity)
             right = np.tril(np.equal.outer(true, true), -1)
+            # NEW is right for the first mention of a true entity.
             first = ~right.any(axis=1)
             right[first, first] = True
             found["right"] = right[np.arange(n), best]
@@ -663,21 +589,39 @@ class DocumentDisplay(Display):
         ]
 
 
-def _mass_by_entity(proba: np.ndarray, entity: np.ndarray) -> np.ndarray:
-    """Return the highest probability among NEW and the entities to link to."""
-    n = len(proba)
-    _, code = np.unique(entity, return_inverse=True)
-    member = np.zeros((n, int(code.max(initial=-1)) + 1))
-    member[np.arange(n), code] = 1
-    mass = np.tril(proba, -1) @ member
-    return np.maximum(mass.max(axis=1, initial=0), proba.diagonal())
+def _colors(entity: np.ndarray, shown: np.ndarray) -> dict[Any, Any]:
+    """Return a colour for each entity of several mentions, those shown first."""
+    from matplotlib import colormaps
+
+    # strong colours first; grey is reserved for single mentions
+    order = [*range(0, 20, 2), *range(1, 20, 2)]
+    palette = [colormaps["tab20"](k) for k in order if k not in (14, 15)]
+    names, count = np.unique(entity, return_counts=True)
+    several = set(names[count > 1].tolist())
+    seen = [e for e in [*entity[shown].tolist(), *entity.tolist()] if e in several]
+    return {
+        name: palette[k % len(palette)] for k, name in enumerate(dict.fromkeys(seen))
+    }
+
+
+def _cut(before: str, mention: str, after: str, context: int) -> tuple[str, str, str]:
+    """Return the words of a row, with each part cut to its space."""
+    if len(before) > context:
+        before = f"…{before[1 - context :]}"
+    space = context + context // 2
+    # the end of a long mention is less informative than its beginning
+    mention = short_text(mention, max(space - 10, context))
+    after = short_text(after, max(space - len(mention), 1))
+    return plain_text(before), plain_text(mention), plain_text(after)
+
+
+def _short(proba: float) -> str:
+    """Return a probability with two digits."""
+    return f"{proba:.2f}".removeprefix("0")
 
 
 def _check_document(document: Any) -> None:
-    if not isinstance(document, Document):
-        raise ParameterTypeError(
-            "document", f"must be a Document. Got {type(document).__name__}."
-        )
+    check_type(document, Document, "a Document", name="document")
     if not document.mentions:
         raise ParameterError("document", "must have at least one mention. Got none.")
 
@@ -694,10 +638,12 @@ def _texts(document: Document) -> tuple[list[str], list[str], list[str], np.ndar
                 f"must have mentions within the document. Mention {j} ends at "
                 f"{each.end}, and the document has {len(words)} words.",
             )
+        # The sentence of a mention is the first one that ends after its start.
         s = int(np.searchsorted(ends, each.start, side="right"))
         start = int(ends[s]) - len(document.sentences[s])
         before.append(" ".join(words[start : each.start]))
         mention.append(" ".join(words[each.start : each.end]))
+        # A mention may end in the next sentence, and has no words after it then.
         after.append(" ".join(words[each.end : max(int(ends[s]), each.end)]))
         number.append(s)
     return before, mention, after, np.array(number, dtype=np.intp)

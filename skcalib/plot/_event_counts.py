@@ -1,7 +1,4 @@
-"""Plots of event counts over time, with the uncertainty of coreference.
-
-Numbers that the display of event counts draws, from either kind of counts.
-"""
+"""Plots of event counts over time, with the uncertainty of coreference."""
 
 from __future__ import annotations
 
@@ -17,10 +14,12 @@ from ..events import EventCounts
 from ..events._event_counts import CorrectedEventCounts
 from ._base import (
     Display,
+    check_type,
     draw_legend,
     drawing,
     legend_text,
     line_style,
+    panel_axes,
     percent_text,
     plain_text,
     short_text,
@@ -29,76 +28,7 @@ from ._base import (
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-
-ENDS = ("uncorrected_low", "uncorrected_high")
-
-
-def level_of(
-    counts: EventCounts | CorrectedEventCounts, confidence_level: float | None
-) -> float:
-    """Return the level of the intervals, which is fixed for corrected counts."""
-    own = None if isinstance(counts, EventCounts) else counts.confidence_level
-    if confidence_level is None:
-        return 0.95 if own is None else own
-    level = check_fraction(confidence_level, name="confidence_level")
-    if own not in (None, level):
-        raise ParameterError(
-            "confidence_level",
-            f"must be {own:g}, the level of the corrected counts. Got {level:g}. Pass "
-            "`confidence_level` to EventCounts.corrected.",
-        )
-    return level
-
-
-def series_of(
-    counts: EventCounts | CorrectedEventCounts, level: float, method: str
-) -> dict[str, np.ndarray]:
-    """Return the numbers of all cells, by the names of the display."""
-    if isinstance(counts, EventCounts):
-        low, high = counts.interval(level, method)
-        best = {"map_count": counts.map_count}
-        return {"mean": counts.mean, "low": low, "high": high, **best}
-    posterior = counts.counts
-    shape = len(counts.periods), len(counts.countries)
-    columns = {
-        "mean": counts.estimate,
-        "low": counts.low,
-        "high": counts.high,
-        "uncorrected": counts.uncorrected,
-    }
-    for name, ends in zip(ENDS, posterior.interval(level, method), strict=True):
-        # actors that occur only in labels are last, and their posterior count is 0
-        cells = np.zeros(shape)
-        cells[:, : len(posterior.countries)] = ends.reshape(shape[0], -1)
-        columns[name] = cells.ravel()
-    return columns
-
-
-def chosen_actors(
-    counts: EventCounts | CorrectedEventCounts,
-    mean: np.ndarray,
-    countries: Sequence[str] | None,
-) -> list[str]:
-    """Return the actors to draw, in order."""
-    if countries is None:
-        total = {c: mean[counts.country == c].sum() for c in counts.countries}
-        return sorted(total, key=lambda c: -total[c])
-    if isinstance(countries, str) or not hasattr(countries, "__iter__"):
-        raise ParameterTypeError(
-            "countries",
-            f"must be a sequence of codes. Got {type(countries).__name__} "
-            f"{countries!r:.50}.",
-        )
-    unknown = [c for c in countries if c not in counts.countries]
-    if unknown:
-        raise ParameterError(
-            "countries",
-            f"must be actors that were counted, among {counts.countries!r:.200}. "
-            f"Got {unknown[0]!r}.",
-        )
-    return list(dict.fromkeys(countries))
-
+_ENDS = ("uncorrected_low", "uncorrected_high")
 
 # Width and height of a panel in inches.
 _PANEL = (4.6, 2.3)
@@ -276,17 +206,13 @@ class EventCountDisplay(Display):
         >>> EventCountDisplay.from_counts(counts, top=2)
         EventCountDisplay(4 periods; mean in all NOR: 12.4, BOL: 10.6)
         """
-        if not isinstance(counts, (EventCounts, CorrectedEventCounts)):
-            raise ParameterTypeError(
-                "counts",
-                "must be EventCounts or CorrectedEventCounts. Got "
-                f"{type(counts).__name__}.",
-            )
-        level = level_of(counts, confidence_level)
+        kinds = EventCounts, CorrectedEventCounts
+        check_type(counts, kinds, "EventCounts or CorrectedEventCounts", name="counts")
+        level = _level_of(counts, confidence_level)
         if top is not None:
             check_integer(top, minimum=1, name="top")
-        values = series_of(counts, level, method)
-        names = chosen_actors(counts, values["mean"], countries)[:top]
+        values = _series_of(counts, level, method)
+        names = _chosen_actors(counts, values["mean"], countries)[:top]
         columns = {
             key: {name: array[counts.country == name] for name in names}
             for key, array in values.items()
@@ -331,82 +257,76 @@ class EventCountDisplay(Display):
         """
         width = check_integer(n_columns, minimum=1, name="n_columns")
         style = line_style(line_kwargs, name="line_kwargs")
+        # One axes cannot be divided into panels.
         together = together or ax is not None
-        self._take_axes(ax, together, width)
+        axes = self._take_axes(ax, together, width)
         self.line_: dict[str, Any] = {}
         self.band_: dict[str, Any] = {}
         self.map_line_: dict[str, Any] = {}
         self.uncorrected_line_: dict[str, Any] = {}
         self.uncorrected_band_: dict[str, Any] = {}
-        for k, name in enumerate(self.mean):
-            own = self.axes_[name]
+        marker = "o" if len(self.period) <= _FEW_PERIODS else "none"
+        for k, (name, own) in enumerate(self.axes_.items()):
             color = f"C{k}" if together else "C1"
+            default: dict[str, Any] = {"marker": marker, "markersize": 3}
             if together:
-                default: dict[str, Any] = {"color": color, "label": legend_text(name)}
+                default |= {"color": color, "label": legend_text(name)}
                 band = {"color": color, "alpha": 0.2}
             else:
-                default = {"color": "C0", "label": self._mean_name()}
+                default |= {"color": "C0", "label": self._mean_name()}
                 band = {"color": "0.8", "label": self._band_name()}
                 title = plain_text(short_text(name, _LONGEST_NAME))
                 own.set_title(title, fontsize="medium")
-            few = len(self.period) <= _FEW_PERIODS
-            default |= {"marker": "o" if few else "none", "markersize": 3}
-            self._draw(name, own, {**default, **style}, band)
+            self.band_[name] = self._fill(own, self.low[name], self.high[name], band)
+            (self.line_[name],) = own.plot(
+                np.arange(len(self.period)), self.mean[name], **{**default, **style}
+            )
             if self.uncorrected is not None:
                 self._draw_uncorrected(name, own, color, together)
             if map_line and self.map_count is not None:
+                # Names with an underscore are not in the legend, which names all dashed
+                # lines once.
                 label = f"_{name}" if together else "1-best"
-                self.map_line_[name] = self._dashed(
-                    own, self.map_count[name], color, label
-                )
-        self._finish(together)
+                counts = self.map_count[name]
+                self.map_line_[name] = self._dashed(own, counts, color, label)
+        for each in axes:
+            self._label_axes(each)
+        self._draw_legend(axes[0], together)
         return self
 
-    def _take_axes(self, ax: Any, together: bool, n_columns: int) -> None:
-        """Take or make the axes of all actors."""
+    def _take_axes(self, ax: Any, together: bool, n_columns: int) -> list[Any]:
+        """Set the axes of all actors, and return the distinct ones."""
         n = len(self.mean)
         if together or n < 2:
             # together, a legend stands beside the axes
             ax = take_axes(ax, (6.0 if together else 7.2, 3.4))
             self.figure_ = ax.figure
             self.axes_: dict[str, Any] = dict.fromkeys(self.mean, ax)
-            self._all = [ax]
-            return
+            return [ax]
         import matplotlib.pyplot as plt
 
         columns = min(n_columns, n)
-        rows = -(-n // columns)
-        size = (_PANEL[0] * columns, _PANEL[1] * rows + 0.3)
-        self.figure_, grid = plt.subplots(
-            rows, columns, figsize=size, squeeze=False, layout="constrained"
-        )
-        self._all = list(grid.ravel()[:n])
-        for spare in grid.ravel()[n:]:
-            spare.remove()
-        self.axes_ = dict(zip(self.mean, self._all, strict=True))
-
-    def _draw(self, name: str, ax: Any, style: dict, band: dict) -> None:
-        """Draw mean and band of one actor."""
-        self.band_[name] = self._fill(ax, self.low[name], self.high[name], band)
-        place = np.arange(len(self.period))
-        (self.line_[name],) = ax.plot(place, self.mean[name], **style)
+        size = (_PANEL[0] * columns, _PANEL[1] * -(-n // columns) + 0.3)
+        self.figure_ = plt.figure(figsize=size, layout="constrained")
+        self.axes_ = panel_axes(self.figure_, list(self.mean), columns)
+        return list(self.axes_.values())
 
     def _draw_uncorrected(self, name: str, ax: Any, color: str, together: bool) -> None:
         """Draw the posterior mean of one actor and its band."""
-        assert self.uncorrected is not None
-        style = {"color": color, "alpha": 0.1 if together else 0.25}
-        labels = [f"_{name}", f"_{name}"]
+        line_name, band_name, alpha = f"_{name}", f"_{name}", 0.1
         if not together:
-            labels = ["posterior mean, uncorrected", f"{self._level_name()}, posterior"]
-        self.uncorrected_line_[name] = self._dashed(
-            ax, self.uncorrected[name], color, labels[0]
-        )
-        if self.uncorrected_low is not None and self.uncorrected_high is not None:
-            ends = self.uncorrected_low[name], self.uncorrected_high[name]
-            band = {**style, "label": labels[1]}
-            self.uncorrected_band_[name] = self._fill(ax, *ends, band)
+            line_name, alpha = "posterior mean, uncorrected", 0.25
+            band_name = f"{self._level_name()}, posterior"
+        values = self._values()
+        mean = values["uncorrected"][name]
+        self.uncorrected_line_[name] = self._dashed(ax, mean, color, line_name)
+        if values.keys() >= set(_ENDS):
+            low, high = (values[end][name] for end in _ENDS)
+            band = {"color": color, "alpha": alpha, "label": band_name}
+            self.uncorrected_band_[name] = self._fill(ax, low, high, band)
 
     def _fill(self, ax: Any, low: np.ndarray, high: np.ndarray, style: dict) -> Any:
+        # Periods without an interval interrupt the band.
         known = np.isfinite(np.asarray(low, dtype=float))
         beside = np.r_[False, known[:-1]] | np.r_[known[1:], False]
         # one period alone has no area: its edge is drawn
@@ -437,45 +357,43 @@ class EventCountDisplay(Display):
         name = self._level_name()
         return name if self.uncorrected is None else f"{name}, corrected"
 
-    def _finish(self, together: bool) -> None:
-        """Label the axes, and draw a legend."""
+    def _label_axes(self, ax: Any) -> None:
         from matplotlib.ticker import MaxNLocator
 
+        # No period may be drawn, and the step must be positive.
         step = -(-len(self.period) // _MOST_LABELS) or 1
         ticks = np.arange(0, len(self.period), step)
         labels = [plain_text(self.period[t]) for t in ticks.tolist()]
-        for ax in self._all:
-            ax.set_xticks(ticks, labels, rotation=30, ha="right", fontsize="small")
-            ax.set_ylabel(self.unit.capitalize())
-            ax.axhline(0, color="0.7", linewidth=0.8, zorder=0, label="_zero")
-            ax.yaxis.set_major_locator(MaxNLocator(integer=True))
-            ax.autoscale(axis="y")
-        handles, names = self._all[0].get_legend_handles_labels()
+        ax.set_xticks(ticks, labels, rotation=30, ha="right", fontsize="small")
+        ax.set_ylabel(self.unit.capitalize())
+        ax.axhline(0, color="0.7", linewidth=0.8, zorder=0, label="_zero")
+        ax.yaxis.set_major_locator(MaxNLocator(integer=True))
+        # Zero is within the limits only if they are computed again.
+        ax.autoscale(axis="y")
+
+    def _draw_legend(self, ax: Any, together: bool) -> None:
+        """Draw the legend beside the axes of all actors, or above the panels."""
+        from matplotlib.lines import Line2D
+        from matplotlib.patches import Patch
+
+        handles, names = ax.get_legend_handles_labels()
         if not names:
             return
-        if together:
-            from matplotlib.lines import Line2D
-            from matplotlib.patches import Patch
-
-            handles.append(Patch(color="0.5", alpha=0.3))
-            names.append(self._band_name())
-            if self.map_line_ or self.uncorrected_line_:
-                handles.append(Line2D([], [], color="0.3", linestyle="--", linewidth=1))
-                names.append("1-best" if self.map_line_ else "uncorrected")
-            draw_legend(self._all[0], 0, (handles, names))
-        else:
-            self.figure_.legend(
-                handles,
-                names,
-                loc="outside upper center",
-                ncols=len(names),
-                fontsize="small",
-            )
+        if not together:
+            place = {"loc": "outside upper center", "ncols": len(names)}
+            self.figure_.legend(handles, names, fontsize="small", **place)
+            return
+        handles.append(Patch(color="0.5", alpha=0.3))
+        names.append(self._band_name())
+        if self.map_line_ or self.uncorrected_line_:
+            handles.append(Line2D([], [], color="0.3", linestyle="--", linewidth=1))
+            names.append("1-best" if self.map_line_ else "uncorrected")
+        draw_legend(ax, 0, (handles, names))
 
     def _values(self) -> dict[str, Mapping[str, np.ndarray]]:
         """Return the numbers of each kind, by actor."""
         names = ("mean", "low", "high", "map_count", "uncorrected")
-        values = {name: getattr(self, name) for name in names + ENDS}
+        values = {name: getattr(self, name) for name in names + _ENDS}
         return {name: each for name, each in values.items() if each is not None}
 
     def to_dict(self) -> dict[str, Any]:
@@ -489,20 +407,15 @@ class EventCountDisplay(Display):
 
     def _columns(self) -> dict[str, list]:
         names, n = list(self.mean), len(self.period)
-        columns: dict[str, list] = {
-            "country": [name for name in names for _ in range(n)],
-            "period": list(self.period) * len(names),
+        columns = {
+            key: [x for name in names for x in plain(np.asarray(values[name]))]
+            for key, values in self._values().items()
         }
-        for key, values in self._values().items():
-            columns[key] = [
-                x for name in names for x in plain(np.asarray(values[name]))
-            ]
-        return columns
+        country = [name for name in names for _ in range(n)]
+        return {"country": country, "period": [*self.period] * len(names), **columns}
 
     def _lines(self) -> list[str]:
-        totals = ", ".join(
-            f"{name}: {np.sum(self.mean[name]):.1f}" for name in self.mean
-        )
+        totals = ", ".join(f"{k}: {np.sum(mean):.1f}" for k, mean in self.mean.items())
         return [f"{len(self.period)} periods", f"mean in all {totals or 'none'}"]
 
     def _in_words(self) -> list[str]:
@@ -516,3 +429,70 @@ class EventCountDisplay(Display):
             "The means are the expected counts given the texts. The "
             f"{level} intervals account for the uncertainty of coreference only."
         ]
+
+
+def _level_of(
+    counts: EventCounts | CorrectedEventCounts, confidence_level: float | None
+) -> float:
+    """Return the level of the intervals, which is fixed for corrected counts."""
+    own = None if isinstance(counts, EventCounts) else counts.confidence_level
+    if confidence_level is None:
+        return 0.95 if own is None else own
+    level = check_fraction(confidence_level, name="confidence_level")
+    if own not in (None, level):
+        raise ParameterError(
+            "confidence_level",
+            f"must be {own:g}, the level of the corrected counts. Got {level:g}. Pass "
+            "`confidence_level` to EventCounts.corrected.",
+        )
+    return level
+
+
+def _series_of(
+    counts: EventCounts | CorrectedEventCounts, level: float, method: str
+) -> dict[str, np.ndarray]:
+    """Return the numbers of all cells, by the names of the display."""
+    if isinstance(counts, EventCounts):
+        low, high = counts.interval(level, method)
+        own = {"mean": counts.mean, "low": low, "high": high}
+        return {**own, "map_count": counts.map_count}
+    posterior = counts.counts
+    shape = len(counts.periods), len(counts.countries)
+    columns = {
+        "mean": counts.estimate,
+        "low": counts.low,
+        "high": counts.high,
+        "uncorrected": counts.uncorrected,
+    }
+    for name, ends in zip(_ENDS, posterior.interval(level, method), strict=True):
+        # actors that occur only in labels are last, and their posterior count is 0
+        cells = np.zeros(shape)
+        cells[:, : len(posterior.countries)] = ends.reshape(shape[0], -1)
+        columns[name] = cells.ravel()
+    return columns
+
+
+def _chosen_actors(
+    counts: EventCounts | CorrectedEventCounts,
+    mean: np.ndarray,
+    countries: Sequence[str] | None,
+) -> list[str]:
+    """Return the actors to draw, in order."""
+    if countries is None:
+        total = {c: mean[counts.country == c].sum() for c in counts.countries}
+        # The sort is stable: ties keep the order of the counts.
+        return sorted(total, key=lambda c: -total[c])
+    if isinstance(countries, str) or not hasattr(countries, "__iter__"):
+        raise ParameterTypeError(
+            "countries",
+            f"must be a sequence of codes. Got {type(countries).__name__} "
+            f"{countries!r:.50}.",
+        )
+    unknown = [c for c in countries if c not in counts.countries]
+    if unknown:
+        raise ParameterError(
+            "countries",
+            f"must be actors that were counted, among {counts.countries!r:.200}. "
+            f"Got {unknown[0]!r}.",
+        )
+    return list(dict.fromkeys(countries))

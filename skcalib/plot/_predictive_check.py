@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._errors import ParameterTypeError, public
+from .._errors import public
 from ..posteriors._predictive_check import PredictiveCheck
 from ._base import (
     Display,
+    check_type,
     draw_legend,
     drawing,
     legend_text,
@@ -105,12 +106,8 @@ class PredictiveCheckDisplay(Display):
         display : PredictiveCheckDisplay
             Display of the check.
         """
-        if not isinstance(check, PredictiveCheck):
-            raise ParameterTypeError(
-                "check",
-                "must be a PredictiveCheck, the result of posterior_predictive_check. "
-                f"Got {type(check).__name__}.",
-            )
+        expected = "a PredictiveCheck, the result of posterior_predictive_check"
+        check_type(check, PredictiveCheck, expected, name="check")
         return cls(check, name=name).plot(ax, **plot_params)
 
     @drawing
@@ -137,37 +134,34 @@ class PredictiveCheckDisplay(Display):
         style = line_style(point_kwargs, name="point_kwargs")
         ax = take_axes(ax, (7.0, 4.0))
         self.ax_, self.figure_ = ax, ax.figure
-        self.mean_: Any
-        self.inside_: Any
-        self.outside_: Any
         check = self.check
+        # Sorted means form a line, from which the observed values stand out.
         order = np.argsort(check.mean, kind="stable")
-        low, high = check.low[order], check.high[order]
-        observed = check.observed[order]
+        low, high, observed = check.low[order], check.high[order], check.observed[order]
         place = np.arange(order.size)
         is_outside = (observed < low) | (observed > high)
         level = percent_text(check.confidence_level)
         self.interval_ = ax.vlines(
             place, low, high, color="0.75", linewidth=2, label=f"{level} interval"
         )
-        (self.mean_,) = ax.plot(
+        self.mean_ = ax.plot(
             place, check.mean[order], color="0.4", linewidth=1, label="Mean"
+        )[0]
+        outside = legend_text(
+            f"Outside: {is_outside.mean():.1%} "
+            f"(expected {1 - check.expected_coverage:.1%})"
         )
         points = {"linestyle": "none", "marker": "o", "markersize": 3.5}
-        (self.inside_,) = ax.plot(
-            place[~is_outside],
-            observed[~is_outside],
-            label="Observed",
-            **{**points, "color": "C0", **style},
-        )
-        (self.outside_,) = ax.plot(
-            place[is_outside],
-            observed[is_outside],
-            label=legend_text(
-                f"Outside: {is_outside.mean():.1%} "
-                f"(expected {1 - check.expected_coverage:.1%})"
-            ),
-            **{**points, "color": "C3", **style},
+        self.inside_, self.outside_ = (
+            ax.plot(
+                place[there],
+                observed[there],
+                **{**points, "color": color, "label": label, **style},
+            )[0]
+            for there, color, label in (
+                (~is_outside, "C0", "Observed"),
+                (is_outside, "C3", outside),
+            )
         )
         label = "Statistic" if self.name is None else plain_text(self.name)
         ax.set(xlabel="Document, in the order of the mean", ylabel=label)

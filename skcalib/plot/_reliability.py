@@ -1,12 +1,14 @@
 """Reliability plots: label frequency against probability.
 
-Parts of a reliability plot: axes, diagonal, curve, band, histogram and words.
+`ReliabilityDisplay` draws one or several models in one plot, and
+`ReliabilityPanelsDisplay` draws a plot for each group of pairs of one model.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,48 +22,69 @@ from ..metrics._bins import Binning, check_binning
 from ..metrics._curve import curve_of_pairs
 from ..metrics._interval import interval_of_pairs, warn_of_few
 from ..queries import Answers
-from ._answers import (
-    Query,
-    answers_of_estimators,
-    answers_of_folds,
-    enough_for_interval,
-    pairs_of_answers,
-    pairs_of_predictions,
-    weight_and_groups,
-)
 from ._base import (
-    RELIABILITY_SIZE,
+    Display,
     ModelsDisplay,
-    PerModel,
+    as_shown,
+    check_type,
     draw_legend,
     draw_points,
     drawing,
     legend_text,
     line_style,
     line_styles,
+    panel_axes,
     percent_text,
+    plain_text,
+    short_text,
     stacked,
     take_axes,
+)
+from ._models import (
+    AUTOMATIC,
+    Query,
+    answers_of_pairs,
+    ask_estimators,
+    ask_folds,
+    check_by,
+    check_cv_results,
+    error_of_part,
+    errors_in_words,
+    pairs_by_name,
+    pairs_of_models,
+    pairs_of_predictions,
+    weight_and_groups,
 )
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
 
 
-# Width and height of a panel in inches, title included.
-_PANEL = (2.7, 3.0)
-_HISTOGRAM = 0.6
-
-# Largest number of panels that are in one row by default.
-_ONE_ROW = 3
+# Width and height of the figure with its histogram, in inches.
+_SIZE = (5.2, 6.2)
 
 _BAND, _BAND_OPACITY = "consistency_band", 0.22
 
 # Largest number of legend entries within the axes; more go beside the axes.
 _MOST_INSIDE = 6
 
+# Width and height of a panel in inches, title included, and height of its histogram.
+_PANEL = (2.7, 3.0)
+_HISTOGRAM = 0.6
 
-def prepare_axes(ax: Any, counts: bool) -> Any:
+# Largest number of panels that are in one row by default.
+_ONE_ROW = 3
+
+# Characters of a title that fit into an inch, and lines that fit above the panels.
+_IN_AN_INCH = 12
+_TITLE_LINES = 2
+
+# Longer names of groups would overlap with the next title.
+_LONGEST_NAME = 28
+
+
+def _prepare_axes(ax: Any, counts: bool) -> Any:
     """Set limits and labels, and return the axes of the histogram or None."""
     # The axes of another display are reused unless they were cleared.
     below = getattr(ax, "_skcalib_count_ax", None)
@@ -92,7 +115,7 @@ def _add_count_axes(ax: Any) -> Any:
     return below
 
 
-def draw_diagonal(ax: Any, style: Mapping[str, Any]) -> Any:
+def _draw_diagonal(ax: Any, style: Mapping[str, Any]) -> Any:
     """Draw the diagonal once on an axes, and return it."""
     if getattr(ax, "_skcalib_diagonal", None) not in ax.lines:
         default = {"color": "0.5", "linestyle": "--", "linewidth": 1, "zorder": 1}
@@ -102,28 +125,7 @@ def draw_diagonal(ax: Any, style: Mapping[str, Any]) -> Any:
     return ax._skcalib_diagonal
 
 
-def draw_curve(
-    ax: Any,
-    curve: ReliabilityCurve,
-    label: str | None,
-    interval: str | None,
-    level: float,
-    style: Mapping[str, Any],
-) -> tuple[Any, Any]:
-    """Draw one curve and its bars."""
-    default = {
-        "marker": "o",
-        "markersize": 4,
-        "linewidth": 1,
-        "elinewidth": 1,
-        "label": label,
-    }
-    ends = None if interval is None else curve.interval(level, interval)
-    x, y = curve.prob_pred, curve.prob_true
-    return draw_points(ax, x, y, ends, {**default, **style})
-
-
-def draw_band(ax: Any, curve: ReliabilityCurve, level: float, n_bands: int) -> Any:
+def _draw_band(ax: Any, curve: ReliabilityCurve, level: float, n_bands: int) -> Any:
     """Shade the range of the frequencies that are expected under perfect calibration.
 
     The band is one of `n_bands` bands, which together are as dark as one band.
@@ -131,31 +133,12 @@ def draw_band(ax: Any, curve: ReliabilityCurve, level: float, n_bands: int) -> A
     label = f"{percent_text(level)} band of perfect calibration"
     if label in ax.get_legend_handles_labels()[1]:
         label = f"_{label}"
-    low, high = curve.consistency_band(level)
     # Bands are grey for all curves: with equal bin sizes they nearly coincide.
     grey = ("0.5", 1 - (1 - _BAND_OPACITY) ** (1 / n_bands))
+    style = {"facecolor": grey, "edgecolor": grey, "zorder": 0.9}
     # The edge is visible if the band is narrow or has one bin and therefore no area.
-    return ax.fill_between(
-        curve.prob_pred,
-        low,
-        high,
-        facecolor=grey,
-        edgecolor=grey,
-        linewidth=3 if curve.n_bins == 1 else 1,
-        zorder=0.9,
-        label=label,
-        gid=_BAND,
-    )
-
-
-def draw_count(ax: Any, count: np.ndarray | None, color: Any) -> Any:
-    """Draw the histogram of one curve, if there is one and it has axes."""
-    if count is None or ax is None:
-        return None
-    edges = np.linspace(0, 1, count.size + 1)
-    stairs = ax.stairs(count, edges, color=color, baseline=None)
-    _show_decades(ax)
-    return stairs
+    style |= {"linewidth": 3 if curve.n_bins == 1 else 1, "label": label, "gid": _BAND}
+    return ax.fill_between(curve.prob_pred, *curve.consistency_band(level), **style)
 
 
 def _show_decades(ax: Any) -> None:
@@ -169,7 +152,7 @@ def _show_decades(ax: Any) -> None:
         ax.set_ylim(0.5 * 10**low, 1.25 * 10**high)
 
 
-def draw_reliability_legend(ax: Any) -> None:
+def _draw_legend(ax: Any) -> None:
     """Draw the legend, curves first."""
     from matplotlib.patches import Patch
 
@@ -184,7 +167,7 @@ def draw_reliability_legend(ax: Any) -> None:
     draw_legend(ax, _MOST_INSIDE, (list(handles), list(labels)))
 
 
-def check_bars(interval: Any) -> None:
+def _check_bars(interval: Any) -> None:
     """Raise an error unless `interval` is a kind of bars or None."""
     kinds = ("wilson", "clopper_pearson", "normal")
     if interval is not None and interval not in kinds:
@@ -195,11 +178,12 @@ def check_bars(interval: Any) -> None:
         )
 
 
-def error_text(error: CalibrationErrorInterval, *, with_bins: bool = False) -> str:
+def _error_text(error: CalibrationErrorInterval, *, with_bins: bool = False) -> str:
     """Return the error and its interval as text.
 
     `with_bins` adds what distinguishes it from the error in the bins of the curve.
     """
+    # Three decimals would show a small error as 0.
     digits = ".1e" if 0 < error.high < 0.001 else ".3f"
     numbers = f"{error.estimate:{digits}} {ends_text(error.low, error.high, digits)}"
     if with_bins:
@@ -207,9 +191,9 @@ def error_text(error: CalibrationErrorInterval, *, with_bins: bool = False) -> s
     return f"error {numbers}"
 
 
-def error_in_words(name: Any, error: CalibrationErrorInterval) -> str:
+def _error_in_words(name: Any, error: CalibrationErrorInterval) -> str:
     """Return a sentence or two about the error of a model, or of a group of pairs."""
-    _, _, numbers = error_text(error).partition(" ")
+    _, _, numbers = _error_text(error).partition(" ")
     estimate, _, ends = numbers.partition(" ")
     of = "" if name is None else f" of {name}"
     verdict = "does not contain 0: the probabilities are miscalibrated"
@@ -224,64 +208,8 @@ def error_in_words(name: Any, error: CalibrationErrorInterval) -> str:
     )
 
 
-def number_of_columns(n: int, n_columns: Any) -> int:
-    """Return the number of columns for `n` panels."""
-    if n_columns is None:
-        return n if n <= _ONE_ROW else int(np.ceil(np.sqrt(n)))
-    return min(check_integer(n_columns, minimum=1, name="n_columns"), n)
-
-
-def take_figure(fig: Any, n_rows: int, n_columns: int, counts: bool) -> Any:
-    """Return `fig`, or a new figure with space for the panels if it is None."""
-    from matplotlib.figure import Figure, SubFigure
-
-    if fig is None:
-        import matplotlib.pyplot as plt
-
-        height = _PANEL[1] + (_HISTOGRAM if counts else 0)
-        # with space for the title of the figure and of a single panel
-        size = (max(_PANEL[0] * n_columns, 4.5) + 0.4, height * n_rows + 0.8)
-        return plt.figure(figsize=size, layout="constrained")
-    if not isinstance(fig, (Figure, SubFigure)):
-        raise ParameterTypeError(
-            "fig",
-            "must be a matplotlib Figure or SubFigure, or None. Got "
-            f"{type(fig).__name__}.",
-        )
-    if fig.get_axes():
-        raise ParameterError(
-            "fig",
-            "must be empty. Got one with axes, which the panels would cover. Call "
-            "its clear() first.",
-        )
-    return fig
-
-
-def panel_axes(figure: Any, groups: list[Any], n_columns: int) -> dict[Any, Any]:
-    """Return axes for each group, which share their limits."""
-    n_rows = -(-len(groups) // n_columns)
-    grid = figure.add_gridspec(n_rows, n_columns)
-    axes: dict[Any, Any] = {}
-    for k, group in enumerate(groups):
-        first = next(iter(axes.values()), None)
-        place = grid[k // n_columns, k % n_columns]
-        axes[group] = figure.add_subplot(place, sharex=first, sharey=first)
-    return axes
-
-
-def share_limits(histograms: list[Any]) -> None:
-    """Give all histograms the same limits."""
-    found = [ax for ax in histograms if ax is not None]
-    if found:
-        low, high = np.transpose([ax.get_ylim() for ax in found])
-        for ax in found:
-            ax.set_ylim(low.min(), high.max())
-
-
 # Equal-width cells of the histogram under the curves.
 _N_CELLS = 50
-
-_AUTOMATIC = Binning("auto", None, "quantile")
 
 
 class ReliabilityDisplay(ModelsDisplay):
@@ -360,13 +288,6 @@ class ReliabilityDisplay(ModelsDisplay):
 
     _kinds = (ReliabilityCurve,)
 
-    error = PerModel()
-    count = PerModel()
-    line_ = PerModel()
-    bar_ = PerModel()
-    count_ = PerModel()
-    band_ = PerModel()
-
     def __init__(
         self,
         *,
@@ -377,10 +298,9 @@ class ReliabilityDisplay(ModelsDisplay):
         count: np.ndarray | Sequence[np.ndarray] | None = None,
         name: str | Sequence[str | None] | None = None,
     ):
-        self.curve = curve
-        self.error = error
-        self.count = count
-        self.name = name
+        self.curve, self.name, self.error, self.count = as_shown(
+            curve, name, error, count
+        )
         # Whether the bins of the curve were chosen and differ from the bins of the
         # error.
         self._has_own_bins = False
@@ -457,19 +377,10 @@ class ReliabilityDisplay(ModelsDisplay):
         ['right: ', 'squared']
         """
         models = pairs_of_predictions(
-            y_true,
-            y_proba,
-            name,
-            multi_class=multi_class,
-            labels=labels,
-            pos_label=pos_label,
-            sample_weight=sample_weight,
-            groups=groups,
+            y_true, y_proba, name, multi_class, labels, pos_label, sample_weight, groups
         )
         binning = check_binning(bin_size, n_bins, strategy)
-        level = check_fraction(confidence_level, name="confidence_level")
-        display = cls._from_pairs(models, binning, level)
-        return display.plot(ax, confidence_level=level, **plot_params)
+        return cls._draw(models, binning, confidence_level, ax, plot_params)
 
     @classmethod
     @public
@@ -548,13 +459,10 @@ class ReliabilityDisplay(ModelsDisplay):
         >>> display.name
         'GaussianNB'
         """
-        models = answers_of_estimators(
-            estimator, X, y, query, name, pos_label=pos_label, multi_class=multi_class
-        )
+        found = ask_estimators(estimator, X, y, query, name, multi_class, pos_label)
+        models = pairs_of_models(found, y, sample_weight, groups)
         binning = check_binning(bin_size, n_bins, strategy)
-        return cls._from_answers(
-            models, y, sample_weight, groups, binning, confidence_level
-        ).plot(ax, confidence_level=confidence_level, **plot_params)
+        return cls._draw(models, binning, confidence_level, ax, plot_params)
 
     @classmethod
     @public
@@ -632,58 +540,45 @@ class ReliabilityDisplay(ModelsDisplay):
         >>> display.curve.n_samples
         569
         """
-        models = answers_of_folds(
-            cv_results, X, y, query, name, pos_label=pos_label, multi_class=multi_class
-        )
+        found = ask_folds(cv_results, X, y, query, name, multi_class, pos_label)
+        models = pairs_of_models(found, y, sample_weight, groups)
         binning = check_binning(bin_size, n_bins, strategy)
-        return cls._from_answers(
-            models, y, sample_weight, groups, binning, confidence_level
-        ).plot(ax, confidence_level=confidence_level, **plot_params)
+        return cls._draw(models, binning, confidence_level, ax, plot_params)
 
     @classmethod
-    def _from_answers(
-        cls,
-        models: list[tuple[Any, Answers]],
-        y: Any,
-        sample_weight: Any,
-        groups: Any,
-        binning: Binning,
-        confidence_level: float,
-    ) -> ReliabilityDisplay:
-        """Compute the numbers from answers about the samples of `y`."""
-        level = check_fraction(confidence_level, name="confidence_level")
-        weight, codes = weight_and_groups(y, sample_weight, groups)
-        pairs = [(name, pairs_of_answers(a, weight, codes)) for name, a in models]
-        return cls._from_pairs(pairs, binning, level)
-
-    @classmethod
-    def _from_pairs(
+    def _draw(
         cls,
         models: list[tuple[Any, Pairs]],
         binning: Binning,
-        level: float,
-        *,
-        allow_few: bool = False,
+        confidence_level: float,
+        ax: Any,
+        plot_params: Mapping[str, Any],
     ) -> ReliabilityDisplay:
-        """Compute the numbers from the checked pairs of each model.
+        """Compute the numbers of each model from its pairs, and draw them."""
+        level = check_fraction(confidence_level, name="confidence_level")
+        # The curve may have any bins, the interval is valid in automatic bins only.
+        errors = [interval_of_pairs(pairs, AUTOMATIC, level) for _, pairs in models]
+        warn_of_few((name, e) for (name, _), e in zip(models, errors, strict=True))
+        display = cls._of_pairs(models, errors, binning)
+        return display.plot(ax, confidence_level=level, **plot_params)
 
-        If `allow_few`, the error is None if there are too few pairs for an interval,
-        and the caller warns of few rows or groups.
-        """
-        names, curves, errors, counts = [], [], [], []
-        for name, pairs in models:
-            names.append(name)
-            curves.append(curve_of_pairs(pairs, binning))
-            error = None
-            if not allow_few or enough_for_interval(pairs):
-                error = interval_of_pairs(pairs, _AUTOMATIC, level)
-            errors.append(error)
-            cells = np.histogram(pairs.q, _N_CELLS, (0, 1), weights=pairs.weight)[0]
-            counts.append(cells.astype(np.float64))
-        if not allow_few:
-            warn_of_few(zip(names, errors, strict=True))
-        display = cls(curve=curves, error=errors, count=counts, name=names)
-        display._has_own_bins = binning != _AUTOMATIC
+    @classmethod
+    def _of_pairs(
+        cls, models: list[tuple[Any, Pairs]], errors: list, binning: Binning
+    ) -> ReliabilityDisplay:
+        """Return the display of models whose errors are known."""
+        counts = [
+            np.histogram(pairs.q, _N_CELLS, (0, 1), weights=pairs.weight)[0]
+            for _, pairs in models
+        ]
+        display = cls(
+            curve=[curve_of_pairs(pairs, binning) for _, pairs in models],
+            error=errors,
+            # Without weights, NumPy counts in integers.
+            count=[count.astype(np.float64) for count in counts],
+            name=[name for name, _ in models],
+        )
+        display._has_own_bins = binning != AUTOMATIC
         return display
 
     @drawing
@@ -736,67 +631,75 @@ class ReliabilityDisplay(ModelsDisplay):
             The display itself.
         """
         level = check_fraction(confidence_level, name="confidence_level")
-        check_bars(interval)
-        curves = self._curves()
-        histograms = self._of_each("count")
-        labels = self._labels(name)
-        styles = line_styles(curve_kwargs, len(curves), name="curve_kwargs")
+        _check_bars(interval)
+        models = self._models(name)
+        styles = line_styles(curve_kwargs, len(models), name="curve_kwargs")
         diagonal = line_style(diagonal_kwargs, name="diagonal_kwargs")
-        counts = counts and histograms[0] is not None
-        width, height = RELIABILITY_SIZE
-        self.ax_ = take_axes(ax, (width, height if counts else width))
-        self.figure_ = self.ax_.figure
-        self.count_ax_ = prepare_axes(self.ax_, counts)
-        self.diagonal_ = draw_diagonal(self.ax_, diagonal) if ref_line else None
-        drawn = []
-        for curve, label, style, count in zip(
-            curves, labels, styles, histograms, strict=True
-        ):
-            entry = legend_text(*label)
-            line, bar = draw_curve(self.ax_, curve, entry, interval, level, style)
-            cells = draw_count(self.count_ax_, count, line.get_color())
-            band = None
-            if consistency_band:
-                band = draw_band(self.ax_, curve, level, len(curves))
-            drawn.append((line, bar, cells, band))
-        self.line_, self.bar_, self.count_, self.band_ = map(
-            list, zip(*drawn, strict=True)
-        )
-        draw_reliability_legend(self.ax_)
+        # Either all models have a histogram or none.
+        counts = counts and models[0].cells is not None
+        width, height = _SIZE
+        ax = self.ax_ = take_axes(ax, (width, height if counts else width))
+        self.figure_ = ax.figure
+        self.count_ax_ = _prepare_axes(ax, counts)
+        self.diagonal_ = _draw_diagonal(ax, diagonal) if ref_line else None
+        # No band is drawn if their number is 0.
+        n_bands = len(models) if consistency_band else 0
+        drawn = [
+            self._draw_model(model, style, interval, level, n_bands)
+            for model, style in zip(models, styles, strict=True)
+        ]
+        shown = as_shown(*zip(*drawn, strict=True))
+        self.line_, self.bar_, self.count_, self.band_ = shown
+        _draw_legend(ax)
         return self
 
-    def _labels(self, name: Any = None) -> list[list[str]]:
-        """Return the name and the error of each model, if they are known."""
-        labels = []
+    def _draw_model(
+        self, model: _Model, style: dict, interval: Any, level: float, n_bands: int
+    ) -> tuple[Any, Any, Any, Any]:
+        """Draw the curve of a model with its bars, its histogram and its band."""
+        curve, cells = model.curve, model.cells
+        default = {"marker": "o", "markersize": 4, "linewidth": 1, "elinewidth": 1}
+        style = {**default, "label": legend_text(*self._label(model)), **style}
+        ends = None if interval is None else curve.interval(level, interval)
+        points = curve.prob_pred, curve.prob_true
+        line, bar = draw_points(self.ax_, *points, ends, style)
+        count = band = None
+        if cells is not None and self.count_ax_ is not None:
+            edges, color = np.linspace(0, 1, cells.size + 1), line.get_color()
+            count = self.count_ax_.stairs(cells, edges, color=color, baseline=None)
+            _show_decades(self.count_ax_)
+        if n_bands:
+            band = _draw_band(self.ax_, curve, level, n_bands)
+        return line, bar, count, band
+
+    def _models(self, name: Any = None) -> list[_Model]:
+        """Return the numbers of each model."""
         names, errors = self._of_each("name", name), self._of_each("error")
-        for own, error in zip(names, errors, strict=True):
-            label = [] if own is None else [str(own)]
-            if error is not None:
-                label.append(error_text(error, with_bins=self._has_own_bins))
-            labels.append(label)
-        return labels
+        columns = names, self._curves(), errors, self._of_each("count")
+        return [_Model(*each) for each in zip(*columns, strict=True)]
+
+    def _label(self, model: _Model) -> list[str]:
+        """Return the name and the error of a model, if they are known."""
+        label = [] if model.name is None else [str(model.name)]
+        if model.error is not None:
+            label.append(_error_text(model.error, with_bins=self._has_own_bins))
+        return label
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers behind the plot, by name (or position) of the model."""
-        columns = zip(
-            self._keys(),
-            self._curves(),
-            self._of_each("error"),
-            self._of_each("count"),
-            strict=True,
-        )
         return {
             key: {
                 "curve": curve.to_dict(),
                 "error": None if error is None else error.to_dict(),
-                "count": None if count is None else count.tolist(),
+                "count": None if cells is None else cells.tolist(),
             }
-            for key, curve, error, count in columns
+            for key, (_, curve, error, cells) in self._by_key(self._models())
         }
 
     def _columns(self) -> dict[str, list]:
         tables = []
-        for key, curve in zip(self._keys(), self._curves(), strict=True):
+        for key, curve in self._by_key(self._curves()):
+            # The table has 95% intervals, whatever level was drawn.
             low, high = curve.interval()
             band_low, band_high = curve.consistency_band()
             ends = {"low": low, "high": high}
@@ -805,13 +708,610 @@ class ReliabilityDisplay(ModelsDisplay):
         return stacked("name", tables)
 
     def _lines(self) -> list[str]:
-        lines = zip(self._labels(), self._curves(), strict=True)
-        return [": ".join(label) or repr(curve) for label, curve in lines]
+        return [": ".join(self._label(m)) or repr(m.curve) for m in self._models()]
 
     def _in_words(self) -> list[str]:
-        names, errors = self._of_each("name"), self._of_each("error")
         return [
-            error_in_words(name, error)
-            for name, error in zip(names, errors, strict=True)
+            _error_in_words(name, error)
+            for name, _, error, _ in self._models()
             if error is not None
         ]
+
+
+class _Model(NamedTuple):
+    """Numbers of one model; those that are not known are None."""
+
+    name: Any
+    curve: ReliabilityCurve
+    error: CalibrationErrorInterval | None
+    cells: np.ndarray | None
+
+
+class ReliabilityPanelsDisplay(Display):
+    """Reliability plots of groups of pairs, with one panel per group.
+
+    A model that is calibrated on all data need not be calibrated for each tag, class,
+    genre or source. Panels share their axes. They are sorted by the number of pairs;
+    ties are sorted by the number of positive labels. The title of a panel shows its
+    group, the number of its pairs and its calibration error with the confidence
+    interval.
+
+    Create the display with :meth:`from_estimator`, :meth:`from_predictions` or
+    :meth:`from_cv_results`; the parameters are stored as attributes.
+
+    Parameters
+    ----------
+    displays : dict of ReliabilityDisplay
+        Display of each group, the most frequent group first.
+    name : str, default=None
+        Name of the model, for the title of the figure.
+
+    Attributes
+    ----------
+    axes_ : dict of matplotlib Axes
+        Axes of each group that is drawn.
+    figure_ : matplotlib Figure
+        Figure that contains the axes.
+
+    See Also
+    --------
+    ReliabilityDisplay : One plot of all pairs, or of several models.
+
+    Notes
+    -----
+    :meth:`frame` has one row per group and bin, including groups that are not drawn.
+    Its columns are the columns of the frame of :class:`ReliabilityDisplay`, with
+    `group` instead of `name`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.model_selection import cross_val_predict
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from skcalib.plot import ReliabilityPanelsDisplay
+    >>> X, y = load_wine(return_X_y=True)
+    >>> proba = cross_val_predict(GaussianNB(), X, y, method="predict_proba")
+    >>> display = ReliabilityPanelsDisplay.from_predictions(y, proba, by="label")
+    >>> list(display.displays)
+    [1, 0, 2]
+    >>> display.displays[1].error.n_pairs
+    178
+    """
+
+    def __init__(
+        self, *, displays: Mapping[Any, ReliabilityDisplay], name: str | None = None
+    ):
+        self.displays = displays
+        self.name = name
+
+    @classmethod
+    @public
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        y_proba: ArrayLike,
+        *,
+        by: ArrayLike,
+        bin_size: int | str = "auto",
+        n_bins: int | None = None,
+        strategy: str = "quantile",
+        multi_class: str | None = None,
+        labels: ArrayLike | None = None,
+        pos_label: Hashable = None,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        confidence_level: float = 0.95,
+        name: str | None = None,
+        fig: Figure | SubFigure | None = None,
+        **plot_params: Any,
+    ) -> ReliabilityPanelsDisplay:
+        """Draw reliability curves of predicted probabilities, one panel per group.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n,)
+            Labels.
+        y_proba : array-like of shape (n,) or (n, n_classes)
+            Probabilities, as in :func:`~skcalib.metrics.calibration_error`.
+        by : array-like of shape (n,) or 'label'
+            Name of the group of each row. If 'label', there is one panel per class (per
+            predicted class with ``multi_class='top_label'``).
+        bin_size, n_bins, strategy : optional
+            Bins of the curve in each panel, as in
+            :func:`~skcalib.metrics.adaptive_reliability_curve`.
+        multi_class : {'pooled', 'top_label'}, default=None
+            How a matrix is reduced to pairs, as in
+            :func:`~skcalib.metrics.calibration_error`.
+        labels : array-like of shape (n_classes,), default=None
+            Labels in the order of the columns.
+        pos_label : label, default=None
+            Positive class, as in :func:`~skcalib.metrics.calibration_error`.
+        sample_weight : array-like of shape (n,), default=None
+            Frequency of each row.
+        groups : array-like of shape (n,), default=None
+            Group (sentence, document) of each row, used for the intervals of the
+            errors. Rows of the same group may depend on each other. These groups are
+            not the groups of `by`.
+        confidence_level : float, default=0.95
+            Confidence level of the intervals of the errors, of the bars and of the
+            bands.
+        name : str, default=None
+            Name for the title of the figure.
+        fig : matplotlib Figure or SubFigure, default=None
+            Empty figure to draw on. If None, a new figure is created.
+        **plot_params
+            Keyword arguments passed to :meth:`plot`.
+
+        Returns
+        -------
+        display : ReliabilityPanelsDisplay
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skcalib.datasets import make_calibrated_pairs
+        >>> from skcalib.plot import ReliabilityPanelsDisplay
+        >>> y_true, y_proba = make_calibrated_pairs(3000, random_state=0)
+        >>> genre = np.where(np.arange(3000) % 3 == 0, "letters", "news")
+        >>> display = ReliabilityPanelsDisplay.from_predictions(
+        ...     y_true, y_proba, by=genre
+        ... )
+        >>> {group: one.error.n_pairs for group, one in display.displays.items()}
+        {'news': 2000, 'letters': 1000}
+        """
+        if isinstance(y_proba, Mapping):
+            raise ParameterTypeError(
+                "y_proba",
+                "must be one model's probabilities. Got a mapping. Draw one figure "
+                "per model, or all models in one plot with "
+                "ReliabilityDisplay.from_predictions.",
+            )
+        ((_, pairs),) = pairs_of_predictions(
+            y_true, y_proba, name, multi_class, labels, pos_label, sample_weight, groups
+        )
+        answers = answers_of_pairs(
+            pairs, y_true, y_proba, multi_class, labels, pos_label, sample_weight
+        )
+        binning = check_binning(bin_size, n_bins, strategy)
+        display = cls._of_answers(
+            name, answers, by, y_true, sample_weight, groups, binning, confidence_level
+        )
+        return display.plot(fig, confidence_level=confidence_level, **plot_params)
+
+    @classmethod
+    @public
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: ArrayLike | Sequence[Any],
+        *,
+        by: ArrayLike = "label",
+        query: Query | None = None,
+        bin_size: int | str = "auto",
+        n_bins: int | None = None,
+        strategy: str = "quantile",
+        multi_class: str | None = None,
+        pos_label: Hashable = None,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        confidence_level: float = 0.95,
+        name: str | None = None,
+        fig: Figure | SubFigure | None = None,
+        **plot_params: Any,
+    ) -> ReliabilityPanelsDisplay:
+        """Draw reliability curves of a fitted estimator, with one panel per group.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+            A classifier, a tagger, a coreference model, or any estimator that `query`
+            accepts.
+        X : array-like
+            Samples.
+        y : array-like of shape (n_samples,)
+            True labels.
+        by : array-like of shape (n_samples,) or 'label', default='label'
+            Name of the group of each sample (of each sentence, for a tagger). If
+            'label', there is one panel per class or tag of the query.
+        query : query object, default=None
+            Query put to the estimator. If None, the default query is used, as in
+            :func:`~skcalib.scorers.make_query_scorer`.
+        bin_size, n_bins, strategy : optional
+            Bins of the curve in each panel, as in :meth:`from_predictions`.
+        multi_class : {'pooled', 'top_label'}, default=None
+            How the probabilities of a classifier with several classes are reduced to
+            pairs, as in :class:`~skcalib.queries.ClassQuery`. Not allowed together with
+            `query`.
+        pos_label : label, default=None
+            Positive class of a classifier, as in :class:`~skcalib.queries.ClassQuery`.
+            Not allowed together with `query`.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Frequency of each sample.
+        groups : array-like of shape (n_samples,), default=None
+            Group of each sample, used for the intervals of the errors. Samples of the
+            same group may depend on each other. These groups are not the groups of
+            `by`. If None, samples are treated as independent, and pairs of the same
+            sample as dependent.
+        confidence_level : float, default=0.95
+            Confidence level of the intervals of the errors, of the bars and of the
+            bands.
+        name : str, default=None
+            Name for the title of the figure. If None, the name of the estimator's class
+            is used.
+        fig : matplotlib Figure or SubFigure, default=None
+            Empty figure to draw on. If None, a new figure is created.
+        **plot_params
+            Keyword arguments passed to :meth:`plot`.
+
+        Returns
+        -------
+        display : ReliabilityPanelsDisplay
+
+        Examples
+        --------
+        >>> from skcalib import HMMTagger
+        >>> from skcalib.datasets import make_tagged_sentences
+        >>> from skcalib.plot import ReliabilityPanelsDisplay
+        >>> X, y = make_tagged_sentences(300, random_state=0)
+        >>> tagger = HMMTagger().fit(X[:200], y[:200])
+        >>> display = ReliabilityPanelsDisplay.from_estimator(tagger, X[200:], y[200:])
+        >>> sorted(display.displays) == sorted(tagger.classes_)
+        True
+        """
+        _check_single(estimator, "estimator")
+        ((name, answers),) = ask_estimators(
+            estimator, X, y, query, name, multi_class, pos_label
+        )
+        binning = check_binning(bin_size, n_bins, strategy)
+        display = cls._of_answers(
+            name, answers, by, y, sample_weight, groups, binning, confidence_level
+        )
+        return display.plot(fig, confidence_level=confidence_level, **plot_params)
+
+    @classmethod
+    @public
+    def from_cv_results(
+        cls,
+        cv_results: Mapping[str, Any],
+        X: Any,
+        y: ArrayLike | Sequence[Any],
+        *,
+        by: ArrayLike = "label",
+        query: Query | None = None,
+        bin_size: int | str = "auto",
+        n_bins: int | None = None,
+        strategy: str = "quantile",
+        multi_class: str | None = None,
+        pos_label: Hashable = None,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        confidence_level: float = 0.95,
+        name: str | None = None,
+        fig: Figure | SubFigure | None = None,
+        **plot_params: Any,
+    ) -> ReliabilityPanelsDisplay:
+        """Draw reliability curves of out-of-fold predictions, one panel per group.
+
+        Parameters
+        ----------
+        cv_results : dict
+            Result of :func:`sklearn.model_selection.cross_validate` with
+            ``return_estimator=True, return_indices=True``.
+        X : array-like
+            The samples that were passed to cross_validate.
+        y : array-like of shape (n_samples,)
+            The labels that were passed to cross_validate.
+        by : array-like of shape (n_samples,) or 'label', default='label'
+            As in :meth:`from_estimator`.
+        query : query object, default=None
+            Query put to the estimators. If None, the default query is used, as in
+            :func:`~skcalib.scorers.make_query_scorer`.
+        bin_size, n_bins, strategy, multi_class, pos_label : optional
+            As in :meth:`from_estimator`.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Frequency of each sample.
+        groups : array-like of shape (n_samples,), default=None
+            Group of each sample, as in :meth:`from_estimator`.
+        confidence_level : float, default=0.95
+            Confidence level of the intervals of the errors, of the bars and of the
+            bands.
+        name : str, default=None
+            Name for the title of the figure. If None, the name of the estimators' class
+            is used.
+        fig : matplotlib Figure or SubFigure, default=None
+            Empty figure to draw on. If None, a new figure is created.
+        **plot_params
+            Keyword arguments passed to :meth:`plot`.
+
+        Returns
+        -------
+        display : ReliabilityPanelsDisplay
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.model_selection import cross_validate
+        >>> from sklearn.naive_bayes import GaussianNB
+        >>> from skcalib.plot import ReliabilityPanelsDisplay
+        >>> X, y = load_iris(return_X_y=True)
+        >>> cv_results = cross_validate(
+        ...     GaussianNB(), X, y, return_estimator=True, return_indices=True
+        ... )
+        >>> display = ReliabilityPanelsDisplay.from_cv_results(cv_results, X, y)
+        >>> display.displays[0].curve.n_samples
+        150
+        """
+        check_cv_results(cv_results, X, y)
+        ((name, answers),) = ask_folds(
+            cv_results, X, y, query, name, multi_class, pos_label
+        )
+        binning = check_binning(bin_size, n_bins, strategy)
+        display = cls._of_answers(
+            name, answers, by, y, sample_weight, groups, binning, confidence_level
+        )
+        return display.plot(fig, confidence_level=confidence_level, **plot_params)
+
+    @classmethod
+    def _of_answers(
+        cls,
+        name: str | None,
+        answers: Answers,
+        by: Any,
+        y: Any,
+        sample_weight: Any,
+        groups: Any,
+        binning: Binning,
+        confidence_level: float,
+    ) -> ReliabilityPanelsDisplay:
+        """Compute the numbers of each group."""
+        names = check_by(by, y)
+        weight, codes = weight_and_groups(y, sample_weight, groups)
+        level = check_fraction(confidence_level, name="confidence_level")
+        displays = {
+            group: ReliabilityDisplay._of_pairs(
+                [(str(group), pairs)], [error_of_part(pairs, level)], binning
+            )
+            for group, pairs in pairs_by_name(answers, weight, codes, names)
+        }
+        # One warning is about all panels, and names the group with the fewest rows.
+        warn_of_few((group, each.error) for group, each in displays.items())
+        return cls(displays=displays, name=name)
+
+    @drawing
+    def plot(
+        self,
+        fig: Figure | SubFigure | None = None,
+        *,
+        max_panels: int = 12,
+        n_columns: int | None = None,
+        name: str | None = None,
+        interval: str | None = "wilson",
+        confidence_level: float = 0.95,
+        counts: bool = False,
+        consistency_band: bool = True,
+        ref_line: bool = True,
+        curve_kwargs: Mapping[str, Any] | None = None,
+        diagonal_kwargs: Mapping[str, Any] | None = None,
+    ) -> ReliabilityPanelsDisplay:
+        """Draw the panels.
+
+        Parameters
+        ----------
+        fig : matplotlib Figure or SubFigure, default=None
+            Empty figure to draw on. If None, a new figure is created.
+        max_panels : int, default=12
+            Largest number of panels. The most frequent groups are drawn, and the title
+            of the figure shows the number of groups that are left out.
+        n_columns : int, default=None
+            Number of panels in a row. If None, up to three panels are drawn in one row,
+            and more panels are arranged in a grid that is approximately square.
+        name : str, default=None
+            Name for the title of the figure. If None, the stored name is used.
+        interval : {'wilson', 'clopper_pearson', 'normal'} or None, default='wilson'
+            Bars of the label frequencies. If None, no bars are drawn.
+        confidence_level : float, default=0.95
+            Confidence level of the bars and of the bands.
+        counts : bool, default=False
+            Whether to draw a histogram of the probabilities below each curve.
+        consistency_band : bool, default=True
+            Whether to shade the range of the label frequencies that are expected of a
+            calibrated model.
+        ref_line : bool, default=True
+            Whether to draw the diagonal of perfect calibration.
+        curve_kwargs : dict, default=None
+            Keyword arguments for matplotlib's ``errorbar``.
+        diagonal_kwargs : dict, default=None
+            Keyword arguments for matplotlib's ``plot`` of the diagonal.
+
+        Returns
+        -------
+        display : ReliabilityPanelsDisplay
+            The display itself.
+        """
+        limit = check_integer(max_panels, minimum=1, name="max_panels")
+        level = check_fraction(confidence_level, name="confidence_level")
+        _check_bars(interval)
+        _check_displays(self.displays)
+        # Groups are sorted by their number of pairs.
+        shown = list(self.displays)[:limit]
+        if n_columns is None:
+            one_row = len(shown) <= _ONE_ROW
+            # More panels than fit into one row are arranged in a square.
+            width = len(shown) if one_row else int(np.ceil(np.sqrt(len(shown))))
+        else:
+            n_columns = check_integer(n_columns, minimum=1, name="n_columns")
+            width = min(n_columns, len(shown))
+        self.figure_ = _take_figure(fig, -(-len(shown) // width), width, counts)
+        self.axes_ = panel_axes(self.figure_, shown, width, sharex=True, sharey=True)
+        for k, (group, ax) in enumerate(self.axes_.items()):
+            display = self.displays[group].plot(
+                ax,
+                interval=interval,
+                confidence_level=level,
+                counts=counts,
+                consistency_band=consistency_band,
+                ref_line=ref_line,
+                curve_kwargs=curve_kwargs,
+                diagonal_kwargs=diagonal_kwargs,
+            )
+            # The panel below may be missing in the last row.
+            lowest = k + width >= len(shown)
+            _tidy(display, group, left=k % width == 0, lowest=lowest)
+        _share_limits([self.displays[group].count_ax_ for group in shown])
+        band = level if consistency_band else None
+        lines = self._title(len(shown), self.name if name is None else name, band)
+        self._draw_title(lines, own_figure=fig is None)
+        return self
+
+    def _draw_title(self, lines: list[str], *, own_figure: bool) -> None:
+        """Draw the lines above the panels, wrapped if they are long."""
+        width = int(_IN_AN_INCH * self.figure_.bbox.width / self.figure_.dpi)
+        lines = [part for line in lines for part in wrap(line, width)]
+        if not lines:
+            return
+        self.figure_.suptitle(plain_text("\n".join(lines)), fontsize="medium")
+        if own_figure and len(lines) > _TITLE_LINES:
+            more = 0.2 * (len(lines) - _TITLE_LINES)
+            self.figure_.set_figheight(self.figure_.get_figheight() + more)
+
+    def _title(self, n_shown: int, name: str | None, band: float | None) -> list[str]:
+        """Return the lines above the panels."""
+        lines = [] if name is None else [str(name)]
+        total = [_total(display) for display in self.displays.values()]
+        if n_shown < len(total):
+            left = len(total) - n_shown
+            lines.append(
+                f"the {n_shown} most frequent of {len(total)} groups; not shown: "
+                f"{left} with {_number(sum(total[n_shown:]))} of "
+                f"{_number(sum(total))} pairs"
+            )
+        sizes = [
+            display.error.bin_size
+            for display in list(self.displays.values())[:n_shown]
+            if display._has_own_bins and display.error is not None
+        ]
+        if sizes:
+            low, high = min(sizes), max(sizes)
+            size = low if low == high else f"{low} to {high}"
+            lines.append(f"errors in bins of {size} pairs")
+        if band is not None:
+            lines.append(f"shaded: {percent_text(band)} band of perfect calibration")
+        return lines
+
+    def to_dict(self) -> dict[Any, Any]:
+        """Return the numbers behind the panels of all groups, by group."""
+        return {
+            group: next(iter(display.to_dict().values()))
+            for group, display in self.displays.items()
+        }
+
+    def _columns(self) -> dict[str, list]:
+        tables = []
+        for group, display in self.displays.items():
+            table = display._columns()
+            # The group takes the place of the name.
+            del table["name"]
+            tables.append((group, table))
+        return stacked("group", tables)
+
+    def _lines(self) -> list[str]:
+        return [_heading(g, d, ", ") for g, d in self.displays.items()]
+
+    def _in_words(self) -> list[str]:
+        errors = [display.error for display in self.displays.values()]
+        return [
+            f"{sentence} The intervals are not adjusted for the number of groups."
+            for sentence in errors_in_words(errors, "groups")
+        ]
+
+
+def _take_figure(fig: Any, n_rows: int, n_columns: int, counts: bool) -> Any:
+    """Return `fig`, or a new figure with space for the panels if it is None."""
+    from matplotlib.figure import Figure, SubFigure
+
+    if fig is None:
+        import matplotlib.pyplot as plt
+
+        height = _PANEL[1] + (_HISTOGRAM if counts else 0)
+        # with space for the title of the figure and of a single panel
+        size = (max(_PANEL[0] * n_columns, 4.5) + 0.4, height * n_rows + 0.8)
+        return plt.figure(figsize=size, layout="constrained")
+    expected = "a matplotlib Figure or SubFigure, or None"
+    check_type(fig, (Figure, SubFigure), expected, name="fig")
+    if fig.get_axes():
+        raise ParameterError(
+            "fig",
+            "must be empty. Got one with axes, which the panels would cover. Call "
+            "its clear() first.",
+        )
+    return fig
+
+
+def _share_limits(histograms: list[Any]) -> None:
+    """Give all histograms the same limits."""
+    found = [ax for ax in histograms if ax is not None]
+    limits = [limit for ax in found for limit in ax.get_ylim()]
+    for ax in found:
+        ax.set_ylim(min(limits), max(limits))
+
+
+def _check_single(value: Any, name: str) -> None:
+    if isinstance(value, (Mapping, list, tuple)):
+        raise ParameterTypeError(
+            name,
+            f"must be one model. Got {type(value).__name__}. Draw one figure per "
+            "model, or all models in one plot with ReliabilityDisplay.",
+        )
+
+
+def _check_displays(displays: Any) -> None:
+    if not isinstance(displays, Mapping) or not displays:
+        raise ParameterTypeError(
+            "displays",
+            "must be a mapping of groups to ReliabilityDisplay with at least one "
+            f"group. Got {displays!r:.50}.",
+        )
+    for group, display in displays.items():
+        curve = getattr(display, "curve", None)
+        if not isinstance(curve, ReliabilityCurve):
+            raise ParameterTypeError(
+                "displays",
+                "must contain a ReliabilityDisplay of one curve for each group. Got "
+                f"{display!r:.50} for {group!r}.",
+            )
+
+
+def _tidy(display: ReliabilityDisplay, group: Any, *, left: bool, lowest: bool) -> None:
+    """Set the title of a panel, and remove the labels of inner axes."""
+    ax, below = display.ax_, display.count_ax_
+    # The title of the panel has the error instead.
+    legend = ax.get_legend()
+    if legend is not None:
+        legend.remove()
+    ax.set_title(plain_text(_heading(group, display, "\n")), fontsize="small")
+    for each in (ax,) if below is None else (ax, below):
+        each.tick_params(labelleft=left, labelsize="small")
+        if not left:
+            each.set_ylabel("")
+    lower = ax if below is None else below
+    lower.tick_params(labelbottom=lowest)
+    if not lowest:
+        lower.set_xlabel("")
+
+
+def _heading(group: Any, display: ReliabilityDisplay, between: str) -> str:
+    """Return the group, the number of its pairs and its error."""
+    error = display.error
+    said = "too few for an error" if error is None else _error_text(error)
+    n = _number(_total(display))
+    return f"{short_text(group, _LONGEST_NAME)}, n = {n}{between}{said}"
+
+
+def _total(display: ReliabilityDisplay) -> float:
+    """Return the number of pairs, or their total weight if there are weights."""
+    return float(display.curve.weight.sum())
+
+
+def _number(total: float) -> str:
+    return f"{total:,.0f}" if total == round(total) else f"{total:,.1f}"

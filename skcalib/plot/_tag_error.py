@@ -1,15 +1,14 @@
-"""Calibration error of each tag, or of each label of a query.
+"""Calibration error of each tag, or of each label of a query, for several models.
 
-Calibration error of each label, for all words or for known and unknown words.
-
-Tests of whether models differ in calibration, for each label.
+The errors may be divided into those of known and of unknown words, and every model may
+be compared with a reference model, label by label.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence, Set
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,363 +25,43 @@ from .._validation import (
     is_sequence,
 )
 from ..metrics import CalibrationErrorInterval
-from ..metrics._bins import Binning
-from ..metrics._interval import interval_of_pairs, warn_of_few
+from ..metrics._interval import warn_of_few
 from ..queries import Answers
 from ..scorers import compare_calibration
 from ..scorers._calibration_comparison import CalibrationComparison
 from ..significance._system_comparison import adjusted_pvalues
-from ._answers import (
-    Query,
-    answers_of_estimators,
-    enough_for_interval,
-    numbered,
-    pairs_by_name,
-    weight_and_groups,
-)
 from ._base import (
     MARKERS,
     Display,
+    check_type,
     distinct_names,
     draw_legend,
     draw_points,
     drawing,
     legend_text,
     line_style,
-    percent_text,
     plain_text,
     short_text,
+    stacked,
     take_axes,
+)
+from ._models import (
+    Query,
+    ask_estimators,
+    error_of_part,
+    errors_in_words,
+    numbered,
+    pairs_by_name,
+    weight_and_groups,
 )
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-
-# Error of each label; None if there are too few pairs.
+# Error of each label, and comparison of each label with the reference. They are None if
+# there are too few pairs.
 Errors = list[CalibrationErrorInterval | None]
-
-
-def errors_of_labels(
-    answers: Mapping[str, Answers],
-    known: list[np.ndarray] | None,
-    weight: np.ndarray | None,
-    groups: np.ndarray | None,
-    top: int | None,
-    level: float,
-) -> tuple[list[Any], np.ndarray, dict[str, dict[str, Errors]]]:
-    """Return the most frequent labels, their frequencies, and their errors.
-
-    There is one error for each model and part of the words. `weight` and `groups` have
-    one entry per sample.
-    """
-    pairs = {
-        name: {
-            words: dict(pairs_by_name(part, weight, groups, None))
-            for words, part in parts_by_words(each, known)
-        }
-        for name, each in answers.items()
-    }
-    count = _frequencies(pairs)
-    if not count:
-        raise ParameterError(
-            None, f"needs at least one answer. Got none of {list(answers)}."
-        )
-    # the sort is stable, so that ties keep the order of their labels
-    labels = sorted(count, key=lambda label: -count[label])[:top]
-    errors = {
-        name: {
-            words: [_error(part.get(label), level) for label in labels]
-            for words, part in parts.items()
-        }
-        for name, parts in pairs.items()
-    }
-    warn_of_few(
-        (label, error)
-        for parts in errors.values()
-        for part in parts.values()
-        for label, error in zip(labels, part, strict=True)
-    )
-    return labels, np.array([count[label] for label in labels]), errors
-
-
-def _frequencies(pairs: dict[str, dict[str, dict[Any, Pairs]]]) -> dict[Any, float]:
-    """Return the number of positive answers for each label, in the order of labels."""
-    total: dict[Any, list[float]] = {}
-    for parts in pairs.values():
-        mine: dict[Any, float] = {}
-        for part in parts.values():
-            for label, each in part.items():
-                yes = each.indicator()
-                weight = yes.sum() if each.weight is None else each.weight[yes].sum()
-                mine[label] = mine.get(label, 0.0) + float(weight)
-        for label, weight in mine.items():
-            total.setdefault(label, []).append(weight)
-    try:
-        order = sorted(total)
-    except TypeError:  # labels of several kinds
-        order = sorted(total, key=repr)
-    return {label: sum(total[label]) / len(pairs) for label in order}
-
-
-def _error(pairs: Pairs | None, level: float) -> CalibrationErrorInterval | None:
-    if pairs is None or not enough_for_interval(pairs):
-        return None
-    automatic = Binning("auto", None, "quantile")
-    return interval_of_pairs(pairs, automatic, level)
-
-
-def means_of_first(errors: Errors, sizes: list[int]) -> list[float | None]:
-    """Return the mean estimates of the first labels."""
-    found: list[float | None] = []
-    for size in sizes:
-        some = [error.estimate for error in errors[:size] if error is not None]
-        found.append(float(np.mean(some)) if some else None)
-    return found
-
-
-def as_known(known: Any, X: Any) -> list[np.ndarray] | None:
-    """Return for each sentence whether its tokens are known."""
-    if known is None:
-        return None
-    if isinstance(known, (Mapping, Set)):
-        known = [[_is_word(word) and word in known for word in s] for s in X]
-    if not is_sequence(known):
-        raise ParameterTypeError(
-            "known",
-            "must be a set of words, or have a sequence of bool for each "
-            f"sentence. Got {type(known).__name__}.",
-        )
-    found = []
-    for i, tokens in enumerate(known):
-        array = np.asarray(tokens)
-        if array.ndim != 1 or (array.size and array.dtype != bool):
-            raise ParameterError(
-                "known",
-                "must have a sequence of bool for each sentence. Got "
-                f"{tokens!r:.50} for sentence {i}.",
-            )
-        found.append(array.astype(bool))
-    if X is not None and len(found) != len(X):
-        raise ParameterError(
-            "known",
-            f"must have an entry for each of the {len(X)} sentences. Got {len(found)}.",
-        )
-    return found
-
-
-def _is_word(word: Any) -> bool:
-    if not isinstance(word, str):
-        raise ParameterTypeError(
-            "known",
-            "is a set of words, so tokens must be str. Got "
-            f"{type(word).__name__} {word!r:.50}. Pass a sequence of bool for "
-            "each sentence.",
-        )
-    return True
-
-
-def parts_by_words(
-    answers: Answers, known: list[np.ndarray] | None
-) -> list[tuple[str, Answers]]:
-    """Return the answers about all words, or about known and unknown words."""
-    if known is None:
-        return [("all", answers)]
-    two = answers.item.ndim == 2
-    start = answers.item[:, 0] if two else answers.item
-    stop = answers.item[:, 1] if two else answers.item + 1
-    lengths = np.array([each.size for each in known], dtype=np.intp)
-    here = np.r_[lengths, 0][np.minimum(answers.groups, lengths.size)]
-    short = np.flatnonzero(stop > here)
-    if short.size:
-        i = short[0]
-        raise ParameterError(
-            "known",
-            f"must have one bool per token. Got {here[i]} for sentence "
-            f"{answers.groups[i]}, which has an answer about token {stop[i] - 1}.",
-        )
-    before = np.r_[0, np.cumsum(np.concatenate([*known, np.zeros(0, dtype=bool)]))]
-    first = (np.cumsum(lengths) - lengths)[answers.groups]
-    is_known = before[first + stop] - before[first + start] == stop - start
-    return [("known", answers.take(is_known)), ("unknown", answers.take(~is_known))]
-
-
-# Comparison of each label; None if there are too few pairs.
 Comparisons = list[CalibrationComparison | None]
-
-
-def check_reference(
-    reference: Any,
-    answers: Mapping[str, Answers],
-    adjust: Any,
-    n_resamples: Any,
-    **others: Any,
-) -> None:
-    """Raise an error unless `reference` is a model and `others` are None."""
-    if adjust is not None:
-        check_choice(adjust, ("holm", "bh"), name="adjust")
-    check_integer(n_resamples, minimum=1, name="n_resamples")
-    if reference is None:
-        return
-    if reference not in answers or len(answers) < 2:
-        raise ParameterError(
-            "reference",
-            "must be the name of one of two or more models. Got "
-            f"{reference!r}, and the models {list(answers)}.",
-        )
-    for name, value in others.items():
-        if value is not None:
-            raise ParameterError(
-                None, f"takes 'reference' or {name!r}, not both. Leave one out."
-            )
-
-
-def compare_labels(
-    answers: Mapping[str, Answers],
-    labels: list[Any],
-    reference: str,
-    groups: np.ndarray | None,
-    level: float,
-    n_resamples: int,
-    random_state: RandomStateLike,
-) -> dict[str, Comparisons]:
-    """Compare every other model with the reference, for each label.
-
-    `groups` has an entry for each sample. The result has a list for each model, with
-    one entry for each of `labels`. The entry is None if one of the models has no answer
-    for the label, or if the answers are from a single group.
-    """
-    base = _by_label(answers[reference])
-
-    def compare(name: str, a: Answers | None, label: Any) -> Any:
-        b = base.get(label)
-        if a is None or b is None:
-            return None
-        _check_same_items(a, b, name, reference, label)
-        group = a.groups if groups is None else groups[a.groups]
-        if np.unique(group).size < 2:
-            return None
-        return compare_calibration(
-            a.y_true,
-            a.y_proba,
-            b.y_proba,
-            y_true_b=b.y_true,
-            groups=group,
-            pos_label=1,
-            confidence_level=level,
-            n_resamples=n_resamples,
-            random_state=random_state,
-        )
-
-    return {
-        name: [compare(name, mine.get(label), label) for label in labels]
-        for name, each in answers.items()
-        if name != reference
-        # once for each model, not once for each label
-        for mine in [_by_label(each)]
-    }
-
-
-def warn_of_few_resamples(
-    n_labels: int, n_resamples: int, adjust: str | None, level: float
-) -> None:
-    """Warn if no p-value can be significant after the adjustment by Holm's rule."""
-    alpha = 1 - level
-    if adjust == "holm" and n_labels / (n_resamples + 1) >= alpha:
-        warn(
-            f"TagErrorDisplay: {n_resamples} resamples are too few for {n_labels} "
-            "labels: by Holm's rule no adjusted p-value can be below "
-            f"{n_labels / (n_resamples + 1):.3g}. Pass n_resamples of at least "
-            f"{math.floor(n_labels / alpha) + 1}, a smaller 'top', or "
-            "adjust='bh'.",
-        )
-
-
-def _by_label(answers: Answers) -> dict[Any, Answers]:
-    """Return the answers for each label, in the order of their samples and places."""
-    names, code = numbered(answers.label)
-    place = answers.item.reshape(len(code), -1).T
-    order = np.lexsort((*place[::-1], answers.groups, code))
-    ends = np.searchsorted(code[order], np.arange(len(names) + 1))
-    return {
-        name: answers.take(order[ends[k] : ends[k + 1]]) for k, name in enumerate(names)
-    }
-
-
-def _check_same_items(
-    a: Answers, b: Answers, name: str, reference: str, label: Any
-) -> None:
-    """Raise an error unless both models have answers for a label at the same items."""
-    if np.array_equal(a.groups, b.groups) and np.array_equal(a.item, b.item):
-        return
-    raise ParameterError(
-        "reference",
-        f"needs answers about the same items. {name!r} and {reference!r} were asked "
-        f"for {label!r} at different items ({len(a.y_true)} and {len(b.y_true)}). Pass "
-        "a query whose items do not depend on the model, such as SpanQuery(spans='all')"
-        ".",
-    )
-
-
-def adjusted(comparisons: Comparisons, adjust: str | None) -> list[float | None]:
-    """Return the p-values of the labels, adjusted for the number of labels."""
-    there = [each for each in comparisons if each is not None]
-    values = np.array([each.pvalue for each in there], dtype=float)
-    found = iter(adjusted_pvalues(values, adjust).tolist() if values.size else ())
-    return [None if each is None else next(found) for each in comparisons]
-
-
-def verdicts(comparisons: Comparisons, adjust: str | None) -> np.ndarray:
-    """Return the sign of the difference of each label if it is significant.
-
-    The sign is -1 if the model is significantly better calibrated than the reference,
-    and 1 if it is worse. Without a significant difference or a comparison it is 0.
-    """
-    signs = [
-        0
-        if each is None or p is None or p >= 1 - each.confidence_level
-        else np.sign(each.difference)
-        for each, p in zip(comparisons, adjusted(comparisons, adjust), strict=True)
-    ]
-    return np.array(signs, dtype=int)
-
-
-def comparison_columns(comparisons: Comparisons, adjust: str | None) -> dict[str, list]:
-    """Return the columns of a table with a row for each label."""
-    numbers = {
-        "difference": "difference",
-        "difference_low": "low",
-        "difference_high": "high",
-        "pvalue": "pvalue",
-    }
-    columns = {
-        column: [getattr(each, attribute, None) for each in comparisons]
-        for column, attribute in numbers.items()
-    }
-    return columns | {"pvalue_adjusted": adjusted(comparisons, adjust)}
-
-
-def comparison_dicts(comparisons: Comparisons, adjust: str | None) -> list[dict | None]:
-    """Return all numbers of each label, with the adjusted p-value."""
-    p_values = adjusted(comparisons, adjust)
-    return [
-        None if each is None else each.to_dict() | {"pvalue_adjusted": p}
-        for each, p in zip(comparisons, p_values, strict=True)
-    ]
-
-
-def verdict_in_words(
-    comparisons: Comparisons, adjust: str | None, reference: str
-) -> str:
-    """Return the numbers of labels with significant differences, in words."""
-    signs = verdicts(comparisons, adjust)
-    n = sum(each is not None for each in comparisons)
-    rule = {"holm": "Holm", "bh": "Benjamini and Hochberg", None: "unadjusted"}
-    return (
-        f"significantly better calibrated than {reference} for {(signs < 0).sum()} of "
-        f"{n} labels, and significantly worse for {(signs > 0).sum()} ({rule[adjust]})."
-    )
-
 
 # Known words, or for each sentence whether its tokens are known.
 Known = Set[str] | Mapping[str, Any] | Sequence[Sequence[bool] | np.ndarray]
@@ -392,6 +71,17 @@ _MOST_INSIDE = 1
 
 # Longest name of a label below the axes.
 _LONGEST_NAME = 20
+
+# Columns of the comparisons in the table, and their names in the comparisons.
+_COMPARISON_COLUMNS = {
+    "difference": "difference",
+    "difference_low": "low",
+    "difference_high": "high",
+    "pvalue": "pvalue",
+    "pvalue_adjusted": "pvalue_adjusted",
+}
+
+_CORRECTIONS = {"holm": "Holm", "bh": "Benjamini and Hochberg", None: "unadjusted"}
 
 
 class TagErrorDisplay(Display):
@@ -620,27 +310,23 @@ class TagErrorDisplay(Display):
         >>> display.label
         [('DT', 'NN'), ('IN', 'DT'), ('NN', 'IN')]
         """
-        if not isinstance(estimators, (Mapping, list, tuple)):
-            raise ParameterTypeError(
-                "estimators",
-                "must be a mapping of names to fitted estimators, or a list of them. "
-                f"Got {type(estimators).__name__}.",
-            )
-        is_known = as_known(known, X)
-        models = answers_of_estimators(estimators, X, y, query, None)
+        expected = "a mapping of names to fitted estimators, or a list of them"
+        check_type(estimators, (Mapping, list, tuple), expected, name="estimators")
+        # Wrong words are found before the models are asked, which takes long.
+        is_known = _as_known(known, X)
+        models = ask_estimators(estimators, X, y, query, None)
+        # Two estimators of one class have the same name.
         names = distinct_names([name for name, _ in models])
-        return cls._from_answers(
+        display = cls._of_answers(
             dict(zip(names, (answers for _, answers in models), strict=True)),
             is_known,
             *weight_and_groups(y, sample_weight, groups),
-            top=top,
-            averages=averages,
-            confidence_level=confidence_level,
-            reference=reference,
-            adjust=adjust,
-            n_resamples=n_resamples,
-            random_state=random_state,
-        ).plot(ax, **plot_params)
+            top,
+            averages,
+            confidence_level,
+            _Test(reference, adjust, n_resamples, random_state),
+        )
+        return display.plot(ax, **plot_params)
 
     @classmethod
     @public
@@ -694,11 +380,7 @@ class TagErrorDisplay(Display):
         >>> TagErrorDisplay.from_answers({"mine": answers}).label
         ['N', 'D']
         """
-        if not isinstance(answers, Mapping):
-            raise ParameterTypeError(
-                "answers",
-                f"must be a mapping of names to Answers. Got {type(answers).__name__}.",
-            )
+        check_type(answers, Mapping, "a mapping of names to Answers", name="answers")
         if not answers:
             raise ParameterError("answers", "is an empty mapping.")
         for name, each in answers.items():
@@ -714,69 +396,75 @@ class TagErrorDisplay(Display):
                 "must have a sequence of bool for each sentence. Got "
                 f"{type(known).__name__}. Pass words to from_estimators instead.",
             )
-        n = max(int(a.groups.max(initial=-1)) + 1 for a in answers.values())
-        # the last samples may have no answer
-        n = max(
-            n,
-            *(np.size(each) for each in (sample_weight, groups) if each is not None),
-            0,
-        )
-        return cls._from_answers(
+        # The last samples may have no answer.
+        sizes = [int(each.groups.max(initial=-1)) + 1 for each in answers.values()]
+        sizes += [np.size(x) for x in (sample_weight, groups) if x is not None]
+        display = cls._of_answers(
             answers,
-            as_known(known, None),
-            as_weights(sample_weight, n),
-            as_groups(groups, n),
-            top=top,
-            averages=averages,
-            confidence_level=confidence_level,
-            reference=reference,
-            adjust=adjust,
-            n_resamples=n_resamples,
-            random_state=random_state,
-        ).plot(ax, **plot_params)
+            _as_known(known, None),
+            as_weights(sample_weight, max(sizes)),
+            as_groups(groups, max(sizes)),
+            top,
+            averages,
+            confidence_level,
+            _Test(reference, adjust, n_resamples, random_state),
+        )
+        return display.plot(ax, **plot_params)
 
     @classmethod
-    def _from_answers(
+    def _of_answers(
         cls,
         answers: Mapping[str, Answers],
         known: list[np.ndarray] | None,
         weight: np.ndarray | None,
         groups: np.ndarray | None,
-        *,
         top: int | None,
         averages: Sequence[int],
         confidence_level: float,
-        reference: str | None,
-        adjust: str | None,
-        n_resamples: int,
-        random_state: RandomStateLike,
+        test: _Test,
     ) -> TagErrorDisplay:
-        """Compute the numbers."""
+        """Compute the numbers; `weight` and `groups` have one entry per sample."""
         level = check_fraction(confidence_level, name="confidence_level")
         if top is not None:
             check_integer(top, minimum=1, name="top")
         _check_averages(averages)
-        check_reference(
-            reference, answers, adjust, n_resamples, known=known, sample_weight=weight
-        )
-        label, count, error = errors_of_labels(
-            answers, known, weight, groups, top, level
-        )
-        comparison = None
-        if reference is not None:
-            warn_of_few_resamples(len(label), n_resamples, adjust, level)
-            comparison = compare_labels(
-                answers, label, reference, groups, level, n_resamples, random_state
-            )
-        return cls(
+        test.check(answers, known=known, sample_weight=weight)
+        pairs = {
+            name: {
+                words: dict(pairs_by_name(part, weight, groups))
+                for words, part in _parts_by_words(each, known)
+            }
+            for name, each in answers.items()
+        }
+        count = _frequencies(pairs)
+        label = list(count)[:top]
+        error = {
+            name: {
+                words: [
+                    error_of_part(part[k], level) if k in part else None for k in label
+                ]
+                for words, part in parts.items()
+            }
+            for name, parts in pairs.items()
+        }
+        display = cls(
             label=label,
-            count=count,
+            count=np.array([count[each] for each in label]),
             error=error,
             averages=averages,
-            reference=reference,
-            comparison=comparison,
-            adjust=adjust,
+            reference=test.reference,
+            adjust=test.adjust,
         )
+        # One warning is about all labels and models.
+        warn_of_few(
+            found
+            for _, _, errors in display._series()
+            for found in zip(label, errors, strict=True)
+        )
+        if test.reference is not None:
+            test.warn_of_few_resamples(len(label), level)
+            display.comparison = test.compare(answers, label, groups, level)
+        return display
 
     @drawing
     def plot(
@@ -806,34 +494,32 @@ class TagErrorDisplay(Display):
         """
         limit = check_integer(max_labels, minimum=1, name="max_labels")
         style = line_style(point_kwargs, name="point_kwargs")
-        n_shown = min(limit, len(self.label))
-        sizes = self._sizes()
+        n, sizes = min(limit, len(self.label)), self._sizes()
         # a gap of one label between the labels and the means
-        place = np.r_[np.arange(n_shown), n_shown + 0.5 + np.arange(len(sizes))]
-        width = max(5.2, 1.6 + 0.32 * place.size)
-        ax = take_axes(ax, (width, 4.4))
+        place = np.r_[np.arange(n), n + 0.5 + np.arange(len(sizes))]
+        ax = take_axes(ax, (max(5.2, 1.6 + 0.32 * place.size), 4.4))
         self.ax_, self.figure_ = ax, ax.figure
-        self._label_axes(n_shown, sizes, place)
-        for k in range(1, n_shown, 2):
+        self._label_axes(n, sizes, place)
+        # Stripes tell which points belong to one label.
+        for k in range(1, n, 2):
             ax.axvspan(k - 0.5, k + 0.5, color="0.96", zorder=0, linewidth=0)
         self.divider_ = ax.axvline(
-            n_shown - 0.25, color="0.7", linewidth=1, linestyle=":", label="_divider"
+            n - 0.25, color="0.7", linewidth=1, linestyle=":", label="_divider"
         )
         self.point_: dict[tuple[str, str], Any] = {}
         self.bar_: dict[tuple[str, str], Any] = {}
         self.average_: dict[tuple[str, str], Any] = {}
         self.hollow_: dict[str, Any] = {}
-        series = list(self._series())
-        color: dict[str, Any] = {}
+        series, compared = list(self._series()), self._compared()
         for k, (name, words, errors) in enumerate(series):
+            # The series of a label stand side by side, within 0.6 of its unit.
             offset = 0.6 * ((k + 0.5) / len(series) - 0.5)
-            own = {**self._style(name, words, color), **style}
-            drawn = self._draw(errors, place + offset, n_shown, sizes, own)
-            color[name] = drawn[0].get_color()
-            key = (name, words)
-            self.point_[key], self.bar_[key], self.average_[key] = drawn
-            if name in (self.comparison or {}):
-                self._draw_hollow(name, errors, place[:n_shown] + offset)
+            own = {**self._style(name, words), **style}
+            self._draw(name, words, errors[:n], place[:n] + offset, own)
+            means = _means_of_first(errors, sizes)
+            self._draw_means(name, words, means, place[n:] + offset)
+            if name in compared:
+                self._draw_hollow(name, errors[:n], compared[name])
         # a little below 0, where points without an error stand
         ax.set_ylim(bottom=-0.02 * ax.get_ylim()[1])
         draw_legend(ax, _MOST_INSIDE)
@@ -843,6 +529,21 @@ class TagErrorDisplay(Display):
         for name, parts in self.error.items():
             for words, errors in parts.items():
                 yield name, words, errors
+
+    def _compared(self) -> dict[str, list[dict[str, Any] | None]]:
+        """Return the numbers of all comparisons by model, with adjusted p-values."""
+        found = {}
+        for name, comparisons in (self.comparison or {}).items():
+            values = [each.pvalue for each in comparisons if each is not None]
+            # The p-values of a model are adjusted for its labels that are compared.
+            adjusted = iter(adjusted_pvalues(np.array(values, float), self.adjust))
+            found[name] = [
+                None
+                if each is None
+                else each.to_dict() | {"pvalue_adjusted": float(next(adjusted))}
+                for each in comparisons
+            ]
+        return found
 
     def _sizes(self) -> list[int]:
         """Return the numbers of labels over which means are computed."""
@@ -861,142 +562,125 @@ class TagErrorDisplay(Display):
             xlim=(-0.7, place[-1] + 0.7),
         )
 
-    def _style(self, name: str, words: str, color: dict[str, Any]) -> dict[str, Any]:
-        model = list(self.error).index(name)
-        style: dict[str, Any] = {
-            "linestyle": "none",
-            "marker": MARKERS[model % len(MARKERS)],
-            "markersize": 4,
-            "elinewidth": 1,
-            "label": legend_text(_said(name, words)),
-        }
-        if name in color:
-            style["color"] = color[name]
+    def _style(self, name: str, words: str) -> dict[str, Any]:
+        """Return the style of a series; both parts of a model have one colour."""
+        marker = MARKERS[list(self.error).index(name) % len(MARKERS)]
+        style: dict[str, Any] = {"marker": marker, "markersize": 4, "elinewidth": 1}
+        style |= {"linestyle": "none", "label": legend_text(_said(name, words))}
+        if (name, "known") in self.point_:
+            style["color"] = self.point_[name, "known"].get_color()
         if words == "unknown":
             style["markerfacecolor"] = "white"
         return style
 
     def _draw(
-        self,
-        errors: Errors,
-        place: np.ndarray,
-        n_shown: int,
-        sizes: list[int],
-        style: dict[str, Any],
-    ) -> tuple[Any, Any, Any]:
-        """Draw the points, intervals and means of one model."""
-        points = [
-            (at, error.estimate, error.low, error.high)
-            for at, error in zip(place[:n_shown], errors[:n_shown], strict=True)
-            if error is not None
-        ]
-        x, y, low, high = np.array(points).reshape(-1, 4).T
-        line, bars = draw_points(self.ax_, x, y, (low, high), style)
-        averages = zip(place[n_shown:], means_of_first(errors, sizes), strict=True)
-        means = [(at, mean) for at, mean in averages if mean is not None]
-        (average,) = self.ax_.plot(
-            [at for at, _ in means],
-            [mean for _, mean in means],
-            linestyle="none",
-            marker=line.get_marker(),
+        self, name: str, words: str, errors: Errors, place: np.ndarray, style: dict
+    ) -> None:
+        """Draw the points and intervals of one series."""
+        there = [error is not None for error in errors]
+        numbers = [(e.estimate, e.low, e.high) for e in errors if e is not None]
+        y, low, high = np.array(numbers).reshape(-1, 3).T
+        drawn = draw_points(self.ax_, place[there], y, (low, high), style)
+        self.point_[name, words], self.bar_[name, words] = drawn
+
+    def _draw_again(self, line: Any, x: Any, y: Any, **style: Any) -> Any:
+        """Draw other points in the style of a series."""
+        look = {"linestyle": "none", "marker": line.get_marker()}
+        return self.ax_.plot(x, y, color=line.get_color(), **{**look, **style})[0]
+
+    def _draw_means(
+        self, name: str, words: str, means: list[float | None], place: np.ndarray
+    ) -> None:
+        line = self.point_[name, words]
+        there = [mean is not None for mean in means]
+        self.average_[name, words] = self._draw_again(
+            line,
+            place[there],
+            [mean for mean in means if mean is not None],
             markersize=1.5 * line.get_markersize(),
             markerfacecolor=line.get_markerfacecolor(),
-            color=line.get_color(),
             label="_average",
         )
-        return line, bars, average
 
-    def _draw_hollow(self, name: str, errors: Errors, place: np.ndarray) -> None:
+    def _draw_hollow(self, name: str, errors: Errors, compared: list) -> None:
         """Draw the points without a significant difference again, with a white face."""
         line = self.point_[name, "all"]
-        same = verdicts((self.comparison or {})[name], self.adjust) == 0
-        points = [
-            (at, error.estimate)
-            for at, error, is_same in zip(place, errors, same, strict=False)
-            if error is not None and is_same
+        are_same = [
+            _verdict(comparison) == 0
+            for error, comparison in zip(errors, compared, strict=False)
+            if error is not None
         ]
-        x, y = np.array(points).reshape(-1, 2).T
-        label = legend_text(f"{name}: no significant difference from {self.reference}")
-        (self.hollow_[name],) = self.ax_.plot(
-            x,
-            y,
-            linestyle="none",
-            marker=line.get_marker(),
+        # The line has the labels with an error only, in their order.
+        points = line.get_xydata()[are_same]
+        label = f"{name}: no significant difference from {self.reference}"
+        self.hollow_[name] = self._draw_again(
+            line,
+            *points.T,
             markersize=line.get_markersize(),
-            color=line.get_color(),
             markerfacecolor="white",
             zorder=line.get_zorder() + 1,
-            label=label if x.size else "_hollow",
+            label=legend_text(label) if len(points) else "_hollow",
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers behind the plot, including labels that are not drawn."""
         sizes = self._sizes()
+        error: dict[str, dict] = {name: {} for name in self.error}
+        average: dict[str, dict] = {name: {} for name in self.error}
+        for name, words, errors in self._series():
+            error[name][words] = [None if e is None else e.to_dict() for e in errors]
+            means = _means_of_first(errors, sizes)
+            average[name][words] = dict(zip(sizes, means, strict=True))
         return {
             "label": list(self.label),
             "count": np.asarray(self.count).tolist(),
-            "error": {
-                name: {
-                    words: [None if e is None else e.to_dict() for e in errors]
-                    for words, errors in parts.items()
-                }
-                for name, parts in self.error.items()
-            },
-            "average": {
-                name: {
-                    words: dict(zip(sizes, means_of_first(errors, sizes), strict=True))
-                    for words, errors in parts.items()
-                }
-                for name, parts in self.error.items()
-            },
+            "error": error,
+            "average": average,
             "reference": self.reference,
             "adjust": self.adjust,
-            "comparison": {
-                name: comparison_dicts(found, self.adjust)
-                for name, found in (self.comparison or {}).items()
-            },
+            "comparison": self._compared(),
         }
 
     def _columns(self) -> dict[str, list]:
-        columns: dict[str, list] = {}
-        counts = np.asarray(self.count).tolist()
         numbers = ("n_pairs", "estimate", "low", "high", "p_value", "plug_in")
+        n, tables = len(self.label), []
+        compared = self._compared()
         for name, words, errors in self._series():
-            for label, count, error in zip(self.label, counts, errors, strict=True):
-                row = {"name": name, "words": words, "label": label, "count": count}
-                row |= {key: getattr(error, key, None) for key in numbers}
-                for key, value in row.items():
-                    columns.setdefault(key, []).append(value)
+            table = {"words": [words] * n, "label": self.label}
+            table["count"] = np.asarray(self.count).tolist()
+            table |= {key: [getattr(e, key, None) for e in errors] for key in numbers}
             if self.comparison is not None:
-                found = self.comparison.get(name, [None] * len(self.label))
-                for key, values in comparison_columns(found, self.adjust).items():
-                    columns.setdefault(key, []).extend(values)
-        return columns
+                found = compared.get(name, [None] * n)
+                table |= {
+                    column: [each and each[key] for each in found]
+                    for column, key in _COMPARISON_COLUMNS.items()
+                }
+            tables.append((name, table))
+        return stacked("name", tables)
 
     def _lines(self) -> list[str]:
         lines = [f"{len(self.label)} labels"]
         for name, words, errors in self._series():
-            (mean,) = means_of_first(errors, [len(errors)])
+            (mean,) = _means_of_first(errors, [len(errors)])
             said = "none" if mean is None else f"{mean:.4f}"
             lines.append(f"{_said(name, words)}: mean {said}")
         return lines
 
     def _in_words(self) -> list[str]:
-        sentences = []
-        for name, words, errors in self._series():
-            found = [error for error in errors if error is not None]
-            if found:
-                n_wrong = sum(error.low > 0 for error in found)
-                level = percent_text(found[0].confidence_level)
-                sentences.append(
-                    f"{_said(name, words)}: {n_wrong} of {len(found)} labels have a "
-                    f"calibration error whose {level} confidence interval does not "
-                    "contain 0."
-                )
-        return sentences + [
-            f"{name} is {verdict_in_words(found, self.adjust, str(self.reference))}"
-            for name, found in (self.comparison or {}).items()
+        sentences = [
+            f"{_said(name, words)}: {sentence}"
+            for name, words, errors in self._series()
+            for sentence in errors_in_words(errors, "labels")
         ]
+        for name, compared in self._compared().items():
+            signs = [_verdict(each) for each in compared]
+            n = len(compared) - compared.count(None)
+            sentences.append(
+                f"{name} is significantly better calibrated than {self.reference} for "
+                f"{signs.count(-1)} of {n} labels, and significantly worse for "
+                f"{signs.count(1)} ({_CORRECTIONS[self.adjust]})."
+            )
+        return sentences
 
 
 def _check_averages(averages: Any) -> None:
@@ -1017,3 +701,217 @@ def _short(label: Any) -> str:
     """Return a label as it is written below the axes."""
     text = " ".join(map(str, label)) if isinstance(label, tuple) else label
     return plain_text(short_text(text, _LONGEST_NAME))
+
+
+def _verdict(compared: dict[str, Any] | None) -> int:
+    """Return the sign of the difference of a label if it is significant, and else 0.
+
+    The sign is -1 if the model is significantly better calibrated than the reference.
+    """
+    if compared and compared["pvalue_adjusted"] < 1 - compared["confidence_level"]:
+        return int(np.sign(compared["difference"]))
+    return 0
+
+
+# Errors of labels
+
+
+def _frequencies(pairs: dict[str, dict[str, dict[Any, Pairs]]]) -> dict[Any, float]:
+    """Return the number of positive answers for each label, in decreasing order.
+
+    It is the mean over the models, whose queries may differ.
+    """
+    total: dict[Any, float] = {}
+    for part in (part for parts in pairs.values() for part in parts.values()):
+        for label, each in part.items():
+            yes = each.indicator()
+            n_yes = yes.sum() if each.weight is None else each.weight[yes].sum()
+            total[label] = total.get(label, 0.0) + float(n_yes)
+    if not total:
+        raise ParameterError(
+            None, f"needs at least one answer. Got none of {list(pairs)}."
+        )
+    # The sort is stable, so that ties keep the order of their labels.
+    labels = sorted(numbered(list(total))[0], key=lambda label: -total[label])
+    return {label: total[label] / len(pairs) for label in labels}
+
+
+def _means_of_first(errors: Errors, sizes: list[int]) -> list[float | None]:
+    """Return the mean estimates of the first labels."""
+    found: list[float | None] = []
+    for size in sizes:
+        some = [error.estimate for error in errors[:size] if error is not None]
+        found.append(float(np.mean(some)) if some else None)
+    return found
+
+
+# Known and unknown words
+
+
+def _as_known(known: Any, X: Any) -> list[np.ndarray] | None:
+    """Return for each sentence whether its tokens are known."""
+    if known is None:
+        return None
+    if isinstance(known, (Mapping, Set)):
+        known = [[_is_word(word) and word in known for word in s] for s in X]
+    if not is_sequence(known):
+        raise ParameterTypeError(
+            "known",
+            "must be a set of words, or have a sequence of bool for each "
+            f"sentence. Got {type(known).__name__}.",
+        )
+    found = []
+    for i, tokens in enumerate(known):
+        array = np.asarray(tokens)
+        if array.ndim != 1 or (array.size and array.dtype != bool):
+            raise ParameterError(
+                "known",
+                "must have a sequence of bool for each sentence. Got "
+                f"{tokens!r:.50} for sentence {i}.",
+            )
+        found.append(array.astype(bool))
+    if X is not None and len(found) != len(X):
+        raise ParameterError(
+            "known",
+            f"must have an entry for each of the {len(X)} sentences. Got {len(found)}.",
+        )
+    return found
+
+
+def _is_word(word: Any) -> bool:
+    if not isinstance(word, str):
+        raise ParameterTypeError(
+            "known",
+            "is a set of words, so tokens must be str. Got "
+            f"{type(word).__name__} {word!r:.50}. Pass a sequence of bool for "
+            "each sentence.",
+        )
+    return True
+
+
+def _parts_by_words(
+    answers: Answers, known: list[np.ndarray] | None
+) -> list[tuple[str, Answers]]:
+    """Return the answers about all words, or about known and unknown words."""
+    if known is None:
+        return [("all", answers)]
+    # An answer is about one token or about a span of tokens.
+    two = answers.item.ndim == 2
+    start = answers.item[:, 0] if two else answers.item
+    stop = answers.item[:, 1] if two else answers.item + 1
+    lengths = np.array([each.size for each in known], dtype=np.intp)
+    # Sentences beyond the last one of `known` have length 0.
+    here = np.r_[lengths, 0][np.minimum(answers.groups, lengths.size)]
+    short = np.flatnonzero(stop > here)
+    if short.size:
+        i = short[0]
+        raise ParameterError(
+            "known",
+            f"must have one bool per token. Got {here[i]} for sentence "
+            f"{answers.groups[i]}, which has an answer about token {stop[i] - 1}.",
+        )
+    # Differences of cumulative counts are the known tokens of each answer.
+    before = np.r_[0, np.cumsum(np.concatenate([*known, np.zeros(0, dtype=bool)]))]
+    first = (np.cumsum(lengths) - lengths)[answers.groups]
+    is_known = before[first + stop] - before[first + start] == stop - start
+    return [("known", answers.take(is_known)), ("unknown", answers.take(~is_known))]
+
+
+# Comparisons with a reference
+
+
+class _Test(NamedTuple):
+    """How the other models are compared with a reference, if there is one."""
+
+    reference: Any
+    adjust: Any
+    n_resamples: Any
+    random_state: RandomStateLike
+
+    def check(self, answers: Mapping[str, Answers], **others: Any) -> None:
+        """Raise an error unless the reference is a model and `others` are None."""
+        if self.adjust is not None:
+            check_choice(self.adjust, ("holm", "bh"), name="adjust")
+        check_integer(self.n_resamples, minimum=1, name="n_resamples")
+        if self.reference is None:
+            return
+        if self.reference not in answers or len(answers) < 2:
+            raise ParameterError(
+                "reference",
+                "must be the name of one of two or more models. Got "
+                f"{self.reference!r}, and the models {list(answers)}.",
+            )
+        for name, value in others.items():
+            if value is not None:
+                raise ParameterError(
+                    None, f"takes 'reference' or {name!r}, not both. Leave one out."
+                )
+
+    def warn_of_few_resamples(self, n_labels: int, level: float) -> None:
+        """Warn if no p-value can be significant after the adjustment by Holm's rule."""
+        # Holm multiplies the smallest p-value, 1 / (n_resamples + 1), by the number of
+        # labels.
+        alpha, least = 1 - level, n_labels / (self.n_resamples + 1)
+        if self.adjust == "holm" and least >= alpha:
+            warn(
+                f"TagErrorDisplay: {self.n_resamples} resamples are too few for "
+                f"{n_labels} labels: by Holm's rule no adjusted p-value can be below "
+                f"{least:.3g}. Pass n_resamples of at least "
+                f"{math.floor(n_labels / alpha) + 1}, a smaller 'top', or "
+                "adjust='bh'.",
+            )
+
+    def compare(
+        self, answers: Mapping[str, Answers], labels: list, groups: Any, level: float
+    ) -> dict[str, Comparisons]:
+        """Compare every other model with the reference, for each label."""
+        of_label = {name: _by_label(each) for name, each in answers.items()}
+        # What is left are the models to compare.
+        base = of_label.pop(self.reference)
+        return {
+            name: [
+                self._compare_one(name, own.get(label), base.get(label), groups, level)
+                for label in labels
+            ]
+            for name, own in of_label.items()
+        }
+
+    def _compare_one(
+        self, name: str, a: Answers | None, b: Answers | None, groups: Any, level: float
+    ) -> CalibrationComparison | None:
+        """Compare the answers of two models, or return None if there are too few."""
+        if a is None or b is None:
+            return None
+        if not (np.array_equal(a.groups, b.groups) and np.array_equal(a.item, b.item)):
+            raise ParameterError(
+                "reference",
+                f"needs answers about the same items. {name!r} and "
+                f"{self.reference!r} were asked for {a.label.tolist()[0]!r} at "
+                f"different items ({len(a)} and {len(b)}). Pass a query whose items do "
+                "not depend on the model, such as SpanQuery(spans='all').",
+            )
+        group = a.groups if groups is None else groups[a.groups]
+        if np.unique(group).size < 2:
+            return None
+        return compare_calibration(
+            a.y_true,
+            a.y_proba,
+            b.y_proba,
+            y_true_b=b.y_true,
+            groups=group,
+            pos_label=1,
+            confidence_level=level,
+            n_resamples=self.n_resamples,
+            random_state=self.random_state,
+        )
+
+
+def _by_label(answers: Answers) -> dict[Any, Answers]:
+    """Return the answers for each label, in the order of their samples and places."""
+    names, code = numbered(answers.label)
+    place = answers.item.reshape(len(code), -1).T
+    order = np.lexsort((*place[::-1], answers.groups, code))
+    ends = np.searchsorted(code[order], np.arange(len(names) + 1))
+    return {
+        name: answers.take(order[ends[k] : ends[k + 1]]) for k, name in enumerate(names)
+    }

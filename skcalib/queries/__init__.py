@@ -4,8 +4,8 @@ A query turns the predictions of a model into pairs (y, q). The label y is 1 if 
 answer is yes and 0 otherwise, and q is the probability that the model gives to yes.
 Calibration is measured on such pairs in the same way for every kind of model. For new
 text without labels, :func:`~skcalib.experimental.predicted_entities` and
-:func:`~skcalib.experimental.predicted_links` return the predicted entities or links with
-their probabilities.
+:func:`~skcalib.experimental.predicted_links` return the predicted entities or links
+with their probabilities.
 """
 
 from .. import _moved

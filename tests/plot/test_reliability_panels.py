@@ -229,6 +229,19 @@ def test_labels_say_the_order_of_the_columns(three_classes):
         same(display.displays[group], one)
 
 
+@pytest.mark.parametrize("multi_class", ["pooled", "top_label"])
+def test_columns_of_a_table_are_matched_by_their_names(three_classes, multi_class):
+    names, proba = three_classes
+    order = ["setosa", "versicolor", "virginica"]
+    table = pd.DataFrame(proba, columns=order)[["virginica", "setosa", "versicolor"]]
+    options = {"by": "label", "multi_class": multi_class}
+    found = from_predictions(names, table, **options)
+    expected = from_predictions(names, proba, **options)
+    assert list(found.displays) == list(expected.displays)
+    for group, one in expected.displays.items():
+        same(found.displays[group], one)
+
+
 def test_a_tagger_has_a_panel_for_each_tag(tagged):
     tagger, X, y = tagged
     display = ReliabilityPanelsDisplay.from_estimator(tagger, X, y, max_panels=4)
@@ -284,6 +297,14 @@ def test_held_out_answers_are_divided_too():
             results, X[:, :2], y, sample_weight=weight, query=ClassQuery(pos_label=k)
         )
         same(display.displays[k], alone)
+
+
+def test_panels_are_of_one_cross_validation():
+    X, y = load_iris(return_X_y=True)
+    keep = {"return_estimator": True, "return_indices": True}
+    results = {"bayes": cross_validate(GaussianNB(), X, y, **keep)}
+    with pytest.raises(ValueError, match="'cv_results' .* Got no 'estimator'"):
+        ReliabilityPanelsDisplay.from_cv_results(results, X, y)
 
 
 # The drawing
@@ -407,6 +428,13 @@ def test_groups_of_few_pairs_are_drawn_and_said_to_be_few(weight, n):
     assert display.displays["few"].line_.get_xydata().tolist() == [[0.9, 1]]
     assert display.to_dict()["few"]["error"] is None
     assert f"few, n = {n}, too few for an error" in repr(display)
+
+
+def test_groups_of_few_pairs_have_no_bin_size(y_true, y_proba):
+    by = np.where(np.arange(N) == 7, "few", "many")
+    display = from_predictions(y_true, y_proba, by=by, bin_size=50)
+    size = display.displays["many"].error.bin_size
+    assert heading(display).startswith(f"errors in bins of {size} pairs")
 
 
 @pytest.mark.filterwarnings(FEW)

@@ -1,4 +1,4 @@
-"""Plot of confidence against gain, for many pairs of systems."""
+"""Plots of comparisons of systems: their scores, and gains with p-values."""
 
 from __future__ import annotations
 
@@ -11,17 +11,20 @@ from numpy.typing import ArrayLike
 
 from .._errors import ParameterError, ParameterTypeError, public
 from .._validation import check_real, check_same_length, is_sequence
-from ..significance import SystemComparison, compare_systems
+from ..significance import ScoreComparison, SystemComparison, compare_systems
 from ..significance._test_size import BorderlineThreshold, check_gains, threshold_of
 from ._base import (
     MARKERS,
     Display,
+    check_type,
     draw_legend,
     drawing,
     legend_text,
     line_style,
+    percent_text,
     plain_text,
     take_axes,
+    visible_text,
 )
 
 if TYPE_CHECKING:
@@ -31,6 +34,208 @@ if TYPE_CHECKING:
 _MOST_INSIDE = 6
 
 SAME, DIFFERENT = "same model", "different models"
+
+
+class SystemScoresDisplay(Display):
+    """Scores of systems with their intervals, with the best system at the top.
+
+    Bars beside the scores join systems that are not separated, which means that their
+    scores do not differ significantly. It is recommended to create the display with
+    :meth:`from_comparison`.
+
+    Parameters
+    ----------
+    names : list of str
+        Names of the systems.
+    score, low, high : array-like of shape (n_systems,)
+        Score of each system and the ends of its interval.
+    not_separated : list of list of str, default=()
+        Groups of systems in which no two systems are separated.
+    metric : str, default='score'
+        Name of the scores.
+    confidence_level : float, default=0.95
+        Confidence level of the intervals.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Axes with the scores.
+    figure_ : matplotlib Figure
+        Figure that contains the axes.
+    intervals_ : matplotlib ErrorbarContainer
+        Scores with their intervals.
+    bars_ : list of matplotlib Line2D
+        Bars of the groups with at least two systems.
+
+    See Also
+    --------
+    skcalib.significance.compare_scores : Compute scores, intervals and groups.
+
+    Examples
+    --------
+    >>> from skcalib.plot import SystemScoresDisplay
+    >>> from skcalib.significance import compare_scores
+    >>> right = {"a": [1] * 30, "b": [1] * 29 + [0], "c": [0] * 30}
+    >>> SystemScoresDisplay.from_comparison(compare_scores(right)).names
+    ['a', 'b', 'c']
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        score: ArrayLike,
+        low: ArrayLike,
+        high: ArrayLike,
+        not_separated: Sequence[Sequence[str]] = (),
+        *,
+        metric: str = "score",
+        confidence_level: float = 0.95,
+    ):
+        self.names = list(names)
+        self.score, self.low, self.high = (
+            np.asarray(x, dtype=np.float64) for x in (score, low, high)
+        )
+        self.not_separated = [list(group) for group in not_separated]
+        self.metric, self.confidence_level = metric, confidence_level
+
+    @classmethod
+    @public
+    def from_comparison(
+        cls,
+        comparison: ScoreComparison,
+        *,
+        metric: str = "score",
+        ax: Axes | None = None,
+        **plot_params: Any,
+    ) -> SystemScoresDisplay:
+        """Draw the systems of a comparison.
+
+        Parameters
+        ----------
+        comparison : ScoreComparison
+            Result of :func:`~skcalib.significance.compare_scores`.
+        metric : str, default='score'
+            Name of the scores.
+        ax : matplotlib Axes, default=None
+            Axes to draw on. If None, a new figure is created.
+        **plot_params
+            Keyword arguments passed to :meth:`plot`.
+
+        Returns
+        -------
+        display : SystemScoresDisplay
+        """
+        expected = "a ScoreComparison"
+        check_type(comparison, ScoreComparison, expected, name="comparison")
+        display = cls(
+            comparison.names,
+            comparison.score,
+            comparison.low,
+            comparison.high,
+            comparison.not_separated(1 - comparison.confidence_level),
+            metric=metric,
+            confidence_level=comparison.confidence_level,
+        )
+        return display.plot(ax, **plot_params)
+
+    @drawing
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        errorbar_kwargs: Mapping[str, Any] | None = None,
+    ) -> SystemScoresDisplay:
+        """Draw the scores.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw on. If None, a new figure is created.
+        errorbar_kwargs : dict, default=None
+            Keyword arguments for matplotlib's ``errorbar``.
+
+        Returns
+        -------
+        display : SystemScoresDisplay
+        """
+        n = len(self.names)
+        if not (self.score.shape == self.low.shape == self.high.shape == (n,)):
+            raise ParameterError(
+                "score", f"must have one entry per name, {n}. Got {self.score.shape}."
+            )
+        default: dict[str, Any] = {"markersize": 4, "capsize": 2, "color": "C0"}
+        style = default | line_style(errorbar_kwargs, name="errorbar_kwargs")
+        # A format contains marker and line, and would contradict the defaults.
+        if "fmt" not in style:
+            style = {"marker": "o", "linestyle": "none"} | style
+        ax = take_axes(ax, (6.4, max(1.8, 0.32 * n + 1.1)))
+        order = np.argsort(-self.score, kind="stable")
+        place = {self.names[k]: row for row, k in enumerate(order)}
+        below, above = self.score - self.low, self.high - self.score
+        self.intervals_ = ax.errorbar(
+            self.score[order],
+            np.arange(n),
+            # An interval need not contain its score, as for an open end at 0.
+            xerr=np.maximum([below[order], above[order]], 0),
+            **style,
+        )
+        self.bars_ = self._draw_bars(ax, place)
+        ax.set_yticks(
+            np.arange(n), [visible_text(self.names[k]) for k in order], parse_math=False
+        )
+        # Rows are numbered from the top.
+        ax.set_ylim(n - 0.5, -0.5)
+        level = percent_text(self.confidence_level)
+        ax.set_xlabel(f"{visible_text(self.metric)} with {level} interval")
+        if self.bars_:
+            ax.set_title("bars join systems that are not separated", fontsize="small")
+        ax.grid(axis="x", alpha=0.3)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _draw_bars(self, ax: Any, place: dict[str, int]) -> list:
+        """Draw one bar per group, beside the axes so that no score is hidden."""
+        groups = [sorted(place[name] for name in g) for g in self.not_separated]
+        # A system that is separated from all others needs no bar.
+        several = [rows for rows in groups if len(rows) > 1]
+        lanes: list[int] = []
+        bars = []
+        for rows in sorted(several):
+            # A bar takes the first lane in which the bar above it has ended.
+            lane = next((k for k, end in enumerate(lanes) if end < rows[0]), len(lanes))
+            lanes[lane : lane + 1] = [rows[-1]]
+            bars += ax.plot(
+                [1.02 + 0.02 * lane] * len(rows),
+                rows,
+                "-",
+                marker=".",
+                color="0.45",
+                clip_on=False,
+                transform=ax.get_yaxis_transform(),
+            )
+        return bars
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers and settings behind the plot."""
+        return super().to_dict() | {
+            "not_separated": self.not_separated,
+            "metric": self.metric,
+            "confidence_level": self.confidence_level,
+        }
+
+    def _columns(self) -> dict[str, Any]:
+        return {
+            "system": self.names,
+            "score": self.score,
+            "low": self.low,
+            "high": self.high,
+        }
+
+    def _lines(self) -> Sequence[str]:
+        return (
+            f"{len(self.names)} systems",
+            f"{self.metric} with {percent_text(self.confidence_level)} intervals",
+        )
 
 
 class SignificanceDisplay(Display):
@@ -176,11 +381,8 @@ class SignificanceDisplay(Display):
         >>> SignificanceDisplay.from_comparison(result).gain.shape
         (6,)
         """
-        if not isinstance(comparison, SystemComparison):
-            raise ParameterTypeError(
-                "comparison",
-                f"must be a SystemComparison. Got {type(comparison).__name__}.",
-            )
+        expected = "a SystemComparison"
+        check_type(comparison, SystemComparison, expected, name="comparison")
         return cls.from_pvalues(
             comparison.gain,
             comparison.pvalue,
@@ -306,6 +508,7 @@ class SignificanceDisplay(Display):
         high = check_real(high, low=low, high=1, name="high")
         quantile = check_real(quantile, low=0, high=1, name="quantile")
         display = cls(
+            # Which system of a pair is better does not matter for the plot.
             gain=np.abs(gain),
             pvalue=pvalue,
             kind=kind,
@@ -355,7 +558,6 @@ class SignificanceDisplay(Display):
         _check_max_gain(max_gain)
         points = line_style(point_kwargs, name="point_kwargs")
         lines = line_style(threshold_kwargs, name="threshold_kwargs")
-        series, found = self._series(), self.threshold
         ax = take_axes(ax, (6.4, 4.6))
         self.ax_, self.figure_ = ax, ax.figure
         side = plain_text(self.alternative)
@@ -365,38 +567,29 @@ class SignificanceDisplay(Display):
         )
         self.point_: dict[str, Any] = {}
         self.threshold_line_: dict[str, Any] = {}
-        for k, (name, (gain, pvalue)) in enumerate(series.items()):
-            default = {
-                "marker": MARKERS[k % len(MARKERS)],
-                "linestyle": "none",
-                "markersize": 4,
-                "markerfacecolor": "none",
-                "alpha": 0.7,
-                "label": legend_text(name, f"{gain.size} pairs"),
-            }
-            (drawn,) = ax.plot(gain, 1 - pvalue, **{**default, **points})
-            self.point_[name] = drawn
-            self.threshold_line_[name] = None
+        # Each access computes the thresholds of all series.
+        found = self.threshold
+        for k, (name, (gain, pvalue)) in enumerate(self._series().items()):
+            style: dict[str, Any] = {"linestyle": "none", "markerfacecolor": "none"}
+            style |= {"marker": MARKERS[k % len(MARKERS)], "markersize": 4}
+            style |= {"alpha": 0.7, "label": legend_text(name, f"{gain.size} pairs")}
+            (drawn,) = ax.plot(gain, 1 - pvalue, **{**style, **points})
+            self.point_[name], self.threshold_line_[name] = drawn, None
             gain_at, n = found[name]
             if threshold and gain_at is not None:
-                style = {"color": drawn.get_color(), **lines}
-                self.threshold_line_[name] = self._draw_threshold(gain_at, n, style)
-        self._set_limits(max_gain)
-        draw_legend(ax, _MOST_INSIDE, loc="lower right")
-        return self
-
-    def _draw_threshold(self, gain: float, n_pairs: int, style: dict) -> Any:
-        label = f"threshold {gain:.3g} (borderline pairs: {n_pairs})"
-        default = {"linestyle": "--", "linewidth": 1.2, "label": label}
-        return self.ax_.axvline(gain, **{**default, **style})
-
-    def _set_limits(self, max_gain: float | None) -> None:
-        thresholds = [t.threshold for t in self.threshold.values() if t.threshold]
+                label = f"threshold {gain_at:.3g} (borderline pairs: {n})"
+                style = {"linestyle": "--", "linewidth": 1.2, "label": label}
+                style |= {"color": drawn.get_color(), **lines}
+                self.threshold_line_[name] = ax.axvline(gain_at, **style)
+        # Beyond three thresholds almost all pairs have a confidence of 1.
+        thresholds = [each.threshold for each in found.values() if each.threshold]
         if max_gain is None and thresholds:
             max_gain = min(3 * max(thresholds), 1.05 * float(np.max(self.gain)))
         if max_gain is not None:
-            self.ax_.set_xlim(-0.02 * max_gain, max_gain)
-        self.ax_.set_ylim(-0.02, 1.02)
+            ax.set_xlim(-0.02 * max_gain, max_gain)
+        ax.set_ylim(-0.02, 1.02)
+        draw_legend(ax, _MOST_INSIDE, loc="lower right")
+        return self
 
     @property
     def threshold(self) -> dict[str, BorderlineThreshold]:
@@ -413,6 +606,7 @@ class SignificanceDisplay(Display):
         if self.kind is None:
             return {"pairs": (gain, pvalue)}
         kind = np.array(self.kind, dtype=object)
+        # Pairs of the same model come first, other kinds in their order.
         names = sorted(dict.fromkeys(self.kind), key=lambda name: name != SAME)
         return {name: (gain[kind == name], pvalue[kind == name]) for name in names}
 
@@ -420,11 +614,8 @@ class SignificanceDisplay(Display):
         """Return the numbers behind the plot, by series."""
         found = self.threshold
         return {
-            name: {
-                "gain": gain.tolist(),
-                "pvalue": pvalue.tolist(),
-                **found[name]._asdict(),
-            }
+            name: {"gain": gain.tolist(), "pvalue": pvalue.tolist()}
+            | found[name]._asdict()
             for name, (gain, pvalue) in self._series().items()
         }
 
@@ -460,6 +651,7 @@ class SignificanceDisplay(Display):
 
 
 def _check_max_gain(max_gain: Any) -> None:
+    # A bool is a Real.
     is_number = isinstance(max_gain, Real) and not isinstance(max_gain, bool)
     if max_gain is not None and not (is_number and 0 < max_gain < np.inf):
         raise ParameterError(
@@ -473,12 +665,8 @@ def _kinds(
     """Return whether the systems of each pair are of the same model."""
     if model is None:
         return None
-    if not isinstance(model, Mapping):
-        raise ParameterTypeError(
-            "model",
-            "must be a mapping from the names of systems to their models. "
-            f"Got {type(model).__name__}.",
-        )
+    expected = "a mapping from the names of systems to their models"
+    check_type(model, Mapping, expected, name="model")
     unknown = [name for pair in pairs for name in pair if name not in model]
     if unknown:
         raise ParameterError(

@@ -1,11 +1,13 @@
-"""Pairs of one or several models, and their division into named groups.
+"""Models that a display is given, their pairs, and the pairs of named groups.
 
-The models are probabilities, fitted estimators or results of a cross-validation.
+A model is given by its probabilities, by a fitted estimator or by the results of a
+cross-validation. Every constructor of a display turns its models into a list of names
+and pairs, from which it computes the numbers to draw.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -20,16 +22,25 @@ from .._validation import (
     as_probabilities,
     as_weights,
     check_choice,
+    column_names,
+    columns_by_name,
     distinct_labels,
     is_sequence,
     label_array,
 )
+from ..metrics import CalibrationErrorInterval
+from ..metrics._binning import Binning
+from ..metrics._interval import interval_of_pairs
 from ..queries import Answers
 from ..queries._answers import answer_pairs
 from ..scorers._query_scorers import ask
+from ._base import check_type, percent_text
 
 # A query object, which is called with a fitted estimator, X and y.
 Query = Callable[[Any, Any, Any], Answers]
+
+# Bins for which the interval of the error is valid.
+AUTOMATIC = Binning("auto", None, "quantile")
 
 
 def named(
@@ -80,33 +91,39 @@ def named_probabilities(y_true: Any, y_proba: Any, name: Any) -> list[tuple[Any,
 
 
 def pairs_of_predictions(
-    y_true: Any, y_proba: Any, name: Any, *, multi_class: Any, **params: Any
+    y_true: Any,
+    y_proba: Any,
+    name: Any,
+    multi_class: str | None,
+    labels: Any,
+    pos_label: Hashable,
+    sample_weight: Any,
+    groups: Any,
 ) -> list[tuple[Any, Pairs]]:
-    """Return the name and the checked pairs of each of one or several models.
-
-    `params` are parameters of check_pairs.
-    """
+    """Return the name and the checked pairs of each of one or several models."""
     several = named_probabilities(y_true, y_proba, name)
     _check_multi_class(multi_class)
+    params = {"multi_class": multi_class, "labels": labels, "pos_label": pos_label}
+    params |= {"sample_weight": sample_weight, "groups": groups}
     found = []
     for own, proba in several:
         try:
-            pairs = check_pairs(y_true, proba, multi_class=multi_class, **params)[0]
+            (pairs,) = check_pairs(y_true, proba, **params)
         except ParameterError as error:
             if own is not None:
+                # With several models, the error says which of them it is about.
                 error.problem += f" The model is {own!r}."
             raise
         found.append((own, pairs))
     return found
 
 
-def answers_of_estimators(
+def ask_estimators(
     estimator: Any,
     X: Any,
     y: Any,
     query: Any,
     name: Any,
-    *,
     multi_class: str | None = None,
     pos_label: Hashable = None,
 ) -> list[tuple[Any, Answers]]:
@@ -120,15 +137,14 @@ def answers_of_estimators(
     return [(own, ask(each, X, y, query, **options)) for own, each in models]
 
 
-def answers_of_folds(
+def ask_folds(
     cv_results: Any,
     X: Any,
     y: Any,
     query: Any,
     name: Any,
-    *,
-    multi_class: str | None = None,
-    pos_label: Hashable = None,
+    multi_class: str | None,
+    pos_label: Hashable,
 ) -> list[tuple[Any, Answers]]:
     """Return the name and the held-out answers of one or several cross-validations.
 
@@ -138,10 +154,12 @@ def answers_of_folds(
     several = isinstance(cv_results, Mapping) and all(
         isinstance(each, Mapping) for each in cv_results.values()
     )
-    results = named(cv_results, name, "cv_results", lambda _: None, several=several)
     found = []
-    for own, each in results:
-        _check_cv_results(each, X, y)
+    for own, each in named(
+        cv_results, name, "cv_results", lambda _: None, several=several
+    ):
+        check_cv_results(each, X, y)
+        # The estimators of all folds are clones of one.
         own = _class_name(each["estimator"][0]) if own is None else own
         found.append((own, _held_out(each, X, y, query, options)))
     return found
@@ -156,11 +174,8 @@ def _check_multi_class(multi_class: Any) -> None:
 def _given(query: Any, multi_class: str | None, pos_label: Hashable) -> dict[str, Any]:
     """Return the options that are given; with a query, none may be given."""
     _check_multi_class(multi_class)
-    options: dict[str, Any] = {}
-    if multi_class is not None:
-        options["multi_class"] = multi_class
-    if pos_label is not None:
-        options["pos_label"] = pos_label
+    options = {"multi_class": multi_class, "pos_label": pos_label}
+    options = {key: value for key, value in options.items() if value is not None}
     if query is not None and options:
         raise ParameterError(
             None,
@@ -174,21 +189,18 @@ def _class_name(estimator: Any) -> str:
     return type(estimator).__name__
 
 
-def _check_cv_results(cv_results: Any, X: Any, y: Any) -> None:
+def check_cv_results(cv_results: Any, X: Any, y: Any) -> None:
     """Raise an error unless these are results of cross_validate on X and y."""
-    if not isinstance(cv_results, Mapping):
-        raise ParameterTypeError(
-            "cv_results",
-            "must be the dict of cross_validate, or a mapping of names to such dicts. "
-            f"Got {type(cv_results).__name__}.",
-        )
-    missing = [key for key in ("estimator", "indices") if key not in cv_results]
-    if missing:
-        raise ParameterError(
-            "cv_results",
-            f"must contain 'estimator' and 'indices'. Got no {missing[0]!r}: call "
-            "cross_validate with return_estimator=True, return_indices=True.",
-        )
+    expected = "the dict of cross_validate, or a mapping of names to such dicts"
+    check_type(cv_results, Mapping, expected, name="cv_results")
+    for key in ("estimator", "indices"):
+        if key not in cv_results:
+            raise ParameterError(
+                "cv_results",
+                f"must contain 'estimator' and 'indices'. Got no {key!r}: call "
+                "cross_validate with return_estimator=True, return_indices=True.",
+            )
+    # Folds need not contain all samples: these are the least that X and y have.
     n = max(int(np.max(test)) + 1 for test in cv_results["indices"]["test"])
     for argument, value in (("X", X), ("y", y)):
         found = value.shape[0] if hasattr(value, "shape") else len(value)
@@ -204,20 +216,19 @@ def _held_out(
     cv_results: Mapping[str, Any], X: Any, y: Any, query: Any, options: dict[str, Any]
 ) -> Answers:
     """Return the answers of each model of a cross-validation about its test fold."""
-    answers, samples = [], []
-    folds = cv_results["indices"]["test"]
-    for estimator, test in zip(cv_results["estimator"], folds, strict=True):
-        found = ask(estimator, take_rows(X, test), take_rows(y, test), query, **options)
-        answers.append(found)
-        samples.append(np.asarray(test)[found.groups])
-    return Answers(
-        y_true=np.concatenate([a.y_true for a in answers]),
-        y_proba=np.concatenate([a.y_proba for a in answers]),
-        groups=np.concatenate(samples),
-        item=np.concatenate([a.item for a in answers]),
-        label=np.concatenate([a.label for a in answers]),
-        n_unseen=sum(a.n_unseen for a in answers),
-    )
+    folds = [np.asarray(test) for test in cv_results["indices"]["test"]]
+    answers = [
+        ask(estimator, take_rows(X, test), take_rows(y, test), query, **options)
+        for estimator, test in zip(cv_results["estimator"], folds, strict=True)
+    ]
+    columns = {
+        name: np.concatenate([getattr(each, name) for each in answers])
+        for name in ("y_true", "y_proba", "item", "label")
+    }
+    # The query numbers the samples of a fold; `test` has their rows in X.
+    samples = [test[a.groups] for a, test in zip(answers, folds, strict=True)]
+    n_unseen = sum(each.n_unseen for each in answers)
+    return Answers(**columns, groups=np.concatenate(samples), n_unseen=n_unseen)
 
 
 def weight_and_groups(
@@ -225,6 +236,14 @@ def weight_and_groups(
 ) -> tuple[np.ndarray | None, np.ndarray | None]:
     """Return the checked weight and the code of the group of each sample."""
     return as_weights(sample_weight, len(y)), as_groups(groups, len(y))
+
+
+def pairs_of_models(
+    models: list[tuple[Any, Answers]], y: Any, sample_weight: Any, groups: Any
+) -> list[tuple[Any, Pairs]]:
+    """Return the name and the pairs of each model from its answers about `y`."""
+    weight, codes = weight_and_groups(y, sample_weight, groups)
+    return [(name, pairs_of_answers(each, weight, codes)) for name, each in models]
 
 
 def pairs_of_answers(
@@ -240,8 +259,11 @@ def pairs_of_answers(
         return pairs
     sample = answers.groups
     if weight is not None:
+        # The pairs have no rows of zero weight, unlike the answers.
         sample = sample[weight[sample] > 0]
+    # Pooled classes of a sample are consecutive, and form one row of the pairs.
     own = groups[sample[:: pairs.n_classes]]
+    # Samples of positive weight repeat their pairs, but not the given groups.
     return replace(pairs, row_groups=own, group_repeats=None)
 
 
@@ -249,7 +271,7 @@ def pairs_by_name(
     answers: Answers,
     weight: np.ndarray | None,
     groups: np.ndarray | None,
-    by: np.ndarray | None,
+    by: np.ndarray | None = None,
 ) -> Iterator[tuple[Any, Pairs]]:
     """Yield each name and its pairs, the name with the most pairs first.
 
@@ -259,12 +281,12 @@ def pairs_by_name(
     left out.
     """
     if weight is not None and not weight.all():
+        # A name whose pairs all have weight 0 would otherwise get a panel.
         answers = answers.take(weight[answers.groups] > 0)
     names, code = numbered(answers.label if by is None else by[answers.groups])
-    by_pair = None if weight is None else weight[answers.groups]
-    total = np.bincount(code, by_pair, len(names))
-    weight_of_yes = answers.y_true if by_pair is None else by_pair * answers.y_true
-    positive = np.bincount(code, weight_of_yes, len(names))
+    own = np.ones(len(answers)) if weight is None else weight[answers.groups]
+    total = np.bincount(code, own, len(names))
+    positive = np.bincount(code, own * answers.y_true, len(names))
     # A stable sort of the codes keeps the pairs of a name in their original order.
     member = np.argsort(code, kind="stable")
     start = np.searchsorted(code[member], np.arange(len(names) + 1))
@@ -274,42 +296,49 @@ def pairs_by_name(
         yield names[k], pairs_of_answers(part, weight, groups)
 
 
-def numbered(names: np.ndarray) -> tuple[list[Any], np.ndarray]:
+def error_of_part(pairs: Pairs, level: float) -> CalibrationErrorInterval | None:
+    """Return the error of a part of the data, or None if the part is too small."""
+    try:
+        return interval_of_pairs(pairs, AUTOMATIC, level)
+    except ParameterError:  # fewer than two pairs, or all pairs of a single group
+        return None
+
+
+def errors_in_words(errors: Iterable[Any], parts: str) -> list[str]:
+    """Return a sentence about the errors of parts of the data, if any are known."""
+    found = [error for error in errors if error is not None]
+    if not found:
+        return []
+    n_wrong = sum(error.low > 0 for error in found)
+    level = percent_text(found[0].confidence_level)
+    return [
+        f"{n_wrong} of {len(found)} {parts} have a calibration error whose {level} "
+        "confidence interval does not contain 0."
+    ]
+
+
+def numbered(names: np.ndarray | list) -> tuple[list[Any], np.ndarray]:
     """Return the distinct names in order, and the number of each entry's name."""
-    values = names.tolist()
+    values = names if isinstance(names, list) else names.tolist()
     try:
         distinct = sorted(set(values))
     except TypeError:  # such as numbers and strings
         distinct = sorted(set(values), key=lambda v: (type(v).__name__, repr(v)))
     number = {name: k for k, name in enumerate(distinct)}
-    return distinct, np.fromiter((number[v] for v in values), np.intp, names.size)
-
-
-def enough_for_interval(pairs: Pairs) -> bool:
-    """Return whether there are two pairs, of different groups if there are any."""
-    if pairs.groups is None or pairs.total < 2:
-        return pairs.total >= 2
-    repeats = np.ones(1) if pairs.repeats is None else pairs.repeats
-    # `repeats` also counts groups that have no pair here.
-    size = np.bincount(pairs.groups, pairs.weight, repeats.size)
-    same = size**2 / np.where(repeats > 0, repeats, 1)
-    # The fraction below which rounding hides the products of different groups.
-    return bool(1 - same.sum() / pairs.total**2 > 1e-8)
+    return distinct, np.fromiter((number[v] for v in values), np.intp, len(values))
 
 
 def check_by(by: Any, y: Any) -> np.ndarray | None:
     """Return the name of each sample, or None for the labels of the query ('label')."""
-    if isinstance(by, str):
-        if by == "label":
-            return None
-        raise ParameterError(
-            "by", f"must be 'label' or contain one name per sample. Got {by!r} instead."
-        )
+    if isinstance(by, str) and by == "label":
+        return None
     if not is_sequence(by):
-        raise ParameterTypeError(
+        is_text = isinstance(by, str)
+        error = ParameterError if is_text else ParameterTypeError
+        raise error(
             "by",
             "must be 'label' or contain one name per sample. Got "
-            f"{type(by).__name__} instead.",
+            f"{repr(by) if is_text else type(by).__name__} instead.",
         )
     names = as_labels(by, name="by")
     if names.size != len(y):
@@ -325,37 +354,40 @@ def answers_of_pairs(
     pairs: Pairs,
     y_true: Any,
     y_proba: Any,
-    *,
+    multi_class: str | None,
     labels: Any,
     pos_label: Hashable,
-    multi_class: str | None,
-    weight: np.ndarray | None,
+    sample_weight: Any,
 ) -> Answers:
     """Return the checked pairs of some predictions with the class of each pair."""
-    kept = np.arange(len(y_true)) if weight is None else np.flatnonzero(weight > 0)
-    k = pairs.n_classes
+    rows = np.arange(len(y_true))
+    if sample_weight is not None:
+        # check_pairs has dropped the other rows.
+        rows = np.flatnonzero(np.asarray(sample_weight))
     if np.ndim(y_proba) == 1:
-        asked = label_array([1 if pos_label is None else pos_label]).repeat(kept.size)
+        # A vector has the probabilities of the label 1, unless another one is given.
+        order = label_array([0, 1])
+    elif labels is None:
+        order = distinct_labels(as_labels(y_true, name="y_true")[rows], name="y_true")
     else:
-        if labels is None:
-            order = distinct_labels(
-                as_labels(y_true, name="y_true")[kept], name="y_true"
-            )
-        else:
-            order = as_labels(labels, name="labels")
-        if multi_class == "top_label":
-            proba = as_probabilities(y_proba, name="y_proba")
-            asked = order[proba[kept].argmax(axis=1)]
-        elif k > 1:
-            asked = np.tile(order, kept.size)
-        else:
-            label = order.tolist()[1] if pos_label is None else pos_label
-            asked = label_array([label]).repeat(kept.size)
+        order = as_labels(labels, name="labels")
+    if multi_class == "top_label":
+        proba = as_probabilities(y_proba, name="y_proba")[rows]
+        # The columns of a DataFrame may be in any order, as in check_pairs.
+        columns = columns_by_name(column_names(y_proba), order, name="y_proba")
+        proba = proba if columns is None else proba[:, columns]
+        asked = order[proba.argmax(axis=1)]
+    elif pairs.n_classes > 1:
+        asked = order
+    else:
+        # Two classes have one pair per row, about the second class by default.
+        asked = order[1:] if pos_label is None else label_array([pos_label])
     return Answers(
         y_true=pairs.indicator().astype(np.int64),
         y_proba=pairs.q,
-        groups=np.repeat(kept, k),
+        groups=np.repeat(rows, pairs.n_classes),
         # all pairs of a row are about one item
         item=np.zeros(pairs.q.size, dtype=np.int64),
-        label=asked,
+        # the classes of one row are repeated for every row
+        label=np.resize(asked, pairs.q.size),
     )
