@@ -273,9 +273,7 @@ def dependence(
     is shrunk towards that of fully dependent groups, which has the weight of half an
     answer.
     """
-    size = np.bincount(codes).astype(np.float64)
-    sums = np.bincount(codes, residual)[size > 0]
-    size = size[size > 0]
+    sums, size = group_sums(residual, codes)
     if size.size == 1:
         return np.inf
     variance, freedom = sandwich(sums, size)
@@ -284,6 +282,15 @@ def dependence(
     # Student's quantile in place of the normal one; both round to 0 at smaller levels.
     half = (1 + max(level, 1e-9)) / 2
     return ratio * float(stdtrit(freedom, half) / ndtri(half)) ** 2
+
+
+def group_sums(
+    residual: np.ndarray, codes: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sum of the residuals of each group, and the sizes of the groups."""
+    size = np.bincount(codes).astype(np.float64)
+    seen = size > 0
+    return np.bincount(codes, residual)[seen], size[seen]
 
 
 def sandwich(residual: np.ndarray, size: np.ndarray) -> tuple[float, float]:

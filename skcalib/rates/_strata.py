@@ -14,7 +14,7 @@ from scipy.optimize import brentq
 from scipy.signal import fftconvolve
 from scipy.special import betainc, betaincinv
 
-from ._accuracy import dependence, sandwich
+from ._accuracy import dependence, group_sums, sandwich
 
 # Cells of the grid of a convolution, and nodes of integrals over a quantile.
 _N_CELLS = 2048
@@ -352,9 +352,8 @@ def _shift(labels: Labels, strata: Strata) -> StratumMean | None:
     if labels.groups is None:
         variance = float(labels.weight**2 @ residual**2)
     else:
-        size = np.bincount(labels.groups).astype(np.float64)
-        sums = np.bincount(labels.groups, n * labels.weight * residual)
-        variance = sandwich(sums, size)[0]
+        sums = group_sums(n * labels.weight * residual, labels.groups)
+        variance = sandwich(*sums)[0]
     low, high = float(strata.values[0]), float(strata.values[-1])
     share = (centre - low) / (high - low)
     variance /= (high - low) ** 2
