@@ -496,7 +496,7 @@ def _estimate(
         uncorrected=float(weight @ sample.expected),
         labels_only=LabelsOnly(alone.estimate, alone.low, alone.high),
         equivalent_labels=equivalent_labels(*widths, n, n_documents),
-        slope=total.slope,
+        slope=fitted.slope,
         n_documents=n_documents,
         n_labelled=n,
         n_groups=None,

@@ -286,8 +286,6 @@ class Total:
     ----------
     estimate, low, high, standard_error : float
         Estimate, ends of the interval, root of the estimated variance.
-    slope : float
-        Coefficient of the expected counts.
     n_errors : float
         Sum of squared residuals in units.
     n_effective : float
@@ -302,7 +300,6 @@ class Total:
     low: float
     high: float
     standard_error: float
-    slope: float
     n_errors: float
     n_effective: float
     largest_share: float
@@ -359,7 +356,6 @@ def weighted_total(
         low=low,
         high=high,
         standard_error=float(np.sqrt(plain @ plain)),
-        slope=found.slope,
         n_errors=float(found.residuals @ found.residuals) / sample.unit**2,
         n_effective=effective_number(jackknife),
         largest_share=float(squares.max() / squares.sum()) if squares.any() else 0.0,

@@ -240,20 +240,10 @@ def _wilson_of_groups(
     `residual` has the mean 0. `unit` is the variance of the mean if all answers were
     independent. For a single group, the interval is [0, 1] and the number is 0.
     """
-    size = np.bincount(codes).astype(np.float64)
-    is_seen = size > 0
-    size, sums = size[is_seen], np.bincount(codes, residual)[is_seen]
-    if size.size == 1:
+    odd = residual.size * min(mean, 1 - mean)  # answers that differ from the rest
+    n_effective = residual.size / dependence(residual, codes, unit, odd, level)
+    if n_effective == 0:
         return 0.0, 1.0, 0.0
-    n = size.sum()
-    variance, freedom = sandwich(sums, size)
-    dependent = float(size @ size) / n
-    odd = n * min(mean, 1 - mean)  # answers that differ from the rest
-    # The design effect is shrunk towards that of fully dependent groups, which has the
-    # weight of half an answer: a few odd answers do not show the dependence.
-    ratio = (odd * variance / unit if unit > 0 else 0) + dependent / 2
-    ratio /= odd + 0.5
-    n_effective = n / ratio / t_over_z(freedom, level) ** 2
     low, high = frequency_interval(mean, n_effective, level, "wilson")
     return float(low), float(high), float(n_effective)
 
@@ -272,10 +262,35 @@ def grouped_frequency_interval(
     return _wilson_of_groups(float(y.mean()), residual, codes, unit, level)[:2]
 
 
-def t_over_z(freedom: float, level: float) -> float:
-    """Return the ratio of the quantiles of Student's t and the normal distribution."""
-    half = (1 + max(level, 1e-9)) / 2  # both quantiles of smaller levels round to 0
-    return float(stdtrit(freedom, half) / ndtri(half))
+def dependence(
+    residual: np.ndarray, codes: np.ndarray, unit: float, odd: float, level: float
+) -> float:
+    """Return the number of dependent answers that are equivalent to an independent one.
+
+    It is inf for a single group. `unit` is the variance of the mean if all answers were
+    independent. `odd` is the number of answers that differ from most others. If it is
+    small, the data contain little information about the dependence: the design effect
+    is shrunk towards that of fully dependent groups, which has the weight of half an
+    answer.
+    """
+    sums, size = group_sums(residual, codes)
+    if size.size == 1:
+        return np.inf
+    variance, freedom = sandwich(sums, size)
+    ratio = odd * variance / unit if unit > 0 else 0.0
+    ratio = (ratio + float(size @ size) / size.sum() / 2) / (odd + 0.5)
+    # Student's quantile in place of the normal one; both round to 0 at smaller levels.
+    half = (1 + max(level, 1e-9)) / 2
+    return ratio * float(stdtrit(freedom, half) / ndtri(half)) ** 2
+
+
+def group_sums(
+    residual: np.ndarray, codes: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sum of the residuals of each group, and the sizes of the groups."""
+    size = np.bincount(codes).astype(np.float64)
+    seen = size > 0
+    return np.bincount(codes, residual)[seen], size[seen]
 
 
 def sandwich(residual: np.ndarray, size: np.ndarray) -> tuple[float, float]:

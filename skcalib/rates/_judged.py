@@ -25,7 +25,13 @@ from .._validation import (
     check_same_length,
     raise_where,
 )
-from ._accuracy import accuracy_interval, as_scores, groups_of_questions, sandwich
+from ._accuracy import (
+    accuracy_interval,
+    as_scores,
+    group_sums,
+    groups_of_questions,
+    sandwich,
+)
 from ._strata import (
     POPULATIONS,
     Labels,
@@ -896,5 +902,4 @@ def _variance(
     if groups is None or np.unique(groups).size == 1:
         return float(residual @ residual) / divisor / values.size, values.size - 1
     # Items of a group are dependent: only the sums of groups are independent.
-    place = np.unique(groups, return_inverse=True)[1]
-    return sandwich(np.bincount(place, residual), np.bincount(place).astype(float))
+    return sandwich(*group_sums(residual, groups))

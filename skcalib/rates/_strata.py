@@ -14,7 +14,7 @@ from scipy.optimize import brentq
 from scipy.signal import fftconvolve
 from scipy.special import betainc, betaincinv
 
-from ._accuracy import sandwich, t_over_z
+from ._accuracy import dependence, group_sums, sandwich
 
 # Cells of the grid of a convolution, and nodes of integrals over a quantile.
 _N_CELLS = 2048
@@ -298,20 +298,12 @@ def _dependence(
         return 1.0
     group = np.arange(n) if groups is None else groups[rows]
     residual = n * factor * (labels.y[rows] - strata.mean[code])
-    size = np.bincount(group).astype(np.float64)
-    sums = np.bincount(group, residual)[size > 0]
-    size = size[size > 0]
-    if size.size == 1:
-        return np.inf
-    variance, freedom = sandwich(sums, size)
     spread = strata.shares @ strata.values**2 - strata.mean**2
     seen = strata.n_labelled > 0
     # variance of the estimate if the labels were independent
     unit = float((strata.weight**2 * spread)[seen] @ (1 / strata.n_labelled[seen]))
     odd = float(strata.n_labelled @ (1 - strata.shares.max(axis=1)))
-    ratio = odd * variance / unit if unit > 0 else 0.0
-    ratio = (ratio + float(size @ size) / n / 2) / (odd + 0.5)
-    return ratio * t_over_z(freedom, level) ** 2
+    return dependence(residual, group, unit, odd, level)
 
 
 def stratified_interval(
@@ -360,9 +352,8 @@ def _shift(labels: Labels, strata: Strata) -> StratumMean | None:
     if labels.groups is None:
         variance = float(labels.weight**2 @ residual**2)
     else:
-        size = np.bincount(labels.groups).astype(np.float64)
-        sums = np.bincount(labels.groups, n * labels.weight * residual)
-        variance = sandwich(sums, size)[0]
+        sums = group_sums(n * labels.weight * residual, labels.groups)
+        variance = sandwich(*sums)[0]
     low, high = float(strata.values[0]), float(strata.values[-1])
     share = (centre - low) / (high - low)
     variance /= (high - low) ** 2
