@@ -70,10 +70,11 @@ class Sorted:
     """Numbers in ascending order, and their weights (1 if `weight` is None)."""
 
     def __init__(self, q: np.ndarray, weight: np.ndarray | None = None):
-        self.q, self.weight = q, weight
-        self.end = None if weight is None else np.cumsum(weight)
-        # a sum of one number, or of none in a sketch without pairs
-        self.total = float(q.size if self.end is None else self.end[-1:].sum())
+        self.q, self.weight, self.end = q, weight, None
+        self.total = float(q.size)
+        if weight is not None:
+            self._before = np.concatenate([[0.0], np.cumsum(weight)])
+            self.end, self.total = self._before[1:], float(self._before[-1])
 
     def index(self, positions: np.ndarray) -> np.ndarray:
         """Return the index of the number after each position."""
@@ -85,7 +86,7 @@ class Sorted:
         """Return the position before the number with each index."""
         if self.end is None:
             return index
-        return np.concatenate([[0.0], self.end])[index]
+        return self._before[index]
 
     def sums(self, start: np.ndarray, stop: np.ndarray, power: int) -> np.ndarray:
         """Return the sums of w q^power over ascending, disjoint ranges of indices."""
@@ -93,9 +94,12 @@ class Sorted:
             return np.maximum(stop - start, 0).astype(np.float64)
         sums = np.zeros(start.size)
         some = np.flatnonzero(start < stop)
-        # Ranges that end in the same block are summed together.
-        ends = np.flatnonzero(np.diff(stop[some] // _BLOCK)) + 1
-        for part in np.split(some, ends) if some.size else []:
+        parts = [some] if some.size else []
+        if self.q.size > _BLOCK:
+            # Ranges that end in the same block are summed together.
+            ends = np.flatnonzero(np.diff(stop[some] // _BLOCK)) + 1
+            parts = [part for part in np.split(some, ends) if part.size]
+        for part in parts:
             first, last = start[part[0]], stop[part[-1]]
             values = self._terms(slice(first, last), power)
             edges = np.column_stack([start[part], stop[part]]).ravel() - first
@@ -213,8 +217,11 @@ def merge_ties(
     q: np.ndarray, positive: np.ndarray, weight: np.ndarray, first: np.ndarray
 ) -> Ordered:
     """Return the tie classes of sorted pairs; `first` is the first row of each."""
-    sums = (np.add.reduceat(each, first) for each in (weight, weight * positive))
-    return order_cells(q[first], *sums)
+    positive = weight * positive
+    if first.size < q.size:
+        q = q[first]
+        weight, positive = (np.add.reduceat(x, first) for x in (weight, positive))
+    return order_cells(q, weight, positive)
 
 
 def order_cells(
@@ -469,6 +476,9 @@ class Shares:
     rate: np.ndarray
 
 
+_NO_SHARES = Shares(*np.zeros((2, 0), dtype=np.intp), *np.zeros((4, 0)))
+
+
 class Bins:
     """Sums in the bins between consecutive bounds, in ascending order of q.
 
@@ -517,22 +527,30 @@ class Bins:
             np.r_[0, np.where(divided, positive_last, positive_first)],
             np.r_[positive_first, positives.q.size],
         )
-        before, after = map(positives.position, (positive_first, positive_last))
-        self.shares = _shares(bounds, divided, start, stop, value, after - before)
+        self.shares = _NO_SHARES
+        if divided.any():
+            before, after = map(positives.position, (positive_first, positive_last))
+            positive = after - before
+            self.shares = _shares(bounds, divided, start, stop, value, positive)
         self.q, self.y = self._sum(1), self._sum_of_positives(0)
         self.residual = self.q - self.y
 
     def _sum(self, power: int) -> np.ndarray:
         """Return the sum of w q^power in each bin."""
         s = self.shares
-        shared = np.bincount(s.bin, s.taken * s.value**power, self.weight.size)
-        return self._rows.sums(*self._whole_rows, power) + shared
+        whole = self._rows.sums(*self._whole_rows, power)
+        if s.bin.size:
+            whole += np.bincount(s.bin, s.taken * s.value**power, whole.size)
+        return whole
 
     def _sum_of_positives(self, power: int) -> np.ndarray:
         """Return the sum of w y q^power in each bin."""
         s = self.shares
-        shared = np.bincount(s.bin, s.taken * s.rate * s.value**power, self.weight.size)
-        return self._positives.sums(*self._whole_positives, power) + shared
+        whole = self._positives.sums(*self._whole_positives, power)
+        if s.bin.size:
+            shared = s.taken * s.rate * s.value**power
+            whole += np.bincount(s.bin, shared, whole.size)
+        return whole
 
     @cached_property
     def qq(self) -> np.ndarray:

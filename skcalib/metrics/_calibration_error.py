@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -234,43 +234,29 @@ def calibration_error(
         "labels": labels,
         "pos_label": pos_label,
     }
+    several: Sequence[Pairs] | Sequence[CellTable]
     if is_dask(y_true, y_proba, sample_weight):
         check_mergeable(binning, groups)
-        tables = tables_of_dask(y_true, y_proba, sample_weight, settings)
-        if not hard_labels:
-            warn_of_hard_tables(tables)
-        errors = [
-            table.bins(binning, independent=debias).error(norm, squared, debias)
-            for table in tables
-        ]
+        several = tables_of_dask(y_true, y_proba, sample_weight, settings)
     else:
         several = check_pairs(
             y_true, y_proba, sample_weight=sample_weight, groups=groups, **settings
         )
-        if not hard_labels:
-            warn_of_hard_labels(several)
-        errors = [
-            error_of_pairs(pairs, binning, norm, squared, debias) for pairs in several
-        ]
+    if not hard_labels:
+        warn_of_hard_labels(several)
+    errors = [error_of_pairs(each, binning, norm, squared, debias) for each in several]
     if multi_class == "per_class":
         return np.array(errors)
     return float(np.mean(errors))
 
 
-def warn_of_hard_labels(several: Sequence[Pairs]) -> None:
+def warn_of_hard_labels(several: Sequence[Pairs] | Sequence[CellTable]) -> None:
     """Warn if many rows have only probabilities of 0 and 1."""
-    n_rows = several[0].q.size // several[0].n_classes
-    _warn_if_all_hard(n_rows, [pairs.q for pairs in several])
-
-
-def warn_of_hard_tables(tables: Sequence[CellTable]) -> None:
-    """Warn if many rows have only probabilities of 0 and 1."""
-    values = [np.r_[table.cells.low, table.cells.high] for table in tables]
-    _warn_if_all_hard(tables[0].n_samples, values)
-
-
-def _warn_if_all_hard(n_rows: int, probabilities: Iterable[np.ndarray]) -> None:
-    if n_rows < _MANY_ROWS or not all(map(_are_hard, probabilities)):
+    if isinstance(several[0], Pairs):
+        n_rows = several[0].q.size // several[0].n_classes
+    else:
+        n_rows = several[0].n_samples
+    if n_rows < _MANY_ROWS or not all(map(_are_hard, several)):
         return
     warn(
         f"All probabilities of the {n_rows} rows are 0 or 1, like predicted labels. If "
@@ -279,19 +265,25 @@ def _warn_if_all_hard(n_rows: int, probabilities: Iterable[np.ndarray]) -> None:
     )
 
 
-def _are_hard(q: np.ndarray) -> bool:
+def _are_hard(pairs: Pairs | CellTable) -> bool:
+    if isinstance(pairs, Pairs):
+        q = pairs.q
+    else:
+        q = np.r_[pairs.cells.low, pairs.cells.high]
     # The first values nearly always decide.
     return all(((part == 0) | (part == 1)).all() for part in (q[:_MANY_ROWS], q))
 
 
 def error_of_pairs(
-    pairs: Pairs,
+    pairs: Pairs | CellTable,
     binning: Binning,
     norm: str = "l2",
     squared: bool = False,
     debias: bool = False,
 ) -> float:
-    """Return the error of one set of checked pairs."""
+    """Return the error of one set of checked pairs, or of the pairs of a table."""
+    if isinstance(pairs, CellTable):
+        return pairs.bins(binning, independent=debias).error(norm, squared, debias)
     if debias and pairs.is_dependent and not are_single_rows(pairs):
         grouped = grouped_bins(pairs, binning)
         check_debiasable(grouped.bins.weight)

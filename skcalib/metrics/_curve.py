@@ -240,11 +240,8 @@ class ReliabilityCurve(Result):
         (0.25, 0.3)
         """
         check_norm(norm, squared, debias)
-        if debias:
-            return self._debiased_error(squared)
-        return norm_of(self.prob_pred - self.prob_true, self.weight, norm, squared)
-
-    def _debiased_error(self, squared: bool) -> float:
+        if not debias:
+            return norm_of(self.prob_pred - self.prob_true, self.weight, norm, squared)
         found = self._debiased
         if isinstance(found, ParameterError):
             raise ParameterError(found.name, found.problem)
@@ -286,22 +283,15 @@ class ReliabilityCurve(Result):
 
 def curve_of_pairs(pairs: Pairs, binning: Binning) -> ReliabilityCurve:
     """Return the curve of checked pairs."""
-    bins = bins_of(pairs, binning)
-    debiased = None
+    debiased: float | ParameterError | None = None
     if pairs.is_dependent:
-        debiased = _debiased_square(pairs, binning.for_rows(pairs.row_total))
-    return _curve_of_bins(bins, pairs.q.size, debiased)
-
-
-def _debiased_square(pairs: Pairs, binning: Binning) -> float | ParameterError:
-    """Return the debiased squared error, or the error that it raises.
-
-    It is computed with the curve, which would otherwise have to keep all pairs.
-    """
-    try:
-        return error_of_pairs(pairs, binning, "l2", True, True)
-    except ParameterError as error:
-        return ParameterError(error.name, error.problem)  # without a traceback
+        # The debiased error is computed now, since the curve does not keep the pairs.
+        fixed = binning.for_rows(pairs.row_total)
+        try:
+            debiased = error_of_pairs(pairs, fixed, "l2", True, True)
+        except ParameterError as error:
+            debiased = ParameterError(error.name, error.problem)  # without a traceback
+    return _curve_of_bins(bins_of(pairs, binning), pairs.q.size, debiased)
 
 
 def curve_of_table(table: CellTable, binning: Binning) -> ReliabilityCurve:

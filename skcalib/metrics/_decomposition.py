@@ -70,7 +70,9 @@ class Rule:
         """
         name, g = f"g{number}", self.g1 if number == 1 else self.g2
         found = _evaluate(g, name, q)
-        bad = ~np.isfinite(found) & ~(at_end & np.isposinf(found))
+        bad = ~np.isfinite(found)
+        if at_end:
+            bad &= ~np.isposinf(found)
         if bad.any():
             at = int(bad.argmax())
             row = "" if row_of is None else f" of row {row_of(number, q[at])}"

@@ -150,10 +150,10 @@ class Entries:
 
 def _entries(
     rows: GroupedRows,
-    row: np.ndarray,
+    row: slice | np.ndarray,
     where: np.ndarray,
     n_sets: int,
-    chance: np.ndarray | float = 1.0,
+    chance: float | np.ndarray = 1.0,
 ) -> Entries:
     """Return the sums over rows, weighted by the chance of each row."""
     group = rows.group[row]
@@ -277,6 +277,11 @@ class GroupedBins:
         )
         self._edge_class, self._edge_set = tie[edge], number[shares.bin[edge]]
         self._edge_taken, self._edge_total = shares.taken[edge], shares.total[edge]
+        self._row: slice | np.ndarray = slice(None)
+        self._chance: float | np.ndarray = 1.0
+        if not n_ties:
+            self._set = np.repeat(number[bin_of], np.diff(self._rows.first))
+            return
         # Entries of classes: whole classes, then bins at the edges of divided classes,
         # then their inner sets.
         each = np.r_[undivided, self._edge_class, class_of_tie[has_inner]]

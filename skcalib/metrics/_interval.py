@@ -1,6 +1,8 @@
 """Confidence interval of the calibration error, and a test of perfect calibration.
 
-Intervals by simulation: basic bootstrap of the debiased square, and Algorithm 2.
+The default interval and the test are computed in `_score_interval` and `_null_test`.
+This module contains the intervals by simulation, which are the basic bootstrap of the
+debiased square and Algorithm 2, and the exact interval of a single probability.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from .._validation import (
     is_dask,
 )
 from ._bins import FOR_INTERVAL, Binning, Bins, bins_of, check_binning
-from ._calibration_error import warn_of_hard_labels, warn_of_hard_tables
+from ._calibration_error import warn_of_hard_labels
 from ._cells import CellTable, check_mergeable, tables_of_dask
 from ._frequency_intervals import blaker_interval, frequency_interval
 from ._grouped_bins import GroupedBins, are_single_rows, grouped_bins
@@ -490,24 +492,22 @@ def calibration_error_interval(
         check_mergeable(binning, groups)
         (table,) = tables_of_dask(y_true, y_proba, sample_weight, settings)
         if not hard_labels:
-            warn_of_hard_tables([table])
+            warn_of_hard_labels([table])
         result = interval_of_table(table, binning, level)
-        warn_of_few([(None, result)])
-        return result
-    (pairs,) = check_pairs(
-        y_true, y_proba, sample_weight=sample_weight, groups=groups, **settings
-    )
-    if not hard_labels:
-        warn_of_hard_labels([pairs])
-    generator = as_generator(random_state)
-    draws = Draws(method, n_samples, generator)
-    if method == "simulation" and groups is not None:
-        raise ParameterError(
-            "method",
-            "must be 'score' or 'bootstrap' if 'groups' is given: 'simulation' takes "
-            "rows as independent, as published.",
+    else:
+        (pairs,) = check_pairs(
+            y_true, y_proba, sample_weight=sample_weight, groups=groups, **settings
         )
-    result = interval_of_pairs(pairs, binning, level, draws)
+        if not hard_labels:
+            warn_of_hard_labels([pairs])
+        draws = Draws(method, n_samples, as_generator(random_state))
+        if method == "simulation" and groups is not None:
+            raise ParameterError(
+                "method",
+                "must be 'score' or 'bootstrap' if 'groups' is given: 'simulation' "
+                "takes rows as independent, as published.",
+            )
+        result = interval_of_pairs(pairs, binning, level, draws)
     warn_of_few([(None, result)])
     return result
 

@@ -656,13 +656,19 @@ def distribution_of_bins(sums: Bins) -> SquareDistribution:
     sample = (sums.squared_residual - sums.pair_residual / (n - 1)) / n
     null = sums.label_variance
     observed = _smoothed(n, n * np.maximum(sample, 0), null)
-    s = sums.shares
-    seen = _class_variance(s.total, s.rate, s.value)
-    linear, deviation, skewness = _cumulants(
-        sums, observed, _third_moment(_shrunk(sums)), seen, s.rate
-    )
+    mean, mean_square = sums.q / n, sums.qq / n
+    # The label frequency of each bin is shrunk by one row towards its mean q.
+    third = _third_moment(np.clip((sums.y + mean) / (n + 1), 0, 1))
+    # E q^3 = 3 E q^2 E q - 2 (E q)^3 if the third central moment of q is 0
+    cube = 3 * mean_square * mean - 2 * mean**3
+    null_third = mean - 3 * mean_square + 2 * cube
+    # The label variance of a divided class is shrunk by one row towards q (1 - q).
+    s, null_of_class = sums.shares, sums.shares.value * (1 - sums.shares.value)
+    of_class = s.total * s.rate * (1 - s.rate) / np.maximum(s.total - 1, 1)
+    of_class = (s.total * of_class + null_of_class) / (s.total + 1)
+    linear, deviation, skewness = _cumulants(sums, observed, third, of_class, s.rate)
     _, null_deviation, null_skewness = _cumulants(
-        sums, null, _null_third_moment(sums), s.value * (1 - s.value), s.value
+        sums, null, null_third, null_of_class, s.value
     )
     square = debiased_square(n, sums.pair_residual)
     moments, labels = error_moments(sums), label_noise(sums, 1 / total)
@@ -783,28 +789,9 @@ def _smoothed(n: np.ndarray, seen: np.ndarray, null: np.ndarray) -> np.ndarray:
     return together[which] * course / both(course)[which]
 
 
-def _class_variance(total: np.ndarray, rate: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """Return the variance of a label, shrunk by one row towards q (1 - q)."""
-    sample = total * rate * (1 - rate) / np.maximum(total - 1, 1)
-    return (total * sample + q * (1 - q)) / (total + 1)
-
-
 def _third_moment(p: np.ndarray) -> np.ndarray:
     """Return the third central moment of labels with frequency p."""
     return p * (1 - p) * (1 - 2 * p)
-
-
-def _shrunk(sums: Bins) -> np.ndarray:
-    """Return the label frequency of each bin, shrunk by one row towards mean q."""
-    n = sums.weight
-    return np.clip((sums.y + sums.q / n) / (n + 1), 0, 1)
-
-
-def _null_third_moment(sums: Bins) -> np.ndarray:
-    """Return the mean of q (1 - q) (1 - 2 q) in each bin, for unskewed q."""
-    mean, square = sums.q / sums.weight, sums.qq / sums.weight
-    # E q^3 = 3 E q^2 E q - 2 (E q)^3 if the third central moment of q is 0
-    return mean - 3 * square + 2 * (3 * square * mean - 2 * mean**3)
 
 
 def _cumulants(

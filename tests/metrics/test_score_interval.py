@@ -1,13 +1,26 @@
-"""From the distribution of the debiased square to an interval."""
+"""The distribution of the debiased square: its tails, its moments and its inversion."""
 
 import math
+from itertools import product
 
 import numpy as np
 import pytest
+from cases import case
 from scipy.optimize import brentq
-from scipy.stats import ncx2, norm
+from scipy.stats import binom, binomtest, ncx2, norm, pearson3
 
-from skcalib.metrics._score_interval import SquareDistribution, upper_share
+from skcalib._pairs import check_pairs
+from skcalib.metrics import calibration_error_interval
+from skcalib.metrics._bins import Binning, bins_of
+from skcalib.metrics._score_interval import (
+    MOST,
+    ErrorMoments,
+    Levels,
+    SquareDistribution,
+    error_moments,
+    tail_above,
+    upper_share,
+)
 
 
 def interval_of_a_normal_mean(measured, level):
@@ -144,3 +157,161 @@ class TestSquareDistribution:
         low, high = distribution.interval(0.95, distribution.p_value(True))
         assert low == 0
         assert high**2 > 0.3 * deviation
+
+
+SKEWNESS = [-2.0, -0.5, -0.01, 0.01, 0.3, 1.0, 2.5]
+PLACES = [-2.0, -0.7, 0.0, 0.4, 1.5, 4.0]
+
+
+def test_tails_are_those_of_pearsons_third_type():
+    for place in PLACES:
+        for skewness in SKEWNESS:
+            with case(f"{place}, {skewness}"):
+                distribution = pearson3(skewness)
+                assert tail_above(place, skewness) == pytest.approx(
+                    distribution.sf(place), rel=1e-6
+                )
+                # the tail below is the tail above of the mirror image
+                assert tail_above(-place, -skewness) == pytest.approx(
+                    distribution.cdf(place), rel=1e-6
+                )
+
+
+def test_hardly_any_skewness_is_none():
+    assert tail_above(1.5, 1e-5) == norm.sf(1.5)
+
+
+def test_more_skewness_than_of_one_squared_normal_counts_as_that():
+    assert tail_above(2.0, 50.0) == tail_above(2.0, MOST)
+
+
+# Rows, probability and true frequency of two values.
+SETS = ((5, 0.3, 0.1), (7, 0.8, 0.95))
+
+
+def true_moments():
+    n, q, p = np.array(SETS).T
+    share, d = n / n.sum(), q - p
+    moments = d**2, p * (1 - p) * d**2, (1 - 2 * p) * d**3, d**4
+    return [float(share @ each) for each in moments]
+
+
+def moments_of(counts):
+    q = np.repeat([q for _, q, _ in SETS], [n for n, _, _ in SETS])
+    y = np.concatenate(
+        [np.arange(n) < k for (n, _, _), k in zip(SETS, counts, strict=True)]
+    )
+    (pairs,) = check_pairs(y.astype(int), q, pos_label=1)
+    sums = bins_of(pairs, Binning(None, 2, "uniform"))
+    found = error_moments(sums)
+    return np.array([found.square, found.noise, found.lean, found.fourth])
+
+
+def test_they_are_unbiased():
+    mean = np.zeros(4)
+    for counts in product(*(range(n + 1) for n, _, _ in SETS)):
+        chance = 1.0
+        for (n, _, p), k in zip(SETS, counts, strict=True):
+            chance *= binom.pmf(k, n, p)
+        mean += chance * moments_of(counts)
+    assert mean == pytest.approx(true_moments(), rel=1e-9)
+
+
+@pytest.mark.parametrize("c", [0.0, 0.5, 1.0, 1.2])
+def test_a_multiple_of_the_error_has_the_moments_of_its_frequencies(c):
+    n, q, p = np.array(SETS).T
+    share, d = n / n.sum(), c * (q - p)
+    moved = q - d
+    noise, lean = ErrorMoments(*true_moments()).moved(c)
+    expected = float(share @ (moved * (1 - moved) * d**2))
+    assert c**2 * noise == pytest.approx(expected, abs=1e-12)
+    assert c**3 * lean == pytest.approx(float(share @ ((1 - 2 * moved) * d**3)))
+
+
+def test_sets_of_fewer_than_four_rows_say_nothing():
+    (pairs,) = check_pairs([0, 1, 1], [0.2, 0.5, 0.9])
+    sums = bins_of(pairs, Binning(3, None, "quantile"))
+    found = error_moments(sums)
+    assert (found.square, found.noise, found.lean, found.fourth) == (0, 0, 0, 0)
+
+
+LEVELS = Levels(
+    np.array([30.0, 50.0, 20.0]),
+    np.array([0.1, 0.8, 0.95]),
+    np.array([0.02, 0.0, -0.03]),
+)
+
+
+class TestErrorsUnderTest:
+    @pytest.mark.parametrize("x", [1e-6, 1e-4, 3e-3])
+    def test_they_have_the_mean_square_and_the_proportions(self, x):
+        errors = LEVELS.errors_at(x)
+        assert LEVELS.rows @ errors**2 / LEVELS.rows.sum() == pytest.approx(x)
+        if x < 1e-3:  # no frequency is at its end yet
+            assert errors[0] / errors[2] == pytest.approx(0.02 / -0.03)
+
+    def test_no_frequency_leaves_the_unit_interval(self):
+        for x in np.geomspace(1e-6, 1, 50):
+            p = LEVELS.proba - LEVELS.errors_at(x)
+            assert ((p >= -1e-12) & (p <= 1 + 1e-12)).all()
+
+
+# Rows, probability and true frequency: rare events that probabilities do not announce.
+RARE = (
+    (100, 0.1, 0.01),
+    (300, 0.02, 0.002),
+    (1000, 0.02, 0.001),
+    (200, 0.8, 0.995),
+    (300, 0.9, 0.995),
+    (60, 0.4, 0.5),
+    (150, 0.05, 0.11),
+)
+
+
+class TestOneValue:
+    @pytest.mark.parametrize(("n", "q", "p"), RARE)
+    def test_the_exact_coverage_is_the_level_or_more(self, n, q, p):
+        covered = 0.0
+        first, last = (int(binom.ppf(tail, n, p)) for tail in (1e-7, 1 - 1e-7))
+        for k in range(first, last + 1):
+            y = (np.arange(n) < k).astype(int)
+            found = calibration_error_interval(y, np.full(n, q))
+            covered += binom.pmf(k, n, p) * (found.low <= abs(q - p) <= found.high)
+        assert 0.95 <= covered < 0.99
+
+    def test_all_right_at_ninety_percent(self):
+        found = calibration_error_interval([1] * 300, [0.9] * 300, pos_label=1)
+        frequency = binomtest(300, 300).proportion_ci()
+        assert found.low == pytest.approx(frequency.low - 0.9, abs=0.003)
+        assert found.high == pytest.approx(0.1)
+
+    @pytest.mark.filterwarnings("ignore:All probabilities of")
+    def test_no_end_is_beyond_what_can_be(self):
+        for k in (0, 1, 99, 100):
+            y = (np.arange(100) < k).astype(int)
+            for q in (0.0, 0.1, 0.7, 1.0):
+                found = calibration_error_interval(y, np.full(100, q), pos_label=1)
+                assert found.high <= max(q, 1 - q) + 1e-12
+
+    @pytest.mark.parametrize("level", [0.5, 0.9, 0.99])
+    def test_zero_is_inside_just_if_the_test_does_not_reject(self, level):
+        for k in range(0, 41):
+            y = (np.arange(40) < k).astype(int)
+            found = calibration_error_interval(
+                y, np.full(40, 0.6), confidence_level=level, pos_label=1
+            )
+            assert (found.low == 0) == (found.p_value >= 1 - level)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("wrong", [0.1, 0.02])
+def test_hard_answers_are_covered(wrong):
+    covered = 0
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        q = (rng.random(250) < 0.5).astype(float)
+        y = np.where(rng.random(250) < wrong, 1 - q, q).astype(int)
+        found = calibration_error_interval(y, q, hard_labels=True)
+        covered += found.low <= wrong <= found.high
+    # the standard error of 200 is .015
+    assert covered / 200 > 0.95 - 3 * 0.015
