@@ -29,7 +29,7 @@ from .._validation import (
     label_array,
 )
 from ..metrics import CalibrationErrorInterval
-from ..metrics._binning import Binning
+from ..metrics._bins import Binning
 from ..metrics._interval import interval_of_pairs
 from ..queries import Answers
 from ..queries._answers import answer_pairs
