@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import io
 import json
 import sys
@@ -11,15 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from .._errors import printable
-from ..evaluation._evaluation import POLICIES
-from ..evaluation._read import FORMATS
 from ..plot import SystemScoresDisplay
 from ._compare_inputs import TABLE, read_inputs
 from ._compare_numbers import measure
 from ._compare_page import compare_page
 from ._compare_text import as_csv, as_text, too_few
-from ._compare_texts import METRICS, measure_texts, metric_of
-from ._labels import HELP as LABELS_HELP
+from ._compare_texts import measure_texts, metric_of
 from ._shared import (
     DONE,
     CommandError,
@@ -30,233 +26,7 @@ from ._shared import (
     exclude,
 )
 
-DESCRIPTION = """\
-Compare systems on the same questions. The output contains scores with
-intervals, the gain of each later file over each earlier one, an exact test,
-and a verdict.
-
-A file is the output of an evaluation harness, a folder of such files (one per
-task), or a table. A table may have one column of scores per system:
-
-  question,small,large
-  capital of Peru,1,1
-  boiling point of tin,0,1
-
-The first system is the baseline. Questions are matched by their names or hashes,
-never by their position.
-"""
-
-EPILOG = """\
-examples:
-  skcalib compare old.jsonl new.jsonl
-  skcalib compare runs/base runs/tuned --groups subject --html compare.html
-  skcalib compare scores.csv --by subject
-  skcalib compare answers.csv --gold answer --missing drop
-  skcalib compare old.eval new.eval --margin 0.02 --fail-if inferior
-  skcalib compare old.eval new.eval --pass-at 4 --power 0.03
-  skcalib compare old.json new.json --labels people.csv
-  skcalib compare a.txt b.txt c.txt --metric bleu --reference ref.txt
-
-exit status:
-  0  the comparison was made
-  1  the condition of --fail-if is met
-  2  invalid arguments, or files that cannot be read or do not match
-The status does not depend on whether the reader of a pipe closes it early.
-"""
-
-CONDITIONS = ("worse", "not-better", "inferior")
 FAILED = 1
-
-
-def add_compare(commands: argparse._SubParsersAction) -> None:
-    """Add the command to the parser."""
-    compare = commands.add_parser(
-        "compare",
-        help="compare systems on the same questions",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-    )
-    compare.set_defaults(run=run_compare)
-    compare.add_argument(
-        "file",
-        type=Path,
-        nargs="+",
-        metavar="FILE",
-        help="output of a harness for one system, a folder of such files, or a table; "
-        "the first system is the baseline",
-    )
-    _add_reading(compare.add_argument_group("what to read"))
-    _add_matching(compare.add_argument_group("how to match questions"))
-    _add_measures(compare.add_argument_group("how to compare"))
-    _add_output(compare.add_argument_group("what to write"))
-
-
-def _add_reading(group: argparse._ArgumentGroup) -> None:
-    add = group.add_argument
-    add("--question", metavar="COL", help="column of a table that names the question")
-    add(
-        "--system-column",
-        metavar="COL",
-        help="column of a table that names the system of each row",
-    )
-    add(
-        "--systems",
-        type=_names,
-        metavar="A,B,...",
-        help="systems to compare, or columns of a table, in this order",
-    )
-    add(
-        "--gold",
-        metavar="COL",
-        help="column of right answers, if the columns of the systems contain answers",
-    )
-    add(
-        "--pos-label",
-        metavar="LABEL",
-        help="label in the score column that counts as right",
-    )
-    add("--format", choices=FORMATS, metavar="NAME", help="one of %(choices)s")
-    add("--score", metavar="NAME", help="metric, scorer, or column of the score")
-    add("--filter", metavar="NAME", help="filter of lm-evaluation-harness")
-    add("--split", metavar="NAME", help="split of HELM")
-    add("--model", metavar="NAME", help="system, if the files contain several")
-    add(
-        "--unanswered",
-        choices=POLICIES,
-        help="scoring of refused, unparseable and failed samples (default: the rule "
-        "of the harness)",
-    )
-
-
-def _add_matching(group: argparse._ArgumentGroup) -> None:
-    add = group.add_argument
-    add(
-        "--missing",
-        choices=("error", "drop"),
-        default="error",
-        help="treatment of questions that not all systems have (default: %(default)s)",
-    )
-    add(
-        "--duplicates",
-        choices=("error", "mean", "drop"),
-        default="error",
-        help="treatment of questions with several rows, if most have one (default: "
-        "%(default)s)",
-    )
-    add(
-        "--mismatch",
-        choices=("error", "drop", "keep"),
-        default="error",
-        help="treatment of questions with different right answers or prompts "
-        "(default: %(default)s)",
-    )
-
-
-def _add_measures(group: argparse._ArgumentGroup) -> None:
-    add = group.add_argument
-    add(
-        "--groups",
-        metavar="COL",
-        help="column of the passage, document, ... of a question: answers of one "
-        "group may depend on each other, and tests and intervals take this into "
-        "account. For --metric: a file with one label per sentence, or "
-        "'document' for documents that begin with -DOCSTART- lines",
-    )
-    add(
-        "--metric",
-        choices=METRICS,
-        help="f1: entities of files with one token per line and tags in the last "
-        "column; bleu, chrf, ter: plain lines (default: scores of questions, or "
-        "f1 if every line ends in a tag)",
-    )
-    add(
-        "--reference",
-        type=Path,
-        metavar="FILE",
-        help="references, one line per sentence; for f1, a file with the gold tags "
-        "(default: the last column but one)",
-    )
-    add(
-        "--by",
-        metavar="COL",
-        help="also compare the systems for each value of this column; with --metric, a "
-        "file or 'document', as for --groups",
-    )
-    add(
-        "--labels",
-        type=Path,
-        action="append",
-        metavar="LABELS",
-        help=f"{LABELS_HELP}. The file must have a column system or a column of scores "
-        "for each system; or repeat --labels, once per system in their order",
-    )
-    add("--pass-at", type=int, metavar="K", help="compare pass@K (any of K is right)")
-    add("--pass-all", type=int, metavar="K", help="compare pass^K (all K are right)")
-    add("--best-of", type=int, metavar="K", help="compare the best score of K samples")
-    add(
-        "--margin",
-        type=float,
-        metavar="D",
-        help="test whether a later system is worse by less than D, and whether both "
-        "are equivalent",
-    )
-    add(
-        "--power",
-        type=_gain,
-        nargs="?",
-        const=True,
-        metavar="D",
-        help="print the gain that these questions detect with 80%% power, and the "
-        "number of questions needed to detect a gain of D; without D, after the files",
-    )
-    add(
-        "--adjust",
-        choices=("holm", "bh", "none"),
-        default="holm",
-        help="correction of p-values for the number of pairs (default: %(default)s)",
-    )
-    add(
-        "--confidence-level",
-        type=float,
-        default=0.95,
-        metavar="LEVEL",
-        help="level of all intervals; tests use 1 - LEVEL (default: %(default)s)",
-    )
-
-
-def _add_output(group: argparse._ArgumentGroup) -> None:
-    add = group.add_argument
-    add("--json", action="store_true", help="print JSON instead of text")
-    add("--csv", action="store_true", help="print one row per pair as CSV")
-    add(
-        "--output",
-        type=Path,
-        metavar="FIGURE",
-        help="PNG, SVG or PDF file for the figure",
-    )
-    add("--html", type=Path, metavar="PAGE", help="HTML file for the page")
-    add(
-        "--fail-if",
-        choices=CONDITIONS,
-        help="exit with status 1 if any later system is significantly worse than the "
-        "baseline (worse), is not significantly better (not-better), or is not shown "
-        "to be worse by less than the margin (inferior); with --labels, the interval "
-        "of the corrected gain decides",
-    )
-
-
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
-
-
-def _gain(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(
-            "must be followed by a gain D, such as 0.02, or stand after the files. "
-            f"Got {text!r}"
-        ) from None
 
 
 def run_compare(options: Namespace) -> int:

@@ -25,8 +25,6 @@ from ..significance import (
 from ._compare_numbers import gains_by, pairs_of, power_of, systems_of
 from ._shared import CommandError, as_option
 
-METRICS = ("f1", "bleu", "chrf", "ter")
-
 # Value of --groups and --by that means the document of each sentence.
 DOCUMENT = "document"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from argparse import Namespace
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,44 +28,6 @@ from ..scorers import log_likelihood_scorer
 from ..sequence import CRFTagger, HMMTagger, TokenFeatures
 from ._advice import SIGNIFICANT, MeasuredModel, demo_steps
 from ._shared import check_files, new_axes, print_table, save_figure
-
-DESCRIPTION = """\
-Compare the calibration of models, print a table and what to do now, and draw a
-figure.
-"""
-
-EPILOG = """\
-data:
-  classification   naive Bayes and logistic regression, out of fold, on two
-                   data sets that come with scikit-learn; a few seconds
-  tagged           taggers (HMM and CRF) on generated sentences; about a minute
-  ark_twitter_pos  the same taggers on tweets, downloaded once to the folder
-                   SKCALIB_DATA or ~/skcalib_data; two minutes on two cores
-"""
-
-
-def add_demo(commands: argparse._SubParsersAction) -> None:
-    """Add the command to the parser."""
-    demo = commands.add_parser(
-        "demo",
-        help="compare models on data that are available without preparation",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-    )
-    demo.set_defaults(run=run_demo)
-    demo.add_argument(
-        "--data",
-        choices=["classification", "tagged", "ark_twitter_pos"],
-        default="classification",
-        help="see below (default: %(default)s)",
-    )
-    demo.add_argument(
-        "--output",
-        type=Path,
-        default=Path("skcalib-demo"),
-        metavar="DIR",
-        help="folder for the figure, created if it is missing (default: %(default)s)",
-    )
 
 
 def run_demo(options: Namespace) -> None:

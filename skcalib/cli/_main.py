@@ -15,11 +15,12 @@ from typing import Any, NoReturn, TextIO, cast
 
 from .. import __version__
 from .._errors import printable, shortened
-from ._compare import add_compare
-from ._count import add_count
-from ._demo import add_demo
-from ._report import add_report
-from ._sample import add_sample
+from . import _options
+from ._compare import run_compare
+from ._count import run_count
+from ._demo import run_demo
+from ._report import run_report
+from ._sample import run_sample
 from ._shared import DONE, INTERRUPTED, WRONG_USE, CommandError
 
 DESCRIPTION = """\
@@ -48,6 +49,14 @@ EPILOG = """\
 coreference models in Python, import skcalib.
 """
 
+# The commands in the order of the help.
+COMMANDS: dict[str, tuple[_options.Command, Callable[..., int | None]]] = {
+    "report": (_options.REPORT, run_report),
+    "compare": (_options.COMPARE, run_compare),
+    "sample": (_options.SAMPLE, run_sample),
+    "count": (_options.COUNT, run_count),
+    "demo": (_options.DEMO, run_demo),
+}
 
 # matplotlib's warning about a character
 _LACKING = re.compile(r"Glyph (\d+) .* missing from")
@@ -73,11 +82,8 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(
         dest="command", required=True, metavar="COMMAND", title="commands"
     )
-    add_report(commands)
-    add_compare(commands)
-    add_sample(commands)
-    add_count(commands)
-    add_demo(commands)
+    for name, (command, _) in COMMANDS.items():
+        _options.add_command(commands, name, command)
     return parser
 
 
@@ -168,7 +174,7 @@ def _run(argv: Sequence[str] | None) -> int:
         with warnings.catch_warnings():
             warnings.filterwarnings("default", message=_LACKING.pattern)
             warnings.showwarning = caught.show  # type: ignore[assignment]
-            status = arguments.run(arguments)
+            status = COMMANDS[arguments.command][1](arguments)
         sys.stdout.flush()
     except (CommandError, OSError) as error:
         message = shortened(printable(f"{error}{_remedy(arguments, error)}"))

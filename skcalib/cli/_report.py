@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import io
 import json
 import sys
@@ -14,10 +13,7 @@ from typing import Any
 import numpy as np
 
 from .._errors import printable
-from ..evaluation._evaluation import POLICIES
-from ..evaluation._read import FORMATS
 from ..plot import ReliabilityDisplay
-from ._labels import HELP as LABELS_HELP
 from ._report_numbers import (
     adjust_pvalues,
     measure,
@@ -39,153 +35,8 @@ from ._shared import (
 )
 from ._systems import Answers, System, read_systems, safe_stem
 
-DESCRIPTION = """\
-Measure the accuracy and the calibration of answers: print the numbers and draw
-a reliability plot.
-
-A file is the output of an evaluation harness (lm-evaluation-harness,
-inspect_ai, HELM, lighteval, HLE, simple-evals, promptfoo, deepeval, OpenAI
-evals), or a table with one row per answer. One column says whether the answer
-was right, and another contains the probability that it is right:
-
-  question,correct,confidence
-  capital of Peru,1,0.98
-  boiling point of tin,0,0.75
-
-Columns with usual names are found (correct, y_true, label, ...; confidence,
-probability, score, ...); others are named by --y-true and --y-proba.
-"""
-
-EPILOG = """\
-examples:
-  skcalib report answers.csv
-  skcalib report answers.jsonl --percent --by model
-  skcalib report mails.tsv --y-true class --pos-label spam --y-proba p
-  skcalib report samples_gsm8k_*.jsonl --filter strict-match
-  skcalib report logs/*.eval --html report.html
-  skcalib report judged.json --labels people.csv
-
-The report contains the fraction of right answers with an interval, and whether
-probabilities are too high or too low on average. It contains the calibration
-error (root mean square distance between probability and frequency) with its
-interval, a test of perfect calibration, and the Brier score with its parts. A
-table has one row per tenth of the probabilities, or one row per probability if
-there are at most twenty different ones. Files of one run, with one task each,
-are combined in one report.
-"""
-
 # With more values of --by, the colours of the figure would repeat.
 MOST_CURVES = 10
-
-
-def add_report(commands: argparse._SubParsersAction) -> None:
-    """Add the command to the parser."""
-    report = commands.add_parser(
-        "report",
-        help="measure accuracy and calibration of the answers in files",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-    )
-    report.set_defaults(run=run_report)
-    report.add_argument(
-        "file",
-        type=Path,
-        nargs="+",
-        metavar="FILE",
-        help="output of a harness (a file, or a run folder of HELM), or a table: CSV, "
-        "TSV, JSON, JSON lines, parquet",
-    )
-    _add_columns(report.add_argument_group("what to read of a table"))
-    _add_choices(report.add_argument_group("what to read of a harness"))
-    _add_measures(report.add_argument_group("how to measure"))
-    _add_output(report.add_argument_group("what to write"))
-
-
-def _add_columns(group: argparse._ArgumentGroup) -> None:
-    add = group.add_argument
-    add("--y-true", metavar="COL", help="column of 0/1, true/false, yes/no or labels")
-    add("--y-proba", metavar="COL", help="column of probabilities")
-    add(
-        "--pos-label",
-        metavar="LABEL",
-        help="the label whose probability is given, if --y-true contains labels other "
-        "than yes and no",
-    )
-    add(
-        "--percent",
-        action="store_true",
-        help="probabilities are percentages, from 0 to 100",
-    )
-    add(
-        "--skip-missing",
-        action="store_true",
-        help="leave out rows with an empty cell, and print their number",
-    )
-
-
-def _add_choices(group: argparse._ArgumentGroup) -> None:
-    add = group.add_argument
-    add(
-        "--format",
-        choices=FORMATS,
-        metavar="NAME",
-        help="format of the files, if it is not recognised: %(choices)s",
-    )
-    add("--score", metavar="NAME", help="metric or scorer, if a file contains several")
-    add("--filter", metavar="NAME", help="filter of lm-evaluation-harness")
-    add("--split", metavar="NAME", help="split of HELM")
-    add("--model", metavar="NAME", help="system, if a file contains several")
-    add(
-        "--unanswered",
-        choices=POLICIES,
-        help="refused, unparseable and failed samples count as wrong, are left out, or "
-        "are left out and reported separately (default: the rule of the harness)",
-    )
-
-
-def _add_measures(group: argparse._ArgumentGroup) -> None:
-    add = group.add_argument
-    add(
-        "--groups",
-        metavar="COL",
-        help="column of the document, user, ... of a row: rows of one group may "
-        "depend on each other, and the interval takes this into account",
-    )
-    add("--by", metavar="COL", help="also report each value of this column separately")
-    add("--labels", type=Path, metavar="LABELS", help=LABELS_HELP)
-    add(
-        "--bin-size",
-        type=int,
-        metavar="N",
-        help="pairs per bin of the curve (default: about n to the power of 0.6; the "
-        "interval uses its own bins)",
-    )
-    add(
-        "--confidence-level",
-        type=float,
-        default=0.95,
-        metavar="LEVEL",
-        help="level of all intervals, between 0 and 1 (default: %(default)s)",
-    )
-
-
-def _add_output(group: argparse._ArgumentGroup) -> None:
-    add = group.add_argument
-    add("--json", action="store_true", help="print JSON instead of text")
-    add(
-        "--output",
-        type=Path,
-        metavar="FIGURE",
-        help="PNG, SVG or PDF file for the figure (default: the name of FILE with "
-        ".reliability.png, in this folder; none with --json)",
-    )
-    add("--no-figure", action="store_true", help="draw nothing")
-    add(
-        "--html",
-        type=Path,
-        metavar="PAGE",
-        help="HTML file for a page with figure, tables and verdict",
-    )
 
 
 def run_report(options: Namespace) -> None:
