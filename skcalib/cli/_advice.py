@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from scipy.special import ndtri
-
-from .._results import p_text
 from ..evaluation import AccuracyInterval
 from ..metrics import CalibrationErrorInterval
 from ..metrics._interval import LEAST_UNITS
@@ -24,9 +21,6 @@ _ENOUGH_FOR_ISOTONIC = 1000
 
 # p-values below this show a miscalibration of a model of the demo.
 SIGNIFICANT = 0.05
-
-# Power of the test for the gain that the questions can detect.
-_POWER = 0.8
 
 
 def is_tested(error: dict[str, Any]) -> bool:
@@ -204,84 +198,3 @@ def _how_to_recalibrate_model(model: MeasuredModel) -> str:
             "isotonic regression needs about a thousand rows"
         )
     return f"{how}. Measure the result on {model.unit} that it was not fitted to."
-
-
-def compare_steps(found: dict[str, Any]) -> list[str]:
-    """Return what to do now after a comparison, one sentence or two each."""
-    alpha = 1 - found["confidence_level"]
-    separated = [each for each in found["pairs"] if each["pvalue_adjusted"] <= alpha]
-    largest = max(separated or found["pairs"], key=lambda each: abs(each["gain"]))
-    steps = [
-        _how_to_quote_gain(found, largest)
-        if separated
-        else _not_separated(found, largest)
-    ]
-    more = _how_many_more_for_gain(found, largest)
-    return [*steps, more] if more else steps
-
-
-def _not_separated(found: dict[str, Any], pair: dict[str, Any]) -> str:
-    margin = ""
-    if "margin" not in pair:
-        margin = " To show that systems differ by less than a margin, pass --margin."
-    return (
-        "Do not report a gain: none is significant. This does not show that the "
-        f"systems are equal: for {pair['b']} - {pair['a']}, gains from "
-        f"{_gain(pair['low'], found)} to {_gain(pair['high'], found)} are compatible "
-        f"with the data.{margin}"
-    )
-
-
-def _how_to_quote_gain(found: dict[str, Any], pair: dict[str, Any]) -> str:
-    adjusted = ""
-    if found["adjust"] is not None and len(found["pairs"]) > 1:
-        adjusted = f", adjusted for {len(found['pairs'])} pairs"
-    groups = ""
-    if found["n_groups"] is not None:
-        groups = f" in {found['n_groups']} groups"
-    return (
-        f"Quote: {pair['b']} - {pair['a']}, {found['metric']} "
-        f"{_gain(pair['gain'], found)} ({100 * found['confidence_level']:g}% interval "
-        f"{_gain(pair['low'], found)} to {_gain(pair['high'], found)}, two-sided "
-        f"{p_text(pair['pvalue_adjusted'], '.2g', before='p = ')}{adjusted}; "
-        f"{pair['method']}), "
-        f"{found['n']:,} {_unit(found)}{groups}."
-    )
-
-
-def _how_many_more_for_gain(found: dict[str, Any], pair: dict[str, Any]) -> str | None:
-    """Return the detectable gain, and the number of questions to detect half of it."""
-    least = _detectable_gain(found, pair)
-    if least is None:
-        return None
-    what, count = _unit(found), found["n"]
-    if found["n_groups"] is not None:
-        what, count = "groups", found["n_groups"]
-    return (
-        f"These {count:,} {what} detect a true gain of about "
-        f"{_gain(least, found).lstrip('+')} between {pair['a']} and {pair['b']} with "
-        f"{_POWER:.0%} power. To detect half of this gain and halve the width of the "
-        f"interval, collect about {3 * count:,} more {what}: {4 * count:,} in all."
-    )
-
-
-def _detectable_gain(found: dict[str, Any], pair: dict[str, Any]) -> float | None:
-    """Return the gain that --power computed, or one from the width of the interval."""
-    for each in found.get("power", ()):
-        if (each["a"], each["b"]) == (pair["a"], pair["b"]):
-            gain: float | None = each["detectable_gain"]
-            return gain
-    width, alpha = pair["high"] - pair["low"], 1 - found["confidence_level"]
-    n_units = found["n"] if found["n_groups"] is None else found["n_groups"]
-    # Even if all units differed, no p-value would be below alpha.
-    if width <= 0 or 2.0 ** (1 - n_units) > alpha:
-        return None
-    return float(1 + ndtri(_POWER) / ndtri(1 - alpha / 2)) * width / 2
-
-
-def _gain(value: float, found: dict[str, Any]) -> str:
-    return f"{value:+.2f}" if found.get("is_percent") else f"{value:+.4f}"
-
-
-def _unit(found: dict[str, Any]) -> str:
-    return str(found.get("unit", "questions"))
