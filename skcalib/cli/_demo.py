@@ -5,8 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from dataclasses import dataclass
 from pathlib import Path
-from textwrap import fill
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
@@ -20,14 +19,19 @@ from sklearn.preprocessing import StandardScaler
 
 from .._results import p_text
 from ..datasets import fetch_ark_twitter_pos, make_tagged_sentences
-from ..evaluation import accuracy_interval
-from ..metrics import calibration_error, calibration_error_interval
+from ..evaluation import AccuracyInterval, accuracy_interval
+from ..metrics import (
+    CalibrationErrorInterval,
+    calibration_error,
+    calibration_error_interval,
+)
 from ..plot import ReliabilityDisplay
 from ..queries import TagQuery
 from ..scorers import log_likelihood_scorer
 from ..sequence import CRFTagger, HMMTagger, TokenFeatures
-from ._advice import SIGNIFICANT, MeasuredModel, demo_steps
-from ._shared import check_files, new_axes, print_table, save_figure
+from ._blocks import as_text, listed, text_columns
+from ._report import ENOUGH_FOR_ISOTONIC, error_ends
+from ._shared import check_files, new_axes, save_figure
 
 
 def run_demo(options: Namespace) -> None:
@@ -36,6 +40,64 @@ def run_demo(options: Namespace) -> None:
         _compare_classifiers(options.output)
     else:
         _compare_taggers(options.data, options.output)
+
+
+# p-values below this show a miscalibration of a model.
+SIGNIFICANT = 0.05
+
+
+class MeasuredModel(NamedTuple):
+    """A model of the demo with its numbers; `unit` is the plural of what `n` counts."""
+
+    name: str
+    n: int
+    unit: str
+    accuracy: AccuracyInterval
+    error: CalibrationErrorInterval
+    is_tagger: bool = False
+
+
+def demo_steps(models: list[MeasuredModel]) -> list[str]:
+    """Return what to do now about several models, one sentence or two each."""
+    off = [each for each in models if each.error.p_value < SIGNIFICANT]
+    names: dict[str, list[str]] = {}
+    for each in off:
+        names.setdefault(_how_to_recalibrate_model(each), []).append(each.name)
+    steps = [f"Recalibrate {'; '.join(some)}: {how}" for how, some in names.items()]
+    steps += [
+        f"Leave {each.name} as it is: no miscalibration is shown. An error of up to "
+        f"{each.error.high:.3f} is compatible with the data."
+        for each in models
+        if each not in off
+    ]
+    widest = max(models, key=lambda each: each.error.high - each.error.low)
+    steps.append(
+        "To halve the width of an interval, collect four times the data: for "
+        f"{widest.name}, whose calibration error has the widest interval, about "
+        f"{3 * widest.n:,} more {widest.unit}."
+    )
+    best = min(models, key=lambda each: each.error.estimate)
+    steps.append(
+        f"Quote, for example: {best.name}, accuracy {best.accuracy.estimate:.3f} (95% "
+        f"interval {best.accuracy.low:.3f} to {best.accuracy.high:.3f}); calibration "
+        f"error {best.error.estimate:.3f} (95% interval "
+        f"{error_ends(best.error.to_dict())}, debiased root mean square); "
+        f"{best.n:,} {best.unit} that the model was not fitted to."
+    )
+    return steps
+
+
+def _how_to_recalibrate_model(model: MeasuredModel) -> str:
+    if model.is_tagger:
+        how = "fit one temperature with skcalib.recalibration.TemperatureScaling"
+    elif model.n >= ENOUGH_FOR_ISOTONIC:
+        how = "use sklearn.calibration.CalibratedClassifierCV(model, method='isotonic')"
+    else:
+        how = (
+            "use sklearn.calibration.CalibratedClassifierCV(model, method='sigmoid'); "
+            "isotonic regression needs about a thousand rows"
+        )
+    return f"{how}. Measure the result on {model.unit} that it was not fitted to."
 
 
 # Classifiers, on data sets of scikit-learn.
@@ -122,7 +184,7 @@ def _compare_classifiers(output: Path) -> None:
             models.append(model)
         ReliabilityDisplay.from_predictions(y, proba, ax=ax)
         ax.set_title(f"{title}, {len(np.unique(y))} classes")
-    print_table(rows)
+    print("\n".join(text_columns(rows, is_left=True)))
     save_figure(panels, path, dpi=120)
     print(
         "\nNaive Bayes assumes independent features, so it counts the same evidence "
@@ -134,8 +196,7 @@ def _compare_classifiers(output: Path) -> None:
 
 def _print_steps(models: list[MeasuredModel]) -> None:
     print("\nwhat to do now")
-    for step in demo_steps(models):
-        print(fill(step, 78, initial_indent="- ", subsequent_indent="  "))
+    print(as_text(listed(demo_steps(models))))
 
 
 # Taggers, on tweets or generated sentences.
@@ -280,7 +341,8 @@ def _compare_taggers(data: str, output: Path) -> None:
         for name, (model, settings, proba) in found.items()
     ]
     print()
-    print_table([TAGGER_COLUMNS, *(cells for cells, _ in rows)])
+    table = [TAGGER_COLUMNS, *(cells for cells, _ in rows)]
+    print("\n".join(text_columns(table, is_left=True)))
     print(
         "\naccuracy, confidence: of the best tag of a token; a confidence above the "
         "accuracy\n  is overconfidence\n"

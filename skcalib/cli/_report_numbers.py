@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from argparse import Namespace
 from typing import Any, Literal
 
 import numpy as np
@@ -17,14 +18,64 @@ from ..metrics import (
 from ..metrics._frequency_intervals import frequency_interval
 from ..rates._accuracy import grouped_frequency_interval
 from ..significance._system_comparison import holm
-from ._advice import is_tested
-from ._systems import Answers
+from ._shared import CommandError, one_group
+from ._systems import Answers, System
 
 N_REGIONS = 10
 # With at most this number of different probabilities, each one has its own region.
 MOST_STATED = 20
 # Number of probabilities checked first, to avoid sorting all of them.
 _FIRST = 10_000
+
+
+def measured(
+    system: System, options: Namespace
+) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    """Return the numbers of a system, and the numbers of its parts by name."""
+    answers = system.answers
+    if answers.y.size < 2:
+        raise CommandError(f"{system.file} must contain at least two predictions.")
+    stating = with_probabilities(answers)
+    stated = None if stating is None else stated_values(stating.q)
+    whole = _measure_part(system, answers, None, stated, options)
+    by = {
+        value: _measure_part(system, part, value, stated, options)
+        for value, part in answers.parts().items()
+    }
+    _adjust_pvalues(by)
+    if system.judged is not None:
+        whole["judged"] = system.judged
+    return whole, by
+
+
+def _measure_part(
+    system: System,
+    part: Answers,
+    value: str | None,
+    stated: np.ndarray | None,
+    options: Namespace,
+) -> dict[str, Any]:
+    """Return the numbers of a system, or of its part with a value of --by."""
+    where = system.file
+    if value is not None:
+        where += f", {system.by_name} = {value}"
+    if part.y.size < 2:
+        raise CommandError(
+            f"{system.file}: --by needs at least two rows of each value. Got one row "
+            f"of {value!r}."
+        )
+    if part.groups is not None and (part.groups == part.groups[0]).all():
+        raise CommandError(one_group(where, part.group_names[part.groups[0]]))
+    try:
+        return _measure(
+            part, stated, bin_size=options.bin_size, level=options.confidence_level
+        )
+    except ValueError as error:
+        problem = getattr(error, "problem", error)
+        name = getattr(error, "name", None)
+        raise CommandError(
+            f"{where}: " + (f"--{name} {problem}" if name == "groups" else str(problem))
+        ) from None
 
 
 def stated_values(q: np.ndarray) -> np.ndarray | None:
@@ -163,7 +214,7 @@ def _calibration(
     }
 
 
-def measure(
+def _measure(
     part: Answers,
     stated: np.ndarray | None,
     *,
@@ -180,16 +231,14 @@ def measure(
     return found | dict.fromkeys(names) | {"regions": []}
 
 
-def adjust_pvalues(parts: dict[str, dict[str, Any]]) -> None:
+def _adjust_pvalues(parts: dict[str, dict[str, Any]]) -> None:
     """Add the p-value of each part, adjusted over all parts by Holm's method."""
-    tested = [
-        part
-        for part in parts.values()
-        if part["calibration_error"] is not None
-        and is_tested(part["calibration_error"])
-    ]
-    pvalues = np.array([part["calibration_error"]["p_value"] for part in tested])
+    tested, pvalues = [], []
     for part in parts.values():
         part["p_value_adjusted"] = None
-    for part, pvalue in zip(tested, holm(pvalues), strict=True):
+        error = part["calibration_error"]
+        if error is not None and error["p_value"] is not None:
+            tested.append(part)
+            pvalues.append(error["p_value"])
+    for part, pvalue in zip(tested, holm(np.array(pvalues)), strict=True):
         part["p_value_adjusted"] = float(pvalue)

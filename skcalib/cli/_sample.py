@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from argparse import Namespace
+from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
+
+from .._errors import printable
+from ._blocks import Block, Heading, Line, Paragraph, as_text, listed
 from ._count import check_dates
 from ._count_join import design_path
-from ._sample_draw import draw
+from ._sample_draw import LABEL, Drawn, draw
 from ._sample_files import check_ids, check_new, write_design, write_sample
-from ._sample_text import as_text
-from ._shared import CommandError, check_files, exclude
+from ._shared import CommandError, as_option, check_files, exclude
 from ._systems import safe_stem
+
+# With fewer labels of 0 or 1, equal probabilities are better.
+_FEW = 50
+_RARE = 0.05
 
 
 def run_sample(options: Namespace) -> None:
@@ -31,7 +40,7 @@ def run_sample(options: Namespace) -> None:
     check_ids(drawn)
     write_sample(drawn, output)
     write_design(drawn, design)
-    print(as_text(drawn, output, design, options))
+    print(as_text(_blocks(drawn, output, design, options)))
     sys.stdout.flush()
 
 
@@ -48,3 +57,72 @@ def _check_options(options: Namespace) -> None:
         raise CommandError(
             f"--random-state must not be negative. Got {options.random_state}."
         )
+
+
+def _blocks(
+    drawn: Drawn, output: Path, design: Path, options: Namespace
+) -> Iterator[Block]:
+    """Yield what was drawn, what was written, and what to do with it."""
+    pi, index = drawn.choice.inclusion_probability, drawn.choice.index
+    yield Line(
+        f"{printable(str(options.file))}: {len(index):,} of {pi.size:,} documents "
+        f"drawn, with probabilities from {pi.min():.3g} to {pi.max():.3g}"
+    )
+    if drawn.strata is not None:
+        n = np.bincount(drawn.strata[index], minlength=len(drawn.strata_names))
+        n_all = np.bincount(drawn.strata, minlength=len(drawn.strata_names))
+        counts = zip(drawn.strata_names, n, n_all, strict=True)
+        each = [f"{name} {k} of {k_all:,}" for name, k, k_all in counts if k_all]
+        yield Paragraph(f"strata: {', '.join(each)}")
+    yield Heading(f"for annotators: {output}")
+    yield Line(f"  they see {printable(', '.join([*drawn.shown, LABEL]))}")
+    if drawn.hidden:
+        yield Line(f"  they do not see {printable(', '.join(drawn.hidden))}")
+    yield Line(
+        f"for the count: {printable(str(design))}, with the inclusion probability of "
+        "each document"
+    )
+    yield from (Heading("what to do now"), *listed(_steps(drawn, options)))
+    yield Line(f"    {printable(_command(drawn, output, design, options))}")
+
+
+def _steps(drawn: Drawn, options: Namespace) -> list[str]:
+    steps = []
+    is_proba = drawn.model is not None and drawn.model[1]
+    is_weighted = not options.equal and (options.mix or 0.5) < 1
+    if is_weighted and is_proba and drawn.mean_expected is not None:
+        if options.n < _FEW:
+            steps.append(
+                f"Consider --equal: with fewer than {_FEW} labels of 0 or 1, equal "
+                "probabilities give shorter intervals."
+            )
+        elif drawn.mean_expected < _RARE:
+            steps.append(
+                f"Consider --equal: the model expects {drawn.mean_expected:.1%} of the "
+                "documents, and for rare documents equal probabilities give shorter "
+                "intervals."
+            )
+    what = "1 or 0 (yes or no)" if is_proba else "the count of the document"
+    steps += [
+        f"Let annotators fill in the column {LABEL!r}: {what}. They must label every "
+        "row, and must not see what the model says. If documents are skipped, the "
+        "sample is no longer random.",
+        "Keep both files, and do not change the model. Then count:",
+    ]
+    return steps
+
+
+def _command(drawn: Drawn, output: Path, design: Path, options: Namespace) -> str:
+    """Return the command that counts with the labels."""
+    words = ["skcalib", "count", str(options.file), "--labels", str(output)]
+    words += ["--design", str(design), "--id", drawn.id_name]
+    if drawn.model is not None:
+        words += ["--proba" if drawn.model[1] else "--expected", drawn.model[0]]
+    else:
+        words += ["--proba", "COL"]
+    words += ["--percent"] * bool(options.percent)
+    for name in ("date", "freq", "date_format"):
+        value = getattr(options, name)
+        if value is not None:
+            words += [as_option(name), value]
+    return shlex.join(words)

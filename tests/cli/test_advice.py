@@ -9,8 +9,8 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from skcalib.cli._advice import MeasuredModel, demo_steps
 from skcalib.cli._compare import Comparison
+from skcalib.cli._demo import MeasuredModel, demo_steps
 from skcalib.datasets import make_calibrated_pairs
 from skcalib.evaluation import accuracy_interval
 from skcalib.metrics import calibration_error_interval
