@@ -22,7 +22,7 @@ from ..significance import (
     ter,
     ter_statistics,
 )
-from ._compare_numbers import gains_by, pairs_of, power_of, systems_of
+from ._compare_numbers import adjustment, numbers_of, power_and_parts
 from ._shared import CommandError, as_option
 
 # Value of --groups and --by that means the document of each sentence.
@@ -84,7 +84,7 @@ def measure_texts(metric: str, options: Namespace) -> dict[str, Any]:
     by = _labels_of(options.by, "--by", n, metric, options)
 
     def compare(
-        inside: np.ndarray, inner: np.ndarray | None, adjust: str | None = None
+        inside: np.ndarray, inner: np.ndarray | None, adjust: str | None
     ) -> ScoreComparison:
         return compare_metrics(
             {name: counts[inside] for name, counts in systems.items()},
@@ -95,32 +95,18 @@ def measure_texts(metric: str, options: Namespace) -> dict[str, Any]:
             largest=1.0 if metric == "f1" else 100.0,
         )
 
-    adjust = None if options.adjust == "none" else options.adjust
-    result = compare(np.ones(n, dtype=bool), groups, adjust)
+    result = compare(np.ones(n, dtype=bool), groups, adjustment(options))
     files = {name: [str(path)] for name, path in zip(names, options.file, strict=True)}
-    found: dict[str, Any] = {
+    return {
         "metric": {"f1": "F1", "bleu": "BLEU", "chrf": "chrF2", "ter": "TER"}[metric],
         "unit": "sentences",
         "is_percent": metric != "f1",
         "lower_is_better": metric == "ter",
         "n": result.n_questions,
-        "n_groups": result.n_groups,
-        "groups": options.groups,
-        "only_in": dict.fromkeys(names, 0),
+        **numbers_of(result, files, options),
         "notes": _notes_of(metric, result),
-        "confidence_level": options.confidence_level,
-        "adjust": result.adjust,
-        "smallest_pvalue": result.smallest_pvalue,
-        "baseline": names[0],
-        "systems": systems_of(result, files),
-        "pairs": pairs_of(result, options),
-        "not_separated": result.not_separated(1 - options.confidence_level),
+        **power_and_parts(result, compare, (options.by, by), groups, options),
     }
-    if options.power is not None:
-        found["power"] = power_of(result, options)
-    if by is not None:
-        found["by"] = gains_by(options.by, by, options.groups, groups, compare)
-    return found
 
 
 # Options of compare that act on scores of questions only, with their defaults.
