@@ -35,10 +35,10 @@ from ._blocks import (
 from ._compare_inputs import TABLE, read_inputs
 from ._compare_numbers import measure
 from ._compare_texts import measure_texts, metric_of
+from ._options import reject
 from ._shared import (
     DONE,
     CommandError,
-    as_option,
     check_figure,
     check_files,
     check_level,
@@ -71,12 +71,12 @@ def run_compare(options: Namespace) -> int:
     """Print the comparison, draw it and write its page; return the exit status."""
     _check_options(options)
     metric = metric_of(options)
-    if metric is None and options.reference is not None:
-        raise CommandError(
-            "--reference needs --metric: bleu, chrf or ter for files of plain lines, "
-            "f1 for files with one token per line and tags in the last column."
-        )
     if metric is None:
+        why = (
+            "needs --metric: bleu, chrf or ter for files of plain lines, f1 for files "
+            "with one token per line and tags in the last column."
+        )
+        reject(options, ["reference"], why)
         inputs = read_inputs(options)
         _check_used(inputs.formats, options)
         found = measure(inputs, options)
@@ -141,14 +141,12 @@ _OF_TABLES = ("question", "system_column", "systems", "gold", "pos_label")
 
 def _check_used(formats: list[str], options: Namespace) -> None:
     """Raise an error if options for plain tables are given without a table."""
-    if TABLE in formats:
-        return
-    for name in _OF_TABLES:
-        if getattr(options, name) is not None:
-            raise CommandError(
-                f"{as_option(name)} applies to plain tables. The files are read as "
-                f"files of {', '.join(formats)}."
-            )
+    if TABLE not in formats:
+        why = (
+            "applies to plain tables. The files are read as files of "
+            f"{', '.join(formats)}."
+        )
+        reject(options, _OF_TABLES, why)
 
 
 def _check_numbers(options: Namespace) -> None:

@@ -36,6 +36,7 @@ from ._count_corpus import Corpus
 from ._count_inputs import read_corpus
 from ._count_join import design_path
 from ._count_numbers import measure
+from ._options import reject
 from ._shared import (
     CommandError,
     as_option,
@@ -109,30 +110,29 @@ def _say_what_is_drawn(count: Count) -> None:
 def check_dates(options: Namespace) -> None:
     """Raise if options of dates are given without dates; set the default of --freq."""
     if options.date is None:
-        for name in ("freq", "date_format"):
-            if getattr(options, name) is not None:
-                raise CommandError(
-                    f"{as_option(name)} needs --date COL, the column of dates."
-                )
+        why = "needs --date COL, the column of dates."
+        reject(options, ("freq", "date_format", "trend"), why)
     elif options.freq is None:
         options.freq = "year"
 
 
 def _check_used(corpus: Corpus, options: Namespace) -> None:
     """Raise an error if options have nothing to act on."""
-    if options.percent and not corpus.is_proba:
-        raise CommandError(
-            "--percent needs probabilities. Name their column with --proba."
+    if not corpus.is_proba:
+        check_percent(options)
+    if corpus.n_drawn is None and np.isnan(corpus.label).all():
+        why = (
+            "needs labels, and no document has one. Without labels, only the sum of "
+            "the model is known. Name their column with --label, or their file with "
+            "--labels."
         )
-    if corpus.n_drawn is not None or not np.isnan(corpus.label).all():
-        return
-    for name in _OF_LABELS:
-        if getattr(options, name):
-            raise CommandError(
-                f"{corpus.path}: {as_option(name)} needs labels, and no document has "
-                "one. Without labels, only the sum of the model is known. Name their "
-                "column with --label, or their file with --labels."
-            )
+        reject(options, _OF_LABELS, why, f"{corpus.path}: ")
+
+
+def check_percent(options: Namespace) -> None:
+    """Raise an error if --percent has no probabilities to act on."""
+    why = "needs probabilities. Name their column with --proba."
+    reject(options, ["percent"], why)
 
 
 def _check_options(options: Namespace) -> None:
@@ -140,32 +140,23 @@ def _check_options(options: Namespace) -> None:
     check_dates(options)
     exclude(options, ("proba", "expected"), ("design", "inclusion"))
     exclude(options, ("percent", "expected"))
-    if options.trend and options.date is None:
-        raise CommandError("--trend needs --date COL, the column of dates.")
-    if options.empty_periods is not None and (options.mean or not options.trend):
-        raise CommandError(
-            "--empty-periods applies to --trend of counts. Periods without documents "
-            "have no mean."
+    if options.mean or not options.trend:
+        why = "applies to --trend of counts. Periods without documents have no mean."
+        reject(options, ["empty_periods"], why)
+    if options.design is not None:
+        why = (
+            "does not apply with --design, which says how 'skcalib sample' drew the "
+            "documents."
         )
-    for name in ("groups", "strata"):
-        if options.design is not None and getattr(options, name) is not None:
-            raise CommandError(
-                f"--{name} does not apply with --design, which says how 'skcalib "
-                "sample' drew the documents."
-            )
+        reject(options, ("groups", "strata"), why)
     if options.missing == "drop" and options.labels is None and options.design is None:
         raise CommandError(
             "--missing drop needs --labels or --design, which say what was drawn."
         )
     check_figure(options.figure, "--figure")
-    check_files(
-        [options.file, options.labels, options.design],
-        [
-            ("--csv", options.csv),
-            ("--figure", options.figure),
-            ("--html", options.html),
-        ],
-    )
+    read = [options.file, options.labels, options.design]
+    written = ("csv", "figure", "html")
+    check_files(read, [(as_option(name), getattr(options, name)) for name in written])
 
 
 class Count:

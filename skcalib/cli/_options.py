@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from .._periods import EMPTY_PERIODS, FREQS
 from ..evaluation._evaluation import POLICIES
 from ..evaluation._read import FORMATS
+from ._shared import CommandError, as_option
 
 Options = dict[str, str | dict[str, Any]]
 
@@ -18,8 +19,9 @@ class Command(NamedTuple):
     """A command: its place in the list of commands, its help and its options.
 
     `files` are the help and further arguments of FILE. `options` are the groups of the
-    help. A key is an option with its metavar, "--by COL", or a flag without a metavar;
-    a value is its help, or all arguments of ``add_argument``.
+    help. A key is an option and its value: a metavar, "--by COL"; choices, "--missing
+    {error,drop}", of which the first is the default if the help has "%(default)s"; or
+    none, "--json". It has a help, or further arguments of `add_argument`.
     """
 
     summary: str
@@ -68,15 +70,31 @@ def add_command(
         parser.add_argument("file", type=Path, metavar="FILE", **command.files)
     for title, options in command.options.items():
         group = parser.add_argument_group(title) if title else parser
-        for names, given in options.items():
-            flag, _, metavar = names.partition(" ")
+        for key, given in options.items():
+            flag, _, value = key.partition(" ")
             settings = {"help": given} if isinstance(given, str) else given
-            if metavar:
-                kind = _TYPES.get(metavar, str)
-                settings = {"metavar": metavar, "type": kind} | settings
-            elif "choices" not in settings:
-                settings = {"action": "store_true"} | settings
-            group.add_argument(flag, **settings)
+            kind = _kind_of(value, settings["help"])
+            group.add_argument(flag, **kind | settings)
+
+
+def _kind_of(value: str, help_text: str) -> dict[str, Any]:
+    """Return the arguments of `add_argument` that follow from an option's value."""
+    if not value:
+        return {"action": "store_true"}
+    if not value.startswith("{"):
+        return {"metavar": value, "type": _TYPES.get(value, str)}
+    choices = value.strip("{}").split(",")
+    has_default = "%(default)s" in help_text
+    return {"choices": choices, "default": choices[0] if has_default else None}
+
+
+def reject(
+    options: argparse.Namespace, names: Iterable[str], why: str, where: str = ""
+) -> None:
+    """Raise an error if one of some options is given; `why` ends its sentence."""
+    for name in names:
+        if getattr(options, name, None) not in (None, False):
+            raise CommandError(f"{where}{as_option(name)} {why}")
 
 
 def _level(what: str) -> Options:
@@ -114,7 +132,7 @@ _MODEL: Options = {
 }
 _DATES: Options = {
     "--date COL": "column of dates, for periods",
-    "--freq": {"choices": FREQS, "help": "length of a period (default: year)"},
+    "--freq {}": {"choices": FREQS, "help": "length of a period (default: year)"},
     "--date-format FORMAT": "format of the dates, such as %%d.%%m.%%Y (default: "
     "2024-05-31, 2024-05, 2024Q2 or 2024)",
 }
@@ -177,7 +195,7 @@ are combined in one report.
             "--score NAME": "metric or scorer, if a file contains several",
             **_OF_HARNESSES,
             "--model NAME": "system, if a file contains several",
-            "--unanswered": {
+            "--unanswered {}": {
                 "choices": POLICIES,
                 "help": "refused, unparseable and failed samples count as wrong, are "
                 "left out, or are left out and reported separately (default: the rule "
@@ -189,8 +207,8 @@ are combined in one report.
             "group may depend on each other, and the interval takes this into account",
             "--by COL": "also report each value of this column separately",
             "--labels LABELS": _LABELS_OF_PEOPLE,
-            "--bin-size N": "pairs per bin of the curve (default: about n to the power "
-            "of 0.6; the interval uses its own bins)",
+            "--bin-size N": "pairs per bin of the curve (default: about n to the "
+            "power of 0.6; the interval uses its own bins)",
             **_level(", between 0 and 1"),
         },
         "what to write": {
@@ -256,43 +274,28 @@ The status does not depend on whether the reader of a pipe closes it early.
             "--score NAME": "metric, scorer, or column of the score",
             **_OF_HARNESSES,
             "--model NAME": "system, if the files contain several",
-            "--unanswered": {
+            "--unanswered {}": {
                 "choices": POLICIES,
                 "help": "scoring of refused, unparseable and failed samples (default: "
                 "the rule of the harness)",
             },
         },
         "how to match questions": {
-            "--missing": {
-                "choices": ("error", "drop"),
-                "default": "error",
-                "help": "treatment of questions that not all systems have (default: "
-                "%(default)s)",
-            },
-            "--duplicates": {
-                "choices": ("error", "mean", "drop"),
-                "default": "error",
-                "help": "treatment of questions with several rows, if most have one "
-                "(default: %(default)s)",
-            },
-            "--mismatch": {
-                "choices": ("error", "drop", "keep"),
-                "default": "error",
-                "help": "treatment of questions with different right answers or "
-                "prompts (default: %(default)s)",
-            },
+            "--missing {error,drop}": "treatment of questions that not all systems "
+            "have (default: %(default)s)",
+            "--duplicates {error,mean,drop}": "treatment of questions with several "
+            "rows, if most have one (default: %(default)s)",
+            "--mismatch {error,drop,keep}": "treatment of questions with different "
+            "right answers or prompts (default: %(default)s)",
         },
         "how to compare": {
             "--groups COL": "column of the passage, document, ... of a question: "
             "answers of one group may depend on each other, and tests and intervals "
-            "take this into account. For --metric: a file with one label per sentence, "
-            "or 'document' for documents that begin with -DOCSTART- lines",
-            "--metric": {
-                "choices": ("f1", "bleu", "chrf", "ter"),
-                "help": "f1: entities of files with one token per line and tags in the "
-                "last column; bleu, chrf, ter: plain lines (default: scores of "
-                "questions, or f1 if every line ends in a tag)",
-            },
+            "take this into account. For --metric: a file with one label per "
+            "sentence, or 'document' for documents that begin with -DOCSTART- lines",
+            "--metric {f1,bleu,chrf,ter}": "f1: entities of files with one token per "
+            "line and tags in the last column; bleu, chrf, ter: plain lines (default: "
+            "scores of questions, or f1 if every line ends in a tag)",
             "--reference FILE": "references, one line per sentence; for f1, a file "
             "with the gold tags (default: the last column but one)",
             "--by COL": "also compare the systems for each value of this column; with "
@@ -316,12 +319,8 @@ The status does not depend on whether the reader of a pipe closes it early.
                 "and the number of questions needed to detect a gain of D; without D, "
                 "after the files",
             },
-            "--adjust": {
-                "choices": ("holm", "bh", "none"),
-                "default": "holm",
-                "help": "correction of p-values for the number of pairs (default: "
-                "%(default)s)",
-            },
+            "--adjust {holm,bh,none}": "correction of p-values for the number of "
+            "pairs (default: %(default)s)",
             **_level("; tests use 1 - LEVEL"),
         },
         "what to write": {
@@ -329,13 +328,11 @@ The status does not depend on whether the reader of a pipe closes it early.
             "--csv": "print one row per pair as CSV",
             "--output FIGURE": _FIGURE,
             **_HTML,
-            "--fail-if": {
-                "choices": ("worse", "not-better", "inferior"),
-                "help": "exit with status 1 if any later system is significantly worse "
-                "than the baseline (worse), is not significantly better (not-better), "
-                "or is not shown to be worse by less than the margin (inferior); with "
-                "--labels, the interval of the corrected gain decides",
-            },
+            "--fail-if {worse,not-better,inferior}": "exit with status 1 if any later "
+            "system is significantly worse than the baseline (worse), is not "
+            "significantly better (not-better), or is not shown to be worse by less "
+            "than the margin (inferior); with --labels, the interval of the corrected "
+            "gain decides",
         },
     },
 )
@@ -372,8 +369,8 @@ model may be confident and wrong. Equal probabilities are better for fewer than
             "--n N": {"required": True, "help": "number of documents to label"},
             "--strata COL": "column of strata; each gets at least 2 draws",
             **_DATES,
-            "--mix SHARE": "share of the inclusion probabilities that is equal for all "
-            "documents, whatever the model says (default: 0.5)",
+            "--mix SHARE": "share of the inclusion probabilities that is equal for "
+            "all documents, whatever the model says (default: 0.5)",
             "--equal": "equal probabilities, as --mix 1",
             "--random-state SEED": {
                 "default": 0,
@@ -424,8 +421,8 @@ another file are joined by the ids of documents, never by position.
         "what to read": {
             "--label COL": "column of labels: 1/0, yes/no or counts, empty for no "
             "label",
-            "--labels LABELS": "file of labels, with the ids of documents and a column "
-            "of labels",
+            "--labels LABELS": "file of labels, with the ids of documents and a "
+            "column of labels",
             "--pos-label LABEL": "label that counts as 1 (others: 0)",
             "--id COL": "column of document ids, in both files",
             **_MODEL,
@@ -440,21 +437,17 @@ another file are joined by the ids of documents, never by position.
             "--strata COL": "column of the strata of the draw",
             "--groups COL": "column of groups that were drawn as a whole, such as "
             "newspapers",
-            "--missing": {
-                "choices": ("error", "drop"),
-                "default": "error",
-                "help": "treatment of drawn documents without a label (default: "
-                "%(default)s)",
-            },
+            "--missing {error,drop}": "treatment of drawn documents without a label "
+            "(default: %(default)s)",
         },
         "what to count": {
             **_DATES,
             "--by COL": "also count each value of this column separately",
             "--trend": "change of the count per period",
-            "--empty-periods": {
+            "--empty-periods {}": {
                 "choices": EMPTY_PERIODS,
-                "help": "periods without documents in the trend: a count of 0, or left "
-                "out (default: zero)",
+                "help": "periods without documents in the trend: a count of 0, or "
+                "left out (default: zero)",
             },
             "--mean": "estimate the share of documents, or the mean per document, not "
             "the total",
@@ -486,11 +479,8 @@ data:
     files={},
     options={
         "": {
-            "--data": {
-                "choices": ["classification", "tagged", "ark_twitter_pos"],
-                "default": "classification",
-                "help": "see below (default: %(default)s)",
-            },
+            "--data {classification,tagged,ark_twitter_pos}": "see below (default: "
+            "%(default)s)",
             "--output DIR": {
                 "default": Path("skcalib-demo"),
                 "help": "folder for the figure, created if it is missing (default: "

@@ -36,6 +36,7 @@ from ._blocks import (
     listed,
     percent,
 )
+from ._options import reject
 from ._report_numbers import N_REGIONS, measured, with_probabilities
 from ._shared import (
     CommandError,
@@ -143,19 +144,15 @@ def _check_options(options: Namespace) -> None:
 
 def _check_used(systems: list[System], options: Namespace) -> None:
     """Raise an error if options for tables or probabilities have nothing to act on."""
-    if options.skip_missing and not any(system.is_table for system in systems):
-        raise CommandError(
-            "--skip-missing applies to plain tables. For files of a harness, use "
-            "--unanswered drop."
+    if not any(system.is_table for system in systems):
+        why = "applies to plain tables. For files of a harness, use --unanswered drop."
+        reject(options, ["skip_missing"], why)
+    if not any(np.isfinite(system.answers.q).any() for system in systems):
+        why = (
+            f"needs probabilities. {options.file[0]} has none; name their column with "
+            "--y-proba."
         )
-    if any(np.isfinite(system.answers.q).any() for system in systems):
-        return
-    for name in ("bin_size", "percent"):
-        if getattr(options, name):
-            raise CommandError(
-                f"{as_option(name)} needs probabilities. {options.file[0]} has none; "
-                "name their column with --y-proba."
-            )
+        reject(options, ("bin_size", "percent"), why)
 
 
 def _figure_path(options: Namespace) -> Path | None:

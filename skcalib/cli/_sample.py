@@ -12,7 +12,7 @@ import numpy as np
 
 from .._errors import printable
 from ._blocks import Block, Heading, Line, Paragraph, as_text, listed
-from ._count import check_dates
+from ._count import check_dates, check_percent
 from ._count_join import design_path
 from ._sample_draw import LABEL, Drawn, draw
 from ._sample_files import check_ids, check_new, write_design, write_sample
@@ -33,10 +33,8 @@ def run_sample(options: Namespace) -> None:
     check_files([options.file, output], [("the design", design)])
     check_new(output, design)
     drawn = draw(options)
-    if options.percent and (drawn.model is None or not drawn.model[1]):
-        raise CommandError(
-            "--percent needs probabilities. Name their column with --proba."
-        )
+    if drawn.model is None or not drawn.model[1]:
+        check_percent(options)
     check_ids(drawn)
     write_sample(drawn, output)
     write_design(drawn, design)
