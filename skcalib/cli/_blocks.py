@@ -238,7 +238,7 @@ def as_csv(names: Sequence[str], rows: Iterable[dict[str, Any]]) -> str:
     return text.getvalue()
 
 
-def text_columns(rows: Iterable[Sequence[str]], *, is_left: bool = False) -> list[str]:
+def text_columns(rows: Iterable[Iterable[str]], *, is_left: bool = False) -> list[str]:
     """Return rows of cells as lines.
 
     The first column is left-aligned, and with `is_left` all of them.
@@ -262,6 +262,11 @@ def percent(level: float) -> str:
 def ends(row: dict[str, Any], digits: str) -> str:
     """Return both ends of an interval."""
     return f"{row['low']:{digits}} to {row['high']:{digits}}"
+
+
+def bracketed(row: dict[str, Any], digits: str = ".4f") -> str:
+    """Return both ends of an interval in brackets."""
+    return f"[{row['low']:{digits}}, {row['high']:{digits}}]"
 
 
 def svg_of(figure: Any, **settings: Any) -> str:

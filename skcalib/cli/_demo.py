@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,7 +30,7 @@ from ..plot import ReliabilityDisplay
 from ..queries import TagQuery
 from ..scorers import log_likelihood_scorer
 from ..sequence import CRFTagger, HMMTagger, TokenFeatures
-from ._blocks import as_text, listed, text_columns
+from ._blocks import as_text, bracketed, ends, listed, text_columns
 from ._report import ENOUGH_FOR_ISOTONIC, error_ends
 from ._shared import check_files, new_axes, save_figure
 
@@ -47,7 +48,10 @@ SIGNIFICANT = 0.05
 
 
 class MeasuredModel(NamedTuple):
-    """A model of the demo with its numbers; `unit` is the plural of what `n` counts."""
+    """A model of the demo with its numbers, and with its row of the table by column.
+
+    `unit` is the plural of what `n` counts.
+    """
 
     name: str
     n: int
@@ -55,6 +59,7 @@ class MeasuredModel(NamedTuple):
     accuracy: AccuracyInterval
     error: CalibrationErrorInterval
     is_tagger: bool = False
+    cells: dict[str, str] = {}
 
 
 def demo_steps(models: list[MeasuredModel]) -> list[str]:
@@ -77,12 +82,12 @@ def demo_steps(models: list[MeasuredModel]) -> list[str]:
         f"{3 * widest.n:,} more {widest.unit}."
     )
     best = min(models, key=lambda each: each.error.estimate)
+    accuracy, error = best.accuracy.to_dict(), best.error.to_dict()
     steps.append(
-        f"Quote, for example: {best.name}, accuracy {best.accuracy.estimate:.3f} (95% "
-        f"interval {best.accuracy.low:.3f} to {best.accuracy.high:.3f}); calibration "
-        f"error {best.error.estimate:.3f} (95% interval "
-        f"{error_ends(best.error.to_dict())}, debiased root mean square); "
-        f"{best.n:,} {best.unit} that the model was not fitted to."
+        f"Quote, for example: {best.name}, accuracy {accuracy['estimate']:.3f} (95% "
+        f"interval {ends(accuracy, '.3f')}); calibration error {error['estimate']:.3f} "
+        f"(95% interval {error_ends(error)}, debiased root mean square); {best.n:,} "
+        f"{best.unit} that the model was not fitted to."
     )
     return steps
 
@@ -114,43 +119,32 @@ def _classifiers() -> dict[str, Any]:
     }
 
 
-def _classifier_row(
+def _measure_classifier(
     data: str, name: str, y: np.ndarray, proba: np.ndarray
-) -> tuple[tuple[str, ...], MeasuredModel]:
-    """Return the cells of one line of the table, and their numbers."""
+) -> MeasuredModel:
     predicted = proba.argmax(axis=1)
     accuracy = accuracy_interval(predicted == y)
     confidence = float(proba.max(axis=1).mean())
-    result = calibration_error_interval(y, proba)
+    error = calibration_error_interval(y, proba)
     direction = "not shown to be off"
-    if result.p_value < SIGNIFICANT:
+    if error.p_value < SIGNIFICANT:
         direction = "right on average"
         if not accuracy.low <= confidence <= accuracy.high:
             over = confidence > accuracy.estimate
             direction = "overconfident" if over else "underconfident"
-    cells = (
-        data,
-        name,
-        f"{accuracy.estimate:.3f}",
-        f"{f1_score(y, predicted, average='macro'):.3f}",
-        f"{result.estimate:.3f} [{result.low:.3f}, {result.high:.3f}]",
-        p_text(result.p_value, ".2g"),
-        f"{confidence:.3f}",
-        direction,
+    cells = {
+        "data": data,
+        "model": name,
+        "accuracy": f"{accuracy.estimate:.3f}",
+        "F1": f"{f1_score(y, predicted, average='macro'):.3f}",
+        "calibration error": _cell(error, ".3f"),
+        "p": p_text(error.p_value, ".2g"),
+        "confidence": f"{confidence:.3f}",
+        "confidence is": direction,
+    }
+    return MeasuredModel(
+        f"{name} on {data}", y.size, "rows", accuracy, error, cells=cells
     )
-    return cells, MeasuredModel(f"{name} on {data}", y.size, "rows", accuracy, result)
-
-
-CLASSIFIER_COLUMNS = (
-    "data",
-    "model",
-    "accuracy",
-    "F1",
-    "calibration error",
-    "p",
-    "confidence",
-    "confidence is",
-)
 
 
 def _figure_in(folder: Path, name: str) -> Path:
@@ -169,8 +163,7 @@ def _compare_classifiers(output: Path) -> None:
         "probability and\nhow often it comes true, with a 95% interval; p tests "
         "perfect calibration.\n"
     )
-    rows: list[tuple[str, ...]] = [CLASSIFIER_COLUMNS]
-    models = []
+    models: list[MeasuredModel] = []
     panels = new_axes(len(data))
     for ax, (title, load) in zip(panels, data.items(), strict=True):
         X, y = load(return_X_y=True)
@@ -178,13 +171,10 @@ def _compare_classifiers(output: Path) -> None:
             name: cross_val_predict(model, X, y, cv=N_FOLDS, method="predict_proba")
             for name, model in _classifiers().items()
         }
-        for name, found in proba.items():
-            row, model = _classifier_row(title, name, y, found)
-            rows.append(row)
-            models.append(model)
+        models += [_measure_classifier(title, name, y, q) for name, q in proba.items()]
         ReliabilityDisplay.from_predictions(y, proba, ax=ax)
         ax.set_title(f"{title}, {len(np.unique(y))} classes")
-    print("\n".join(text_columns(rows, is_left=True)))
+    _print_table(models)
     save_figure(panels, path, dpi=120)
     print(
         "\nNaive Bayes assumes independent features, so it counts the same evidence "
@@ -192,6 +182,15 @@ def _compare_classifiers(output: Path) -> None:
     )
     _print_steps(models)
     print(f"\n'skcalib report FILE' measures predictions of your own.\nFigure: {path}")
+
+
+def _cell(error: CalibrationErrorInterval, digits: str) -> str:
+    return f"{error.estimate:{digits}} {bracketed(error.to_dict(), digits)}"
+
+
+def _print_table(models: list[MeasuredModel]) -> None:
+    rows: list[Iterable[str]] = [models[0].cells, *(m.cells.values() for m in models)]
+    print("\n".join(text_columns(rows, is_left=True)))
 
 
 def _print_steps(models: list[MeasuredModel]) -> None:
@@ -292,38 +291,29 @@ def _tag_probabilities(
     return found
 
 
-TAGGER_COLUMNS = (
-    "model",
-    "settings",
-    "accuracy",
-    "confidence",
-    "error over all tags",
-    "squared error",
-)
-
-
-def _tagger_row(
+def _measure_tagger(
     name: str, model: Any, settings: dict[str, Any], proba: Any, corpus: _Corpus
-) -> tuple[tuple[str, ...], MeasuredModel]:
-    """Return the cells of one line of the table, and their numbers."""
+) -> MeasuredModel:
     X, y = corpus.test
-    tokens = TagQuery("top").from_proba(y, proba, model.classes_)
-    pairs = TagQuery().from_proba(y, proba, model.classes_)
-    one = TagQuery(corpus.tag).from_proba(y, proba, model.classes_)
+    tokens, pairs, one = (
+        TagQuery(tag).from_proba(y, proba, model.classes_)
+        for tag in ("top", None, corpus.tag)
+    )
+    accuracy = accuracy_interval(tokens.y_true, groups=tokens.groups)
     error = calibration_error_interval(pairs.y_true, pairs.y_proba, groups=pairs.groups)
     square = calibration_error(one.y_true, one.y_proba, bin_size=BIN_SIZE, squared=True)
     shown = [f"{key.split('__')[-1]}={value:g}" for key, value in settings.items()]
-    accuracy = accuracy_interval(tokens.y_true, groups=tokens.groups)
-    cells = (
-        name,
-        ", ".join(shown).replace("emission_pseudocount", "emissions"),
-        f"{accuracy.estimate:.3f}",
-        f"{tokens.y_proba.mean():.3f}",
-        f"{error.estimate:.4f} [{error.low:.4f}, {error.high:.4f}]",
-        f"{square:.6f}",
+    cells = {
+        "model": name,
+        "settings": ", ".join(shown).replace("emission_pseudocount", "emissions"),
+        "accuracy": f"{accuracy.estimate:.3f}",
+        "confidence": f"{tokens.y_proba.mean():.3f}",
+        "error over all tags": _cell(error, ".4f"),
+        "squared error": f"{square:.6f}",
+    }
+    return MeasuredModel(
+        name, len(X), "sentences", accuracy, error, is_tagger=True, cells=cells
     )
-    measured = MeasuredModel(name, len(X), "sentences", accuracy, error, is_tagger=True)
-    return cells, measured
 
 
 def _compare_taggers(data: str, output: Path) -> None:
@@ -336,13 +326,9 @@ def _compare_taggers(data: str, output: Path) -> None:
         f"{len(corpus.test[0])} ({n_tokens} tokens) to test."
     )
     found = _tag_probabilities(corpus)
-    rows = [
-        _tagger_row(name, model, settings, proba, corpus)
-        for name, (model, settings, proba) in found.items()
-    ]
+    models = [_measure_tagger(name, *each, corpus) for name, each in found.items()]
     print()
-    table = [TAGGER_COLUMNS, *(cells for cells, _ in rows)]
-    print("\n".join(text_columns(table, is_left=True)))
+    _print_table(models)
     print(
         "\naccuracy, confidence: of the best tag of a token; a confidence above the "
         "accuracy\n  is overconfidence\n"
@@ -351,7 +337,7 @@ def _compare_taggers(data: str, output: Path) -> None:
         f"squared error: of the query 'is it {corpus.tag}?', bins of {BIN_SIZE}"
     )
     _draw_taggers(found, corpus, path)
-    _print_steps([model for _, model in rows])
+    _print_steps(models)
     print(f"\nFigure: {path}")
 
 

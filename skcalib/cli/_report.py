@@ -32,6 +32,7 @@ from ._blocks import (
     as_json,
     as_page,
     as_text,
+    bracketed,
     ends,
     listed,
     percent,
@@ -240,7 +241,7 @@ class Part:
     def opening(self) -> str:
         """Return the numbers in one line, and the direction in the next line."""
         accuracy, overall = self.accuracy, self.overall
-        interval = f"({self.level} [{accuracy['low']:.4f}, {accuracy['high']:.4f}])"
+        interval = f"({self.level} {bracketed(accuracy)})"
         count = f"{self.n_samples} predictions"
         if self.n < self.n_samples:
             count += f" of {self.n} questions"
@@ -600,7 +601,7 @@ class Report:
             other = system.if_wrong
             yield Line(
                 f"{margin}counted as wrong: accuracy {other['estimate']:.4f} "
-                f"[{other['low']:.4f}, {other['high']:.4f}]"
+                f"{bracketed(other)}"
             )
         for note in system.evaluation.notes if not system.is_table else ():
             yield Paragraph(note, mark=f"{'note':<12}")
@@ -625,7 +626,7 @@ class Report:
             [
                 name,
                 f"{rate['estimate']:.4f}",
-                f"[{rate['low']:.4f}, {rate['high']:.4f}]" if "low" in rate else "",
+                bracketed(rate) if "low" in rate else "",
             ]
             for name, rate in rates.items()
             if rate is not None
@@ -644,9 +645,8 @@ class Report:
         if error is not None:
             words.append(
                 f"Calibration error of the {error['n']} answers with a label, by the "
-                f"labels: {error['estimate']:.4f} [{error['low']:.4f}, "
-                f"{error['high']:.4f}]. All other numbers about probabilities treat "
-                "the judge's scores as the truth."
+                f"labels: {error['estimate']:.4f} {bracketed(error)}. All other "
+                "numbers about probabilities treat the judge's scores as the truth."
             )
         return [*words, *found["notes"]]
 
