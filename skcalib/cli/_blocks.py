@@ -231,6 +231,11 @@ def as_json(found: Any) -> str:
     return json.dumps(found, indent=2, allow_nan=False)
 
 
+def estimate_of(found: Any) -> dict[str, float]:
+    """Return the object of an estimate with its interval."""
+    return {name: getattr(found, name) for name in ("estimate", "low", "high")}
+
+
 def as_csv(names: Sequence[str], rows: Iterable[dict[str, Any]]) -> str:
     """Return the named columns of some rows as CSV."""
     text = io.StringIO()

@@ -18,6 +18,7 @@ from ..metrics import (
 from ..metrics._frequency_intervals import frequency_interval
 from ..rates._accuracy import grouped_frequency_interval
 from ..significance._system_comparison import holm
+from ._blocks import estimate_of
 from ._shared import CommandError, one_group
 from ._systems import Answers, System
 
@@ -168,11 +169,7 @@ def _accuracy(part: Answers, level: float) -> dict[str, Any]:
         "n": found.n,
         "n_samples": part.y.size,
         "n_groups": found.n_groups,
-        "accuracy": {
-            "estimate": found.estimate,
-            "low": found.low,
-            "high": found.high,
-        },
+        "accuracy": estimate_of(found),
     }
 
 
