@@ -209,7 +209,8 @@ class Page(Block):
 
 def as_text(blocks: Iterable[Block], **wrapping: Any) -> str:
     """Return the text for the terminal; `wrapping` are settings of textwrap."""
-    return "\n".join(Terminal(blocks).lines(TextWrapper(**{"width": 78} | wrapping)))
+    whole = Terminal(list(blocks))
+    return "\n".join(whole.lines(TextWrapper(**{"width": 78} | wrapping)))
 
 
 def as_page(title: str, blocks: Iterable[Block]) -> str:

@@ -116,7 +116,13 @@ def numbers_of(
             "high": high,
             "letters": letters[name],
         }
-        for name, (score, low, high) in result.to_dict()["systems"].items()
+        for name, score, low, high in zip(
+            result.names,
+            result.score.tolist(),
+            result.low.tolist(),
+            result.high.tolist(),
+            strict=True,
+        )
     ]
     pairs = _pairs(result)
     if options.margin is not None:

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
+from .. import __version__
+from .._errors import printable, shortened
 from .._periods import EMPTY_PERIODS, FREQS
 from ..evaluation._evaluation import POLICIES
 from ..evaluation._read import FORMATS
-from ._shared import CommandError, as_option
+from ._shared import WRONG_USE, CommandError, as_option
 
 Options = dict[str, str | dict[str, Any]]
 
 
 class Command(NamedTuple):
-    """A command: its place in the list of commands, its help and its options.
+    """A command: its name, its line in the list of commands, its help and options.
 
     `files` are the help and further arguments of FILE. `options` are the groups of the
     help. A key is an option and its value: a metavar, "--by COL"; choices, "--missing
@@ -24,6 +27,7 @@ class Command(NamedTuple):
     none, "--json". It has a help, or further arguments of `add_argument`.
     """
 
+    name: str
     summary: str
     description: str
     epilog: str
@@ -56,25 +60,44 @@ _TYPES: dict[str, Callable[[str], Any]] = {
 }
 
 
-def add_command(
-    commands: argparse._SubParsersAction, name: str, command: Command
-) -> None:
-    """Add a command with its options to the parser."""
-    parser = commands.add_parser(
-        name,
-        help=command.summary,
-        description=command.description,
-        epilog=command.epilog,
+class _Parser(argparse.ArgumentParser):
+    """A parser that does not rewrap its texts and whose errors refer to the help."""
+
+    def __init__(self, **kwargs: Any):
+        formatter = argparse.RawDescriptionHelpFormatter
+        super().__init__(formatter_class=formatter, **kwargs)
+
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        problem = shortened(printable(message))
+        error = f"{self.prog}: error: {problem}. See '{self.prog} --help'.\n"
+        self.exit(WRONG_USE, error)
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of all commands."""
+    whole = _Parser(prog="skcalib", description=_DESCRIPTION, epilog=_EPILOG)
+    whole.add_argument("--version", action="version", version=__version__)
+    commands = whole.add_subparsers(
+        dest="command", required=True, metavar="COMMAND", title="commands"
     )
-    if command.files:
-        parser.add_argument("file", type=Path, metavar="FILE", **command.files)
-    for title, options in command.options.items():
-        group = parser.add_argument_group(title) if title else parser
-        for key, given in options.items():
-            flag, _, value = key.partition(" ")
-            settings = {"help": given} if isinstance(given, str) else given
-            kind = _kind_of(value, settings["help"])
-            group.add_argument(flag, **kind | settings)
+    for command in (REPORT, COMPARE, SAMPLE, COUNT, DEMO):
+        parser = commands.add_parser(
+            command.name,
+            help=command.summary,
+            description=command.description,
+            epilog=command.epilog,
+        )
+        if command.files:
+            parser.add_argument("file", type=Path, metavar="FILE", **command.files)
+        for title, options in command.options.items():
+            group = parser.add_argument_group(title) if title else parser
+            for key, given in options.items():
+                flag, _, value = key.partition(" ")
+                settings = {"help": given} if isinstance(given, str) else given
+                kind = _kind_of(value, settings["help"])
+                group.add_argument(flag, **kind | settings)
+    return whole
 
 
 def _kind_of(value: str, help_text: str) -> dict[str, Any]:
@@ -107,6 +130,32 @@ def _level(what: str) -> Options:
     }
 
 
+_DESCRIPTION = """\
+Are the probabilities of a model calibrated? If the model gives 70% to some
+cases, do 70% of them come true?
+
+One command measures the calibration in your own file, one compares systems,
+and one shows an example:
+
+  skcalib report answers.csv   the answers of your model: the output of an
+                               evaluation harness, or a table with one column
+                               for right or wrong and one for probabilities
+  skcalib compare old new      is a system better than another on the same
+                               questions?
+  skcalib demo                 two classifiers side by side, in a few seconds
+
+A sum of probabilities over documents estimates a count, with the errors of the
+model. Two commands draw documents to label and correct the count:
+
+  skcalib sample docs.csv --n 100   which documents to label
+  skcalib count docs.csv            the corrected count, with an interval
+"""
+
+_EPILOG = """\
+'skcalib COMMAND --help' explains a command. For classifiers, taggers and
+coreference models in Python, import skcalib.
+"""
+
 # Options that several commands have.
 
 _JSON: Options = {"--json": "print JSON instead of text"}
@@ -138,6 +187,7 @@ _DATES: Options = {
 }
 
 REPORT = Command(
+    name="report",
     summary="measure accuracy and calibration of the answers in files",
     description="""\
 Measure the accuracy and the calibration of answers: print the numbers and draw
@@ -222,6 +272,7 @@ are combined in one report.
 )
 
 COMPARE = Command(
+    name="compare",
     summary="compare systems on the same questions",
     description="""\
 Compare systems on the same questions. The output contains scores with
@@ -338,6 +389,7 @@ The status does not depend on whether the reader of a pipe closes it early.
 )
 
 SAMPLE = Command(
+    name="sample",
     summary="draw documents to label, for a corrected count",
     description="""\
 Draw documents to label at random, with higher probabilities for documents
@@ -388,6 +440,7 @@ model may be confident and wrong. Equal probabilities are better for fewer than
 )
 
 COUNT = Command(
+    name="count",
     summary="count in a corpus, corrected by labelled documents",
     description="""\
 Count documents or events in a corpus, with an interval that is valid even if
@@ -463,6 +516,7 @@ another file are joined by the ids of documents, never by position.
 )
 
 DEMO = Command(
+    name="demo",
     summary="compare models on data that are available without preparation",
     description="""\
 Compare the calibration of models, print a table and what to do now, and draw a
