@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -82,10 +82,10 @@ def run_compare(options: Namespace) -> int:
         found = measure(inputs, options)
     else:
         found = measure_texts(metric, options)
-    failed = fails(found, options.fail_if) if options.fail_if else []
+    words, failed = Comparison(found), []
     if options.fail_if:
+        failed = words.failing(options.fail_if)
         found["fail_if"] = {"condition": options.fail_if, "systems": failed}
-    words = Comparison(found)
     if options.json:
         print(as_json(found))
     elif options.csv:
@@ -94,9 +94,9 @@ def run_compare(options: Namespace) -> int:
         print(as_text(words.blocks(), width=79, break_on_hyphens=False))
     sys.stdout.flush()
     if options.output is not None:
-        draw(found).savefig(options.output, dpi=150, bbox_inches="tight")
+        figure_of(found).savefig(options.output, dpi=150, bbox_inches="tight")
     if options.html is not None:
-        svg = svg_of(draw(found), bbox_inches="tight")
+        svg = svg_of(figure_of(found), bbox_inches="tight")
         page = as_page(f"Comparison: {words.title()}", words.blocks(svg))
         options.html.write_text(page, "utf-8")
     for each in _reasons(words, failed, options.fail_if):
@@ -160,43 +160,7 @@ def _check_numbers(options: Namespace) -> None:
             )
 
 
-def fails(found: dict[str, Any], condition: str) -> list[str]:
-    """Return the later systems that meet a condition of --fail-if."""
-    if "judged" in found:
-        return _fails_by_labels(found, condition)
-    alpha = 1 - found["confidence_level"]
-    sign = -1 if found.get("lower_is_better") else 1
-    failed = []
-    for pair in found["pairs"]:
-        if pair["a"] != found["baseline"]:
-            continue
-        significant = pair["pvalue_adjusted"] <= alpha
-        met = {
-            "worse": significant and sign * pair["gain"] < 0,
-            "not-better": not (significant and sign * pair["gain"] > 0),
-            "inferior": not pair.get("is_noninferior", True),
-        }
-        if met[condition]:
-            failed.append(pair["b"])
-    return failed
-
-
-def _fails_by_labels(found: dict[str, Any], condition: str) -> list[str]:
-    """Return the later systems whose corrected gain meets the condition."""
-    margin = found["pairs"][0].get("margin", 0.0)
-    return [
-        pair["b"]
-        for pair in found["judged"]
-        if pair["a"] == found["baseline"]
-        and {
-            "worse": pair["high"] < 0,
-            "not-better": pair["low"] <= 0,
-            "inferior": pair["low"] <= -margin,
-        }[condition]
-    ]
-
-
-def draw(found: dict[str, Any]) -> Any:
+def figure_of(found: dict[str, Any]) -> Any:
     """Return a figure of the scores of all systems."""
     from matplotlib.figure import Figure
 
@@ -449,6 +413,31 @@ class Comparison:
                 f"the {n_pairs} pairs cannot be separated after Holm's correction."
             )
         return warnings
+
+    def failing(self, condition: str) -> list[str]:
+        """Return the later systems that meet a condition of --fail-if."""
+        pairs, margin = self.pairs, self.pairs[0].get("margin", 0.0)
+        sign = -1 if self.is_lower_better else 1
+
+        def is_shown(pair: dict[str, Any], sign: int) -> bool:
+            return bool(
+                pair["pvalue_adjusted"] <= self.alpha and sign * pair["gain"] > 0
+            )
+
+        met: dict[str, Callable[[dict[str, Any]], bool]] = {
+            "worse": lambda pair: is_shown(pair, -sign),
+            "not-better": lambda pair: not is_shown(pair, sign),
+            "inferior": lambda pair: not pair.get("is_noninferior", True),
+        }
+        if "judged" in self.found:  # the interval of the corrected gain decides
+            pairs = self.found["judged"]
+            met = {
+                "worse": lambda pair: pair["high"] < 0,
+                "not-better": lambda pair: pair["low"] <= 0,
+                "inferior": lambda pair: pair["low"] <= -margin,
+            }
+        baseline = self.found["baseline"]
+        return [p["b"] for p in pairs if p["a"] == baseline and met[condition](p)]
 
     def judged(self) -> list[Block]:
         """Return the gains that a judge and the labels of people give."""

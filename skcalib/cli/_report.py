@@ -67,6 +67,11 @@ _DIRECTION = {
     "fits": "neither too high nor too low on average",
 }
 
+_BRIER_PARTS = {
+    "calibration": "removable by recalibration",
+    "refinement": "the rest after recalibration",
+}
+
 # Options and packages among the settings of the page.
 _SETTINGS = (
     *("score", "filter", "split", "unanswered", "groups", "labels", "by", "bin_size"),
@@ -367,7 +372,7 @@ class Part:
         if self.error is None:
             return []
         error, plug_in = self.error, self.found["plug_in"]
-        bins = self.found["brier"]["adaptive"]
+        bins, ece = self.found["brier"]["adaptive"], self.found["ece"]
         rows = [
             [
                 "calibration error, debiased",
@@ -380,23 +385,13 @@ class Part:
                 f"{plug_in['error']:.4f}",
                 f"bins of {plug_in['bin_size']}; biased upwards",
             ],
-            [
-                "ECE",
-                f"{self.found['ece']:.4f}",
-                f"{N_REGIONS} equal-width bins; biased upwards",
-            ],
+            ["ECE", f"{ece:.4f}", f"{N_REGIONS} equal-width bins; biased upwards"],
             ["perfect calibration", *self.test()],
             ["Brier score", f"{bins['score']:.4f}", "lower is better"],
-            [
-                "Brier score: calibration part",
-                f"{bins['calibration']:.4f}",
-                "removable by recalibration",
-            ],
-            [
-                "Brier score: refinement part",
-                f"{bins['refinement']:.4f}",
-                "the rest after recalibration",
-            ],
+        ]
+        rows += [
+            [f"Brier score: {name} part", f"{bins[name]:.4f}", remark]
+            for name, remark in _BRIER_PARTS.items()
         ]
         return [Heading("Errors"), Table(["measure", "value", "remark"], rows)]
 
