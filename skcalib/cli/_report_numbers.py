@@ -68,15 +68,11 @@ def _measure_part(
     if part.groups is not None and (part.groups == part.groups[0]).all():
         raise CommandError(one_group(where, part.group_names[part.groups[0]]))
     try:
-        return _measure(
-            part, stated, bin_size=options.bin_size, level=options.confidence_level
-        )
+        return _measure(part.compact(), stated, options)
     except ValueError as error:
         problem = getattr(error, "problem", error)
-        name = getattr(error, "name", None)
-        raise CommandError(
-            f"{where}: " + (f"--{name} {problem}" if name == "groups" else str(problem))
-        ) from None
+        option = "--groups " if getattr(error, "name", None) == "groups" else ""
+        raise CommandError(f"{where}: {option}{problem}") from None
 
 
 def stated_values(q: np.ndarray) -> np.ndarray | None:
@@ -158,74 +154,60 @@ def _regions(
     ]
 
 
-def _accuracy(part: Answers, level: float) -> dict[str, Any]:
-    """Return the accuracy, and the numbers of questions, samples and groups."""
+def _measure(
+    part: Answers, stated: np.ndarray | None, options: Namespace
+) -> dict[str, Any]:
+    """Return the accuracy of some answers, and compare them with probabilities."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of a single group
-        found = accuracy_interval(
-            part.y, questions=part.question, groups=part.groups, confidence_level=level
+        accuracy = accuracy_interval(
+            part.y,
+            questions=part.question,
+            groups=part.groups,
+            confidence_level=options.confidence_level,
         )
-    return {
-        "n": found.n,
+    found = {
+        "n": accuracy.n,
         "n_samples": part.y.size,
-        "n_groups": found.n_groups,
-        "accuracy": estimate_of(found),
+        "n_groups": accuracy.n_groups,
+        "accuracy": estimate_of(accuracy),
     }
+    stating = with_probabilities(part)
+    if stating is not None:
+        return found | _calibration(stating, stated, options)
+    names = ("overall", "calibration_error", "plug_in", "ece", "brier")
+    return found | dict.fromkeys(names) | {"regions": []}
 
 
 def _calibration(
-    part: Answers, stated: np.ndarray | None, bin_size: int | None, level: float
+    part: Answers, stated: np.ndarray | None, options: Namespace
 ) -> dict[str, Any]:
     """Compare probabilities and outcomes."""
-    size: int | Literal["auto"] = "auto" if bin_size is None else bin_size
-    curve = adaptive_reliability_curve(part.y, part.q, bin_size=size)
+    y, q, level = part.y, part.q, options.confidence_level
+    size: int | Literal["auto"] = options.bin_size or "auto"
+    curve = adaptive_reliability_curve(y, q, bin_size=size)
     groups = part.dependent if part.has_two_groups else None
     with warnings.catch_warnings():  # the report mentions few groups
         warnings.simplefilter("ignore", UserWarning)
         interval = calibration_error_interval(
-            part.y,
-            part.q,
-            groups=groups,
-            confidence_level=level,
-            hard_labels=True,
+            y, q, groups=groups, confidence_level=level, hard_labels=True
         )
     error = interval.to_dict()
     if np.isnan(error["p_value"]):  # too few answers; JSON has no NaN
         error["p_value"] = None
-    bins = score_decomposition(part.y, part.q, bin_size=size)
-    levels = score_decomposition(part.y, part.q, method="isotonic")
+    ece = calibration_error(
+        y, q, n_bins=N_REGIONS, strategy="uniform", norm="l1", hard_labels=True
+    )
+    bins = score_decomposition(y, q, bin_size=size)
+    levels = score_decomposition(y, q, method="isotonic")
     return {
         "overall": _region(part, 0.0, 1.0, level, is_all=True),
         "calibration_error": error,
         "plug_in": {"error": curve.error(), "bin_size": curve.bin_size},
-        "ece": calibration_error(
-            part.y,
-            part.q,
-            n_bins=N_REGIONS,
-            strategy="uniform",
-            norm="l1",
-            hard_labels=True,
-        ),
+        "ece": ece,
         "brier": {"adaptive": bins.to_dict(), "isotonic": levels.to_dict()},
         "regions": _regions(part, stated, level),
     }
-
-
-def _measure(
-    part: Answers,
-    stated: np.ndarray | None,
-    *,
-    bin_size: int | None,
-    level: float,
-) -> dict[str, Any]:
-    """Return all numbers of the report on some answers."""
-    part = part.compact()
-    found = _accuracy(part, level)
-    stating = with_probabilities(part)
-    if stating is not None:
-        return found | _calibration(stating, stated, bin_size, level)
-    names = ("overall", "calibration_error", "plug_in", "ece", "brier")
-    return found | dict.fromkeys(names) | {"regions": []}
 
 
 def _adjust_pvalues(parts: dict[str, dict[str, Any]]) -> None:
