@@ -17,6 +17,7 @@ from typing import Any
 from .._errors import printable
 from ._csv import write_rows
 
+# The page loads nothing, so that it can be sent as one file.
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1c2024; --soft: #5b6570; --line: #d5dae0;
   --paper: #ffffff; --card: #f5f7f9; --accent: #1f5fa8; }
@@ -113,6 +114,7 @@ class Paragraph(Block):
     mark: str = ""
 
     def lines(self, wrapper: TextWrapper) -> list[str]:
+        # textwrap takes indents from the wrapper, and not with the text.
         wrapper.initial_indent = self.mark
         wrapper.subsequent_indent = " " * len(self.mark)
         return wrapper.wrap(printable(self.text))
@@ -155,6 +157,7 @@ class Table(Block):
         return [self.mark + line for line in found]
 
     def html(self) -> str:
+        # Numbers are compared by their right end, words are read from the left.
         kinds = [
             ' class="text"' if k > 0 and _is_text([row[k] for row in self.rows]) else ""
             for k in range(len(self.header))
@@ -182,6 +185,7 @@ class Figure(Block):
     description: str
 
     def html(self) -> str:
+        # matplotlib writes an XML declaration and a doctype before the element.
         inside = self.svg[self.svg.index("<svg") :]
         label = _safe(self.description)
         return f'<figure role="img" aria-label="{label}">{inside}</figure>'
@@ -209,6 +213,7 @@ class Page(Block):
 
 def as_text(blocks: Iterable[Block], **wrapping: Any) -> str:
     """Return the text for the terminal; `wrapping` are settings of textwrap."""
+    # All blocks are made before the first one is written.
     whole = Terminal(list(blocks))
     return "\n".join(whole.lines(TextWrapper(**{"width": 78} | wrapping)))
 

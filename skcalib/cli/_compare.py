@@ -202,6 +202,7 @@ class Comparison:
         if self.n_systems > 2:
             systems += [Line(), Paragraph(self.legend(), "soft")]
         yield Terminal([*systems, Line()])
+        # A single pair is described in sentences instead of a table.
         if len(self.pairs) == 1:
             verdict, *others = map(Paragraph, self.pair_in_words(self.pairs[0]))
             yield Paragraph(verdict.text, "verdict")
@@ -265,6 +266,7 @@ class Comparison:
         """Return the table of the systems; of more than two, the best is the first."""
         systems, has_letters = self.found["systems"], self.n_systems > 2
         if has_letters:
+            # The best system comes first; a lower TER is better.
             sign = 1 if self.is_lower_better else -1
             systems = sorted(systems, key=lambda each: sign * each["score"])
         rows = [
@@ -540,6 +542,7 @@ class Comparison:
     def steps(self) -> list[str]:
         """Return what to do now, one sentence or two each."""
         separated = [p for p in self.pairs if p["pvalue_adjusted"] <= self.alpha]
+        # The largest gain, of the significant ones if there are any.
         pair = max(separated or self.pairs, key=lambda each: abs(each["gain"]))
         steps = [self._how_to_quote(pair) if separated else self._not_separated(pair)]
         least = self._detectable_gain(pair)
@@ -595,6 +598,8 @@ class Comparison:
         # Even if all units differed, no p-value would be below alpha.
         if width <= 0 or 2.0 ** (1 - self._independent()[1]) > self.alpha:
             return None
+        # Half of the width is z(1 - alpha/2) standard errors of the gain. The test has
+        # the power for a gain of z(1 - alpha/2) + z(power) standard errors.
         return float(1 + ndtri(_POWER) / ndtri(1 - self.alpha / 2)) * width / 2
 
     def csv(self) -> str:

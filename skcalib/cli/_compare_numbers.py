@@ -65,6 +65,7 @@ def measure(inputs: Inputs, options: Namespace) -> dict[str, Any]:
         )
 
     try:
+        # The whole is compared first: its errors are about options, not about a part.
         result = compare(np.ones(len(aligned), bool), groups, adjustment(options))
     except ValueError as error:
         problem = getattr(error, "problem", error)
@@ -159,6 +160,7 @@ def _add_margin(
     margin = options.margin
     inferior = _of_gain(result.noninferiority_pvalue, margin, "margin").tolist()
     equal = _of_gain(result.equivalence_pvalue, margin, "margin").tolist()
+    # Each test is one-sided, and agrees with one end of the two-sided interval.
     half = (1 - options.confidence_level) / 2
     for pair, p_inferior, p_equal in zip(pairs, inferior, equal, strict=True):
         pair["margin"] = margin
@@ -261,6 +263,7 @@ def _parts(
     rows: list[dict[str, Any]] = []
     for value in dict.fromkeys(column.tolist()):
         inside = column == value
+        # A value with a single question is listed without a gain.
         row: dict[str, Any] = {"value": value, "n": int(inside.sum())}
         if row["n"] < 2:
             rows.append(row)
@@ -289,6 +292,7 @@ def _power(result: ScoreComparison, options: Namespace) -> list[dict[str, Any]]:
     for k, (a, b) in enumerate(result.pairs):
         if a != result.names[0]:
             continue
+        # JSON has no infinity, so an infinite number is None.
         gain = float(smallest[k]) if np.isfinite(smallest[k]) else None
         each: dict[str, Any] = {"a": a, "b": b, "detectable_gain": gain}
         if options.power is not True:

@@ -112,6 +112,7 @@ def check_dates(options: Namespace) -> None:
     if options.date is None:
         why = "needs --date COL, the column of dates."
         reject(options, ("freq", "date_format", "trend"), why)
+    # A default of argparse would hide that --freq was not given.
     elif options.freq is None:
         options.freq = "year"
 
@@ -403,6 +404,7 @@ class Count:
         """Return how to count with a sample that lies here, or how to draw one."""
         sample = Path(f"{safe_stem(Path(self.found['file']))}.sample.csv")
         design = design_path(sample)
+        # A sample that was drawn and labelled is easily forgotten.
         if sample.exists() and design.exists():
             return [
                 f"{sample} and {design} are in this folder and are not used. Count "
@@ -510,6 +512,7 @@ def _over_time(axes: Any, count: Count) -> None:
     for k, group in enumerate(groups):
         part = [row for row in count.rows if group is None or row["by"] == group]
         x = np.array([place[row["period"]] for row in part], dtype=float)
+        # Groups stand beside each other within a period.
         x += 0.12 * (k - (len(groups) - 1) / 2)
         # None of a row without an interval becomes NaN.
         y, low, high, model = (
@@ -535,10 +538,12 @@ def _over_time(axes: Any, count: Count) -> None:
             color="0.4" if group is None else color,
             label=f"{_UNCORRECTED} (no interval)" if k == 0 else None,
         )
+    # Round up, so that there are at most _MOST_TICKS names.
     step = -(-len(names) // _MOST_TICKS)
     axes.set_xticks(range(0, len(names), step), names[::step])
     if len(names) > _MOST_TICKS // 2:
         axes.tick_params(axis="x", rotation=45)
+    # Counts begin at 0, and only a negative end of an interval lies below.
     axes.set_ylim(bottom=min(0, axes.get_ylim()[0]))
     _legend(axes)
 
@@ -552,6 +557,7 @@ def _legend(axes: Any) -> None:
 def _dots(count: Count) -> list[tuple[str, dict[str, Any]]]:
     """Return the names and numbers of the rows, from the top."""
     if count.rows:
+        # The rows keep the order of the table.
         largest = set(count.largest()[:_MOST_ROWS])
         return [(row["by"], row) for row in count.rows if row["by"] in largest]
     alone = {"estimate": count.found["uncorrected"], "low": None, "high": None}
@@ -574,5 +580,6 @@ def _as_dots(
         axes.plot(values, range(len(shown)), "x", color="0.4", label=label)
         _legend(axes)
     axes.set_yticks(range(len(shown)), [printable(name) for name, _ in shown])
+    # The first row is at the top.
     axes.set_ylim(len(shown) - 0.4, -0.6)
     axes.set_xlim(left=min(0, axes.get_xlim()[0]))

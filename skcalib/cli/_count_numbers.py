@@ -133,6 +133,7 @@ def _trends(
     """Return the trend of the corpus and the trend of each value of --by."""
     assert corpus.periods is not None
     number = corpus.periods.number.astype(np.float64)
+    # A slope needs two points in time.
     if (number == number[0]).all():
         raise CommandError(
             f"{corpus.path}: --trend needs documents in two periods or more. All are "
@@ -155,6 +156,7 @@ def _trends(
             weight = _weights_of_means(corpus.periods.number, inside)
         else:
             weight = slope_weights(number, times) * inside
+        # The mean of a part in one period has no slope.
         if weight.any():
             result = count(weight=weight)
             alone = result.labels_only._asdict()

@@ -67,6 +67,7 @@ def demo_steps(models: list[MeasuredModel]) -> list[str]:
     off = [each for each in models if each.error.p_value < SIGNIFICANT]
     names: dict[str, list[str]] = {}
     for each in off:
+        # Models with the same advice share a sentence.
         names.setdefault(_how_to_recalibrate_model(each), []).append(each.name)
     steps = [f"Recalibrate {'; '.join(some)}: {how}" for how, some in names.items()]
     steps += [
@@ -128,6 +129,7 @@ def _measure_classifier(
     error = calibration_error_interval(y, proba)
     direction = "not shown to be off"
     if error.p_value < SIGNIFICANT:
+        # Miscalibration can be in both directions and cancel in the mean.
         direction = "right on average"
         if not accuracy.low <= confidence <= accuracy.high:
             over = confidence > accuracy.estimate
@@ -266,6 +268,7 @@ def _choose(
         return {}
     X = [*corpus.train[0], *corpus.dev[0]]
     y = [*corpus.train[1], *corpus.dev[1]]
+    # -1 marks rows that are never held out.
     fold = np.repeat([-1, 0], [len(corpus.train[0]), len(corpus.dev[0])])
     search = GridSearchCV(
         model,

@@ -95,6 +95,7 @@ def parser() -> argparse.ArgumentParser:
             for key, given in options.items():
                 flag, _, value = key.partition(" ")
                 settings = {"help": given} if isinstance(given, str) else given
+                # Arguments that are given override those that follow from the value.
                 kind = _kind_of(value, settings["help"])
                 group.add_argument(flag, **kind | settings)
     return whole
@@ -116,6 +117,7 @@ def reject(
 ) -> None:
     """Raise an error if one of some options is given; `why` ends its sentence."""
     for name in names:
+        # Flags that are not given are False, and other options are None.
         if getattr(options, name, None) not in (None, False):
             raise CommandError(f"{where}{as_option(name)} {why}")
 

@@ -86,6 +86,7 @@ def run_report(options: Namespace) -> None:
     path = _figure_path(options)
     systems = read_systems(options)
     _check_used(systems, options)
+    # The report on a file of a harness has a place for its notes.
     for system in systems:
         for note in system.evaluation.notes if system.is_table else ():
             print(printable(f"skcalib report: {system.file}: {note}"), file=sys.stderr)
@@ -192,6 +193,7 @@ def _figure_of(parts: dict[str, Answers], options: Namespace) -> list[Any] | Non
         return None
     largest = sorted(known, key=lambda name: -known[name].y.size)[:_MOST_CURVES]
     axes = new_axes()
+    # The largest parts are drawn in their own order.
     for name in (name for name in known if name in largest):
         part = known[name]
         with warnings.catch_warnings():  # the report mentions few groups
@@ -247,6 +249,7 @@ class Part:
         """Return the numbers in one line, and the direction in the next line."""
         accuracy, overall = self.accuracy, self.overall
         interval = f"({self.level} {bracketed(accuracy)})"
+        # A question may have several samples, and a sample no probability.
         count = f"{self.n_samples} predictions"
         if self.n < self.n_samples:
             count += f" of {self.n} questions"
@@ -309,6 +312,7 @@ class Part:
             return []
         error, plug_in = self.error, self.found["plug_in"]
         bins, levels = (self.found["brier"][name] for name in ("adaptive", "isotonic"))
+        # The residual inside bins can have either sign.
         sign = "-" if bins["residual"] < 0 else "+"
         lines = [
             f"  debiased    {error['estimate']:.4f}  {self.level} "
@@ -461,6 +465,7 @@ class Part:
         )
 
     def _how_many_more(self) -> str:
+        # Half the width needs four times the independent answers.
         what, count = "questions", self.n
         if self.n_groups is not None and self.n_groups < self.n:
             what, count = "groups", self.n_groups
@@ -611,6 +616,7 @@ class Report:
         found = self.whole.found["judged"]
         rates = {
             "by judge and labels": found,
+            # Both populations have one estimate, and different intervals.
             "these answers only": {"estimate": found["estimate"]} | found["items"],
             "by labels alone": found["labels_only"],
             "by the judge": {"estimate": found["uncorrected"]},
@@ -655,6 +661,7 @@ class Report:
         header = [str(self.system.by_name), *self.whole.header(), "adjusted"]
         found = [part.found["p_value_adjusted"] for part in self.parts.values()]
         tested = [p for p in found if p is not None]
+        # The p-values are adjusted, so each is compared with alpha.
         alpha = 1 - self.whole.confidence_level
         if not tested:
             return [_without_errors(header, rows)]
@@ -737,6 +744,7 @@ def _page_blocks(
         if svg is not None and is_single:
             yield from _figure_blocks(svg, reports)
         yield from each.tables()
+    # The figure has a curve for each system and therefore follows all of them.
     if svg is not None and not is_single:
         yield from _figure_blocks(svg, reports)
     rows = [row for each in reports for row in each.settings()]

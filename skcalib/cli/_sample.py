@@ -30,6 +30,7 @@ def run_sample(options: Namespace) -> None:
     output = options.output or Path(f"{safe_stem(options.file)}.sample.csv")
     check_files([options.file], [("--output", output)])
     design = design_path(output)
+    # The design must not replace the sample, which is beside it.
     check_files([options.file, output], [("the design", design)])
     check_new(output, design)
     drawn = draw(options)
@@ -87,6 +88,7 @@ def _blocks(
 def _steps(drawn: Drawn, options: Namespace) -> list[str]:
     steps = []
     is_proba = drawn.model is not None and drawn.model[1]
+    # With --mix 1, all probabilities are equal too.
     is_weighted = not options.equal and (options.mix or 0.5) < 1
     if is_weighted and is_proba and drawn.mean_expected is not None:
         if options.n < _FEW:
