@@ -158,6 +158,11 @@ _EPILOG = """\
 coreference models in Python, import skcalib.
 """
 
+
+def _one_of(choices: Iterable[str]) -> str:
+    return f"{{{','.join(choices)}}}"
+
+
 # Options that several commands have.
 
 _JSON: Options = {"--json": "print JSON instead of text"}
@@ -183,7 +188,7 @@ _MODEL: Options = {
 }
 _DATES: Options = {
     "--date COL": "column of dates, for periods",
-    "--freq {}": {"choices": FREQS, "help": "length of a period (default: year)"},
+    f"--freq {_one_of(FREQS)}": "length of a period (default: year)",
     "--date-format FORMAT": "format of the dates, such as %%d.%%m.%%Y (default: "
     "2024-05-31, 2024-05, 2024Q2 or 2024)",
 }
@@ -247,12 +252,9 @@ are combined in one report.
             "--score NAME": "metric or scorer, if a file contains several",
             **_OF_HARNESSES,
             "--model NAME": "system, if a file contains several",
-            "--unanswered {}": {
-                "choices": POLICIES,
-                "help": "refused, unparseable and failed samples count as wrong, are "
-                "left out, or are left out and reported separately (default: the rule "
-                "of the harness)",
-            },
+            f"--unanswered {_one_of(POLICIES)}": "refused, unparseable and failed "
+            "samples count as wrong, are left out, or are left out and reported "
+            "separately (default: the rule of the harness)",
         },
         "how to measure": {
             "--groups COL": "column of the document, user, ... of a row: rows of one "
@@ -327,11 +329,8 @@ The status does not depend on whether the reader of a pipe closes it early.
             "--score NAME": "metric, scorer, or column of the score",
             **_OF_HARNESSES,
             "--model NAME": "system, if the files contain several",
-            "--unanswered {}": {
-                "choices": POLICIES,
-                "help": "scoring of refused, unparseable and failed samples (default: "
-                "the rule of the harness)",
-            },
+            f"--unanswered {_one_of(POLICIES)}": "scoring of refused, unparseable and "
+            "failed samples (default: the rule of the harness)",
         },
         "how to match questions": {
             "--missing {error,drop}": "treatment of questions that not all systems "
@@ -499,11 +498,8 @@ another file are joined by the ids of documents, never by position.
             **_DATES,
             "--by COL": "also count each value of this column separately",
             "--trend": "change of the count per period",
-            "--empty-periods {}": {
-                "choices": EMPTY_PERIODS,
-                "help": "periods without documents in the trend: a count of 0, or "
-                "left out (default: zero)",
-            },
+            f"--empty-periods {_one_of(EMPTY_PERIODS)}": "periods without documents "
+            "in the trend: a count of 0, or left out (default: zero)",
             "--mean": "estimate the share of documents, or the mean per document, not "
             "the total",
             **_level(", between 0 and 1"),

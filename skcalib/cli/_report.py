@@ -38,7 +38,7 @@ from ._blocks import (
     percent,
 )
 from ._options import reject
-from ._report_numbers import N_REGIONS, measured, with_probabilities
+from ._report_numbers import N_REGIONS, measure, with_probabilities
 from ._shared import (
     CommandError,
     as_option,
@@ -91,7 +91,7 @@ def run_report(options: Namespace) -> None:
         for note in system.evaluation.notes if system.is_table else ():
             print(printable(f"skcalib report: {system.file}: {note}"), file=sys.stderr)
     reports = [
-        Report(system, *measured(system, options), options.confidence_level)
+        Report(system, *measure(system, options), options.confidence_level)
         for system in systems
     ]
     if options.json:

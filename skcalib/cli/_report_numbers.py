@@ -29,7 +29,7 @@ MOST_STATED = 20
 _FIRST = 10_000
 
 
-def measured(
+def measure(
     system: System, options: Namespace
 ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
     """Return the numbers of a system, and the numbers of its parts by name."""
