@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 
 from .._results import p_text
 from ..datasets import fetch_ark_twitter_pos, make_tagged_sentences
-from ..evaluation import AccuracyInterval, accuracy_interval
+from ..evaluation import accuracy_interval
 from ..metrics import (
     CalibrationErrorInterval,
     calibration_error,
@@ -28,6 +28,7 @@ from ..metrics import (
 )
 from ..plot import ReliabilityDisplay
 from ..queries import TagQuery
+from ..rates._accuracy import AccuracyInterval
 from ..scorers import log_likelihood_scorer
 from ..sequence import CRFTagger, HMMTagger, TokenFeatures
 from ._blocks import as_text, bracketed, ends, listed, text_columns
