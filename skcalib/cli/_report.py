@@ -335,9 +335,9 @@ class Part:
             "  (calibration: removable by recalibration; refinement: the rest)",
             "",
         ]
-        for name, n, mean, frequency, *interval, verdict in self.regions("[{}, {}]"):
+        for name, n, mean, frequency, interval, verdict in self.regions("[{}, {}]"):
             lines.append(
-                f"{name:<13}{n:>9}{mean:>8}{frequency:>8}  {interval[0]:<18}{verdict}"
+                f"{name:<13}{n:>9}{mean:>8}{frequency:>8}  {interval:<18}{verdict}"
             )
         return [Heading("calibration error, root mean square"), *map(Line, lines)]
 
