@@ -2,367 +2,115 @@
 
 from __future__ import annotations
 
-import argparse
-import io
-import json
 import sys
 from argparse import Namespace
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from scipy.special import ndtri
+
+from .. import __version__
 from .._errors import printable
-from ..evaluation._evaluation import POLICIES
-from ..evaluation._read import FORMATS
+from .._results import p_text
 from ..plot import SystemScoresDisplay
+from ._blocks import (
+    Block,
+    Cards,
+    Figure,
+    Heading,
+    Line,
+    Page,
+    Paragraph,
+    Table,
+    Terminal,
+    as_csv,
+    as_json,
+    as_page,
+    as_text,
+    ends,
+    percent,
+    svg_of,
+)
 from ._compare_inputs import TABLE, read_inputs
 from ._compare_numbers import measure
-from ._compare_page import compare_page
-from ._compare_text import as_csv, as_text, too_few
-from ._compare_texts import METRICS, measure_texts, metric_of
-from ._labels import HELP as LABELS_HELP
+from ._compare_texts import measure_texts, metric_of
+from ._options import reject
 from ._shared import (
     DONE,
     CommandError,
-    as_option,
     check_figure,
     check_files,
     check_level,
     exclude,
 )
 
-DESCRIPTION = """\
-Compare systems on the same questions. The output contains scores with
-intervals, the gain of each later file over each earlier one, an exact test,
-and a verdict.
-
-A file is the output of an evaluation harness, a folder of such files (one per
-task), or a table. A table may have one column of scores per system:
-
-  question,small,large
-  capital of Peru,1,1
-  boiling point of tin,0,1
-
-The first system is the baseline. Questions are matched by their names or hashes,
-never by their position.
-"""
-
-EPILOG = """\
-examples:
-  skcalib compare old.jsonl new.jsonl
-  skcalib compare runs/base runs/tuned --groups subject --html compare.html
-  skcalib compare scores.csv --by subject
-  skcalib compare answers.csv --gold answer --missing drop
-  skcalib compare old.eval new.eval --margin 0.02 --fail-if inferior
-  skcalib compare old.eval new.eval --pass-at 4 --power 0.03
-  skcalib compare old.json new.json --labels people.csv
-  skcalib compare a.txt b.txt c.txt --metric bleu --reference ref.txt
-
-exit status:
-  0  the comparison was made
-  1  the condition of --fail-if is met
-  2  invalid arguments, or files that cannot be read or do not match
-The status does not depend on whether the reader of a pipe closes it early.
-"""
-
-CONDITIONS = ("worse", "not-better", "inferior")
 FAILED = 1
 
+# Largest number of pairs that the terminal and the page show; beyond it, they show the
+# pairs with the baseline only.
+_MOST_PRINTED = 15
+_MOST_ON_PAGE = 120
 
-def add_compare(commands: argparse._SubParsersAction) -> None:
-    """Add the command to the parser."""
-    compare = commands.add_parser(
-        "compare",
-        help="compare systems on the same questions",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-    )
-    compare.set_defaults(run=run_compare)
-    compare.add_argument(
-        "file",
-        type=Path,
-        nargs="+",
-        metavar="FILE",
-        help="output of a harness for one system, a folder of such files, or a table; "
-        "the first system is the baseline",
-    )
-    _add_reading(compare.add_argument_group("what to read"))
-    _add_matching(compare.add_argument_group("how to match questions"))
-    _add_measures(compare.add_argument_group("how to compare"))
-    _add_output(compare.add_argument_group("what to write"))
+# Power of the test for the gain that the questions can detect.
+_POWER = 0.8
 
+_CSV_COLUMNS = (
+    *("a", "b", "score_a", "score_b", "gain", "low", "high", "pvalue"),
+    *("pvalue_adjusted", "method", "wins", "losses"),
+)
 
-def _add_reading(group: argparse._ArgumentGroup) -> None:
-    add = group.add_argument
-    add("--question", metavar="COL", help="column of a table that names the question")
-    add(
-        "--system-column",
-        metavar="COL",
-        help="column of a table that names the system of each row",
-    )
-    add(
-        "--systems",
-        type=_names,
-        metavar="A,B,...",
-        help="systems to compare, or columns of a table, in this order",
-    )
-    add(
-        "--gold",
-        metavar="COL",
-        help="column of right answers, if the columns of the systems contain answers",
-    )
-    add(
-        "--pos-label",
-        metavar="LABEL",
-        help="label in the score column that counts as right",
-    )
-    add("--format", choices=FORMATS, metavar="NAME", help="one of %(choices)s")
-    add("--score", metavar="NAME", help="metric, scorer, or column of the score")
-    add("--filter", metavar="NAME", help="filter of lm-evaluation-harness")
-    add("--split", metavar="NAME", help="split of HELM")
-    add("--model", metavar="NAME", help="system, if the files contain several")
-    add(
-        "--unanswered",
-        choices=POLICIES,
-        help="scoring of refused, unparseable and failed samples (default: the rule "
-        "of the harness)",
-    )
-
-
-def _add_matching(group: argparse._ArgumentGroup) -> None:
-    add = group.add_argument
-    add(
-        "--missing",
-        choices=("error", "drop"),
-        default="error",
-        help="treatment of questions that not all systems have (default: %(default)s)",
-    )
-    add(
-        "--duplicates",
-        choices=("error", "mean", "drop"),
-        default="error",
-        help="treatment of questions with several rows, if most have one (default: "
-        "%(default)s)",
-    )
-    add(
-        "--mismatch",
-        choices=("error", "drop", "keep"),
-        default="error",
-        help="treatment of questions with different right answers or prompts "
-        "(default: %(default)s)",
-    )
-
-
-def _add_measures(group: argparse._ArgumentGroup) -> None:
-    add = group.add_argument
-    add(
-        "--groups",
-        metavar="COL",
-        help="column of the passage, document, ... of a question: answers of one "
-        "group may depend on each other, and tests and intervals take this into "
-        "account. For --metric: a file with one label per sentence, or "
-        "'document' for documents that begin with -DOCSTART- lines",
-    )
-    add(
-        "--metric",
-        choices=METRICS,
-        help="f1: entities of files with one token per line and tags in the last "
-        "column; bleu, chrf, ter: plain lines (default: scores of questions, or "
-        "f1 if every line ends in a tag)",
-    )
-    add(
-        "--reference",
-        type=Path,
-        metavar="FILE",
-        help="references, one line per sentence; for f1, a file with the gold tags "
-        "(default: the last column but one)",
-    )
-    add(
-        "--by",
-        metavar="COL",
-        help="also compare the systems for each value of this column; with --metric, a "
-        "file or 'document', as for --groups",
-    )
-    add(
-        "--labels",
-        type=Path,
-        action="append",
-        metavar="LABELS",
-        help=f"{LABELS_HELP}. The file must have a column system or a column of scores "
-        "for each system; or repeat --labels, once per system in their order",
-    )
-    add("--pass-at", type=int, metavar="K", help="compare pass@K (any of K is right)")
-    add("--pass-all", type=int, metavar="K", help="compare pass^K (all K are right)")
-    add("--best-of", type=int, metavar="K", help="compare the best score of K samples")
-    add(
-        "--margin",
-        type=float,
-        metavar="D",
-        help="test whether a later system is worse by less than D, and whether both "
-        "are equivalent",
-    )
-    add(
-        "--power",
-        type=_gain,
-        nargs="?",
-        const=True,
-        metavar="D",
-        help="print the gain that these questions detect with 80%% power, and the "
-        "number of questions needed to detect a gain of D; without D, after the files",
-    )
-    add(
-        "--adjust",
-        choices=("holm", "bh", "none"),
-        default="holm",
-        help="correction of p-values for the number of pairs (default: %(default)s)",
-    )
-    add(
-        "--confidence-level",
-        type=float,
-        default=0.95,
-        metavar="LEVEL",
-        help="level of all intervals; tests use 1 - LEVEL (default: %(default)s)",
-    )
-
-
-def _add_output(group: argparse._ArgumentGroup) -> None:
-    add = group.add_argument
-    add("--json", action="store_true", help="print JSON instead of text")
-    add("--csv", action="store_true", help="print one row per pair as CSV")
-    add(
-        "--output",
-        type=Path,
-        metavar="FIGURE",
-        help="PNG, SVG or PDF file for the figure",
-    )
-    add("--html", type=Path, metavar="PAGE", help="HTML file for the page")
-    add(
-        "--fail-if",
-        choices=CONDITIONS,
-        help="exit with status 1 if any later system is significantly worse than the "
-        "baseline (worse), is not significantly better (not-better), or is not shown "
-        "to be worse by less than the margin (inferior); with --labels, the interval "
-        "of the corrected gain decides",
-    )
-
-
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
-
-
-def _gain(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(
-            "must be followed by a gain D, such as 0.02, or stand after the files. "
-            f"Got {text!r}"
-        ) from None
+_MEASURES = {
+    "calibration_error": "calibration error",
+    "brier": "Brier score",
+    "log_score": "log score",
+}
 
 
 def run_compare(options: Namespace) -> int:
     """Print the comparison, draw it and write its page; return the exit status."""
     _check_options(options)
     metric = metric_of(options)
-    if metric is None and options.reference is not None:
-        raise CommandError(
-            "--reference needs --metric: bleu, chrf or ter for files of plain lines, "
-            "f1 for files with one token per line and tags in the last column."
-        )
     if metric is None:
+        why = (
+            "needs --metric: bleu, chrf or ter for files of plain lines, f1 for files "
+            "with one token per line and tags in the last column."
+        )
+        reject(options, ["reference"], why)
         inputs = read_inputs(options)
         _check_used(inputs.formats, options)
         found = measure(inputs, options)
     else:
         found = measure_texts(metric, options)
-    failed = fails(found, options.fail_if) if options.fail_if else []
+    words, failed = Comparison(found), []
     if options.fail_if:
+        failed = words.failing(options.fail_if)
         found["fail_if"] = {"condition": options.fail_if, "systems": failed}
-    _print(found, options)
-    if options.output is not None:
-        figure = draw(found)
-        figure.savefig(options.output, dpi=150, bbox_inches="tight")
-    if options.html is not None:
-        text = io.StringIO()
-        draw(found).savefig(text, format="svg", bbox_inches="tight")
-        options.html.write_text(compare_page(found, text.getvalue()), "utf-8")
-    return _status(found, failed, options.fail_if)
-
-
-def _print(found: dict[str, Any], options: Namespace) -> None:
     if options.json:
-        print(json.dumps(found, indent=2, allow_nan=False))
+        print(as_json(found))
     elif options.csv:
-        print(as_csv(found), end="")
+        print(words.csv(), end="")
     else:
-        print(as_text(found))
+        print(as_text(words.blocks(), width=79, break_on_hyphens=False))
     sys.stdout.flush()
-
-
-def _status(found: dict[str, Any], failed: list[str], condition: str | None) -> int:
-    """Return the exit status, and print why the condition is met or cannot be met."""
-    words = []
-    if failed:
-        words = [", ".join(failed)]
-    elif condition == "worse" and "judged" not in found:
-        words = [f"not met. {sentence}" for sentence in too_few(found)]
-    for each in words:
-        print(printable(f"skcalib compare: {condition}: {each}"), file=sys.stderr)
+    if options.output is not None:
+        figure_of(found).savefig(options.output, dpi=150, bbox_inches="tight")
+    if options.html is not None:
+        svg = svg_of(figure_of(found), bbox_inches="tight")
+        page = as_page(f"Comparison: {words.title()}", words.blocks(svg))
+        options.html.write_text(page, "utf-8")
+    for each in _reasons(words, failed, options.fail_if):
+        print(printable(f"skcalib compare: {options.fail_if}: {each}"), file=sys.stderr)
     return FAILED if failed else DONE
 
 
-def fails(found: dict[str, Any], condition: str) -> list[str]:
-    """Return the later systems that meet a condition of --fail-if."""
-    if "judged" in found:
-        return _fails_by_labels(found, condition)
-    alpha = 1 - found["confidence_level"]
-    sign = -1 if found.get("lower_is_better") else 1
-    failed = []
-    for pair in found["pairs"]:
-        if pair["a"] != found["baseline"]:
-            continue
-        significant = pair["pvalue_adjusted"] <= alpha
-        met = {
-            "worse": significant and sign * pair["gain"] < 0,
-            "not-better": not (significant and sign * pair["gain"] > 0),
-            "inferior": not pair.get("is_noninferior", True),
-        }
-        if met[condition]:
-            failed.append(pair["b"])
-    return failed
-
-
-def _fails_by_labels(found: dict[str, Any], condition: str) -> list[str]:
-    """Return the later systems whose corrected gain meets the condition."""
-    margin = found["pairs"][0].get("margin", 0.0)
-    return [
-        pair["b"]
-        for pair in found["judged"]
-        if pair["a"] == found["baseline"]
-        and {
-            "worse": pair["high"] < 0,
-            "not-better": pair["low"] <= 0,
-            "inferior": pair["low"] <= -margin,
-        }[condition]
-    ]
-
-
-def draw(found: dict[str, Any]) -> Any:
-    """Return a figure of the scores of all systems."""
-    from matplotlib.figure import Figure
-
-    systems = found["systems"]
-    height = max(1.8, 0.32 * len(systems) + 1.1)
-    axes = Figure(figsize=(6.4, height), layout="constrained").subplots()
-    display = SystemScoresDisplay(
-        names=[printable(each["name"]) for each in systems],
-        score=[each["score"] for each in systems],
-        low=[each["low"] for each in systems],
-        high=[each["high"] for each in systems],
-        not_separated=[list(map(printable, g)) for g in found["not_separated"]],
-        metric=found["metric"],
-        confidence_level=found["confidence_level"],
-    )
-    return display.plot(axes).figure_
+def _reasons(words: Comparison, failed: list[str], condition: str | None) -> list[str]:
+    """Return why the condition is met or cannot be met."""
+    if failed:
+        return [", ".join(failed)]
+    if condition == "worse" and "judged" not in words.found:
+        return [f"not met. {sentence}" for sentence in words.too_few()]
+    return []
 
 
 def _check_options(options: Namespace) -> None:
@@ -393,14 +141,12 @@ _OF_TABLES = ("question", "system_column", "systems", "gold", "pos_label")
 
 def _check_used(formats: list[str], options: Namespace) -> None:
     """Raise an error if options for plain tables are given without a table."""
-    if TABLE in formats:
-        return
-    for name in _OF_TABLES:
-        if getattr(options, name) is not None:
-            raise CommandError(
-                f"{as_option(name)} applies to plain tables. The files are read as "
-                f"files of {', '.join(formats)}."
-            )
+    if TABLE not in formats:
+        why = (
+            "applies to plain tables. The files are read as files of "
+            f"{', '.join(formats)}."
+        )
+        reject(options, _OF_TABLES, why)
 
 
 def _check_numbers(options: Namespace) -> None:
@@ -412,3 +158,479 @@ def _check_numbers(options: Namespace) -> None:
                 f"--{name} must be above 0 and below 100, for example 0.02. Got "
                 f"{value:g}."
             )
+
+
+def figure_of(found: dict[str, Any]) -> Any:
+    """Return a figure of the scores of all systems."""
+    from matplotlib.figure import Figure
+
+    systems = found["systems"]
+    height = max(1.8, 0.32 * len(systems) + 1.1)
+    axes = Figure(figsize=(6.4, height), layout="constrained").subplots()
+    display = SystemScoresDisplay(
+        names=[printable(each["name"]) for each in systems],
+        score=[each["score"] for each in systems],
+        low=[each["low"] for each in systems],
+        high=[each["high"] for each in systems],
+        not_separated=[list(map(printable, g)) for g in found["not_separated"]],
+        metric=found["metric"],
+        confidence_level=found["confidence_level"],
+    )
+    return display.plot(axes).figure_
+
+
+class Comparison:
+    """A comparison in words and tables, from the numbers that ``--json`` prints."""
+
+    def __init__(self, found: dict[str, Any]):
+        self.found = found
+        self.pairs: list[dict[str, Any]] = found["pairs"]
+        self.n_systems = len(found["systems"])
+        self.unit: str = found.get("unit", "questions")
+        self.level = percent(found["confidence_level"])
+        self.alpha = 1 - found["confidence_level"]
+        self.is_lower_better = bool(found.get("lower_is_better"))
+        # Percentages have two decimals.
+        self.digits = ".2f" if found.get("is_percent") else ".4f"
+        self.signed = f"+{self.digits}"
+
+    def blocks(self, svg: str | None = None) -> Iterator[Block]:
+        """Yield the comparison, with a figure for the page."""
+        yield Terminal([Line(printable(self.headline())), Line()])
+        yield Page([Paragraph(self.headline(), "soft")])
+        systems: list[Block] = [self.systems()]
+        if self.n_systems > 2:
+            systems += [Line(), Paragraph(self.legend(), "soft")]
+        yield Terminal([*systems, Line()])
+        # A single pair is described in sentences instead of a table.
+        if len(self.pairs) == 1:
+            verdict, *others = map(Paragraph, self.pair_in_words(self.pairs[0]))
+            yield Paragraph(verdict.text, "verdict")
+            yield self.cards(self.pairs[0])
+            yield from others
+        else:
+            yield Terminal(self.table_of_pairs(_MOST_PRINTED))
+        for sentence in self.warnings():
+            yield from (Line(), Paragraph(sentence))
+        if svg is not None:
+            yield Figure(svg, "Score of each system with its interval")
+        if len(self.pairs) > 1:
+            pairs = self.table_of_pairs(_MOST_ON_PAGE)
+            yield Page([Heading("Systems"), *systems, Heading("Pairs"), *pairs])
+        yield from self.sections()
+        notes: list[str] = self.found["notes"]
+        yield Terminal([Line()] * bool(notes))
+        files = [file for each in self.found["systems"] for file in each["files"]]
+        made = f"skcalib {__version__}; files: {', '.join(dict.fromkeys(files))}."
+        yield Page([Heading("How this was made"), Paragraph(made, "soft")])
+        for note in notes:
+            yield Paragraph(note, "soft", mark="note  ")
+
+    def sections(self) -> Iterator[Block]:
+        """Yield the further results, each with a heading, and the advice."""
+        if "judged" in self.found:
+            yield from self.judged()
+        if "by" in self.found:
+            yield from self.by()
+        if "repeats" in self.found:
+            yield Heading("several samples per question")
+            for each in self.found["repeats"]:
+                yield Paragraph(f"{each['name']}: {each['advice']}")
+        if "calibration" in self.found:
+            yield from self.calibration()
+        if "power" in self.found:
+            yield Heading("power")
+            yield from map(Paragraph, map(self.power_in_words, self.found["power"]))
+        yield Heading("what to do now")
+        yield from map(Paragraph, self.steps())
+
+    def title(self) -> str:
+        """Return the names of two systems, or the number of systems."""
+        names = [each["name"] for each in self.found["systems"]]
+        return " and ".join(names) if len(names) == 2 else f"{len(names)} systems"
+
+    def headline(self) -> str:
+        """Return what was compared, and on how many questions."""
+        found, groups, out = self.found, "", ""
+        if found["n_groups"] is not None:
+            groups = f" in {found['n_groups']} groups ({found['groups']})"
+        left = sum(found["only_in"].values())
+        if left:
+            out = f"; {left} answers to other {self.unit} left out"
+        return (
+            f"{found['metric']} of {self.n_systems} systems on the same {found['n']} "
+            f"{self.unit}{groups}{out}"
+        )
+
+    def systems(self) -> Table:
+        """Return the table of the systems; of more than two, the best is the first."""
+        systems, has_letters = self.found["systems"], self.n_systems > 2
+        if has_letters:
+            # The best system comes first; a lower TER is better.
+            sign = 1 if self.is_lower_better else -1
+            systems = sorted(systems, key=lambda each: sign * each["score"])
+        rows = [
+            [
+                each["name"] + " (baseline)" * (each["name"] == self.found["baseline"]),
+                f"{each['score']:{self.digits}}",
+                ends(each, self.digits),
+                *[each["letters"]] * has_letters,
+            ]
+            for each in systems
+        ]
+        return Table(
+            ["system", self.found["metric"], self.level, *["group"] * has_letters], rows
+        )
+
+    def legend(self) -> str:
+        """Return the explanation of the letters."""
+        return (
+            "Systems that share a letter are not separated: their gain is not "
+            f"significant at {self.alpha:.3g}{self._after_adjustment()}."
+        )
+
+    def _after_adjustment(self) -> str:
+        n = len(self.pairs)
+        if self.found["adjust"] is None or n == 1:
+            return ""
+        name = {"holm": "Holm's", "bh": "Benjamini and Hochberg's"}
+        return f" with {name[self.found['adjust']]} correction for {n} pairs"
+
+    def pair_in_words(self, pair: dict[str, Any]) -> list[str]:
+        """Return the result for a single pair, as sentences."""
+        better, worse = pair["wins"], pair["losses"]
+        words = "scores higher", "lower"
+        if self.is_lower_better:
+            better, worse = worse, better
+            words = "is better (lower)", "worse (higher)"
+        unit = self.unit[:-1] if better == 1 else self.unit
+        sentences = [
+            f"{self.verdict(pair)}: gain {pair['gain']:{self.signed}} ({self.level} "
+            f"{ends(pair, self.signed)}), {pvalue(pair['pvalue'], 'p = ')}.",
+            f"Test: {pair['method']}. {pair['b']} {words[0]} on {better} {unit}, "
+            f"{words[1]} on {worse}, the same on {self.found['n'] - better - worse}.",
+        ]
+        return sentences + ([margin_in_words(pair)] if "margin" in pair else [])
+
+    def verdict(self, pair: dict[str, Any]) -> str:
+        """Return whether the second system of a pair is better or worse."""
+        a, b = pair["a"], pair["b"]
+        if pair["pvalue_adjusted"] > self.alpha:
+            return f"{b} and {a} are not separated"
+        is_better = (pair["gain"] > 0) != self.is_lower_better
+        return f"{b} is {'better' if is_better else 'worse'} than {a}"
+
+    def cards(self, pair: dict[str, Any]) -> Cards:
+        """Return the scores of both systems, the gain and its p-value."""
+        gain = f"{pair['gain']:{self.signed}}"
+        return Cards(
+            [
+                *(
+                    (
+                        each["name"],
+                        f"{each['score']:{self.digits}}",
+                        ends(each, self.digits),
+                    )
+                    for each in self.found["systems"]
+                ),
+                ("gain", gain, ends(pair, self.signed)),
+                ("p-value", pvalue(pair["pvalue"]), pair["method"]),
+            ]
+        )
+
+    def table_of_pairs(self, most: int) -> list[Block]:
+        """Return the table of pairs, or of pairs with the baseline if there are many.
+
+        A paragraph has the number of separated pairs, the tests, and what is left out.
+        """
+        pairs, baseline = self.pairs, self.found["baseline"]
+        n = sum(pair["pvalue_adjusted"] <= self.alpha for pair in pairs)
+        methods = list(dict.fromkeys(pair["method"] for pair in pairs))
+        tests = "; ".join(methods[:3]) + ("; ..." if len(methods) > 3 else "")
+        text = (
+            f"{n} of {len(pairs)} pairs are separated{self._after_adjustment()}. Test: "
+            f"{tests}."
+        )
+        if len(pairs) > most:
+            text += (
+                " The table has the pairs with the baseline; --csv and --json give all "
+                f"{len(pairs)}."
+            )
+            pairs = [pair for pair in pairs if pair["a"] == baseline]
+        header = ["later - earlier", "gain", self.level, "p", "adjusted"]
+        # The score of the later system is higher in a win, which is worse for TER.
+        header += ["higher", "lower"] if self.is_lower_better else ["wins", "losses"]
+        if "margin" in pairs[0]:
+            header += ["not inferior", "equivalent"]
+            text += f" The margin is {pairs[0]['margin']:g}."
+        rows = [
+            [
+                f"{pair['b']} - {pair['a']}",
+                *self._gain_cells(pair),
+                str(pair["wins"]),
+                str(pair["losses"]),
+                *(
+                    "yes" if pair[key] else "not shown"
+                    for key in ("is_noninferior", "is_equivalent")
+                    if key in pair
+                ),
+            ]
+            for pair in pairs
+        ]
+        return [Table(header, rows), Paragraph(text, "soft")]
+
+    def _gain_cells(self, row: dict[str, Any]) -> list[str]:
+        """Return the gain, its interval and its p-values as cells."""
+        return [
+            f"{row['gain']:{self.signed}}",
+            ends(row, self.signed),
+            pvalue(row["pvalue"]),
+            pvalue(row["pvalue_adjusted"]),
+        ]
+
+    def too_few(self) -> list[str]:
+        """Return a sentence if no p-value can be small enough for a decision."""
+        if self.found["smallest_pvalue"] <= self.alpha:
+            return []
+        unit, _ = self._independent()
+        return [
+            f"Too few {unit} differ to reject at {self.alpha:.3g}: the smallest "
+            f"p-value that this test can give is "
+            f"{pvalue(self.found['smallest_pvalue'])}. This is not evidence that there "
+            f"is no gain; more {unit} are needed."
+        ]
+
+    def warnings(self) -> list[str]:
+        """Return warnings about the limits of the comparison."""
+        smallest, n_pairs = self.found["smallest_pvalue"], len(self.pairs)
+        warnings = self.too_few()
+        if (
+            not warnings
+            and self.found["n_groups"] is not None
+            and smallest * n_pairs > self.alpha
+            and self.found["adjust"] == "holm"
+        ):
+            warnings.append(
+                f"With so few groups no p-value is below {pvalue(smallest)}. Some of "
+                f"the {n_pairs} pairs cannot be separated after Holm's correction."
+            )
+        return warnings
+
+    def failing(self, condition: str) -> list[str]:
+        """Return the later systems that meet a condition of --fail-if."""
+        pairs, margin = self.pairs, self.pairs[0].get("margin", 0.0)
+        sign = -1 if self.is_lower_better else 1
+
+        def is_shown(pair: dict[str, Any], sign: int) -> bool:
+            return bool(
+                pair["pvalue_adjusted"] <= self.alpha and sign * pair["gain"] > 0
+            )
+
+        met: dict[str, Callable[[dict[str, Any]], bool]] = {
+            "worse": lambda pair: is_shown(pair, -sign),
+            "not-better": lambda pair: not is_shown(pair, sign),
+            "inferior": lambda pair: not pair.get("is_noninferior", True),
+        }
+        if "judged" in self.found:  # the interval of the corrected gain decides
+            pairs = self.found["judged"]
+            met = {
+                "worse": lambda pair: pair["high"] < 0,
+                "not-better": lambda pair: pair["low"] <= 0,
+                "inferior": lambda pair: pair["low"] <= -margin,
+            }
+        baseline = self.found["baseline"]
+        return [p["b"] for p in pairs if p["a"] == baseline and met[condition](p)]
+
+    def judged(self) -> list[Block]:
+        """Return the gains that a judge and the labels of people give."""
+        header = ["later - earlier", "by the judge", "by people", self.level]
+        rows = [
+            [
+                f"{each['b']} - {each['a']}",
+                f"{each['uncorrected']:+.4f}",
+                f"{each['estimate']:+.4f}",
+                ends(each, "+.4f"),
+                str(each["n_labelled"]),
+                f"{each['equivalent_labels']:.0f}",
+            ]
+            for each in self.found["judged"]
+        ]
+        notes = [note for each in self.found["judged"] for note in each["notes"]]
+        return [
+            Heading("gain by people"),
+            Table([*header, "labels", "worth"], rows),
+            Paragraph(
+                "The gain by people is estimated from the judge and the labels. All "
+                "other numbers treat the judge's scores as the truth."
+            ),
+            *map(Paragraph, dict.fromkeys(notes)),
+        ]
+
+    def by(self) -> list[Block]:
+        """Return the gains over the baseline for each value of --by."""
+        column, rows = self.found["by"]["column"], self.found["by"]["rows"]
+        has_systems = self.n_systems > 2
+        header = [column, *["system"] * has_systems, "n", "baseline", "later", "gain"]
+        table = [
+            [
+                row["value"],
+                *[row.get("b", "")] * has_systems,
+                str(row["n"]),
+                *(
+                    (
+                        f"{row['score_a']:{self.digits}}",
+                        f"{row['score_b']:{self.digits}}",
+                        *self._gain_cells(row),
+                    )
+                    if "gain" in row
+                    else ("", "", "", "", "too few", "")
+                ),
+            ]
+            for row in rows
+        ]
+        tested = [row for row in rows if "gain" in row]
+        n = sum(row["pvalue_adjusted"] <= self.alpha for row in tested)
+        return [
+            Heading(f"by {column}"),
+            Table([*header, self.level, "p", "adjusted"], table),
+            Paragraph(
+                f"{n} of {len(tested)} gains over {self.found['baseline']} are "
+                "significant with Holm's correction for these rows."
+            ),
+        ]
+
+    def calibration(self) -> list[Block]:
+        """Return differences in the calibration error and in proper scores."""
+        header = ["later - baseline", "measure", "baseline", "later", "difference"]
+        rows = [
+            [
+                each["b"],
+                name,
+                f"{each[key]['a']:.4f}",
+                f"{each[key]['b']:.4f}",
+                f"{each[key]['difference']:+.4f}",
+                ends(each[key], "+.4f"),
+                pvalue(each[key]["pvalue"]),
+            ]
+            for each in self.found["calibration"]
+            for key, name in _MEASURES.items()
+        ]
+        return [
+            Heading("calibration"),
+            Table([*header, self.level, "p"], rows),
+            Paragraph(
+                "Lower is better for all of them. p-values are not adjusted. The "
+                "calibration error is the plug-in error, which is biased upwards. The "
+                "log score replaces probabilities of 0 and 1 by 1e-6 and 1 - 1e-6."
+            ),
+        ]
+
+    def power_in_words(self, each: dict[str, Any]) -> str:
+        """Return the detectable gain of a pair, and the questions that a gain needs."""
+        start = f"{each['b']} - {each['a']}: these {self.found['n']} {self.unit}"
+        text = f"{start} cannot detect any gain."
+        if each["detectable_gain"] is not None:
+            gain = f"{each['detectable_gain']:{self.digits}}"
+            text = f"{start} detect a true gain of {gain} with {_POWER:.0%} power."
+        if each.get("questions_needed") is not None:
+            text += (
+                f" A gain of {each['gain']:g} would need about "
+                f"{each['questions_needed']:,} {self.unit}."
+            )
+        return text
+
+    def steps(self) -> list[str]:
+        """Return what to do now, one sentence or two each."""
+        separated = [p for p in self.pairs if p["pvalue_adjusted"] <= self.alpha]
+        # The largest gain, of the significant ones if there are any.
+        pair = max(separated or self.pairs, key=lambda each: abs(each["gain"]))
+        steps = [self._how_to_quote(pair) if separated else self._not_separated(pair)]
+        least = self._detectable_gain(pair)
+        if least is None:
+            return steps
+        what, count = self._independent()
+        return [
+            *steps,
+            f"These {count:,} {what} detect a true gain of about "
+            f"{least:{self.digits}} between {pair['a']} and {pair['b']} with "
+            f"{_POWER:.0%} power. To detect half of this gain and halve the width of "
+            f"the interval, collect about {3 * count:,} more {what}: {4 * count:,} in "
+            "all.",
+        ]
+
+    def _independent(self) -> tuple[str, int]:
+        """Return the name and the number of what is independent."""
+        n_groups = self.found["n_groups"]
+        return (
+            (self.unit, self.found["n"]) if n_groups is None else ("groups", n_groups)
+        )
+
+    def _not_separated(self, pair: dict[str, Any]) -> str:
+        margin = " To show that systems differ by less than a margin, pass --margin."
+        return (
+            "Do not report a gain: none is significant. This does not show that the "
+            f"systems are equal: for {pair['b']} - {pair['a']}, gains from "
+            f"{ends(pair, self.signed)} are compatible with the data."
+            f"{'' if 'margin' in pair else margin}"
+        )
+
+    def _how_to_quote(self, pair: dict[str, Any]) -> str:
+        found, adjusted, groups = self.found, "", ""
+        if found["adjust"] is not None and len(self.pairs) > 1:
+            adjusted = f", adjusted for {len(self.pairs)} pairs"
+        if found["n_groups"] is not None:
+            groups = f" in {found['n_groups']} groups"
+        p = p_text(pair["pvalue_adjusted"], ".2g", before="p = ")
+        return (
+            f"Quote: {pair['b']} - {pair['a']}, {found['metric']} "
+            f"{pair['gain']:{self.signed}} ({self.level} interval "
+            f"{ends(pair, self.signed)}, two-sided {p}{adjusted}; {pair['method']}), "
+            f"{found['n']:,} {self.unit}{groups}."
+        )
+
+    def _detectable_gain(self, pair: dict[str, Any]) -> float | None:
+        """Return the gain that --power computed, or one from the interval's width."""
+        for each in self.found.get("power", ()):
+            if (each["a"], each["b"]) == (pair["a"], pair["b"]):
+                gain: float | None = each["detectable_gain"]
+                return gain
+        width = pair["high"] - pair["low"]
+        # Even if all units differed, no p-value would be below alpha.
+        if width <= 0 or 2.0 ** (1 - self._independent()[1]) > self.alpha:
+            return None
+        # Half of the width is z(1 - alpha/2) standard errors of the gain. The test has
+        # the power for a gain of z(1 - alpha/2) + z(power) standard errors.
+        return float(1 + ndtri(_POWER) / ndtri(1 - self.alpha / 2)) * width / 2
+
+    def csv(self) -> str:
+        """Return the pairs as CSV, with one row per pair."""
+        score = {each["name"]: each["score"] for each in self.found["systems"]}
+        names = dict.fromkeys((*_CSV_COLUMNS, *self.pairs[0]))
+        return as_csv(
+            list(names),
+            (
+                {**pair, "score_a": score[pair["a"]], "score_b": score[pair["b"]]}
+                for pair in self.pairs
+            ),
+        )
+
+
+def pvalue(p: float, before: str = "") -> str:
+    """Return a p-value with its significant digits, after the text `before`."""
+    return p_text(p, ".2g" if p < 0.1 else ".2f", before=before)
+
+
+def margin_in_words(pair: dict[str, Any]) -> str:
+    """Return the decision about a margin."""
+    margin = f"{pair['margin']:g}"
+    b, a = pair["b"], pair["a"]
+    first = f"It is not shown that {b} is less than {margin} worse than {a}"
+    if pair["is_noninferior"]:
+        first = f"{b} is not worse than {a} by {margin} or more"
+    second = f"it is not shown that they differ by less than {margin}"
+    if pair["is_equivalent"]:
+        second = f"the two differ by less than {margin}"
+    return (
+        f"Margin: {first} ({pvalue(pair['noninferiority_pvalue'], 'p = ')}); {second} "
+        f"({pvalue(pair['equivalence_pvalue'], 'p = ')})."
+    )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -13,60 +15,160 @@ from .._errors import ParameterError
 from ..evaluation import pass_at_k, sample_variance
 from ..evaluation._align import AlignedEvaluations
 from ..rates._repeats import question_best_of_k, question_pass_at_k
-from ..significance import ScoreComparison, compare_scores
+from ..scorers import compare_calibration
+from ..significance import ScoreComparison, compare_scores, paired_bootstrap_test
 from ..significance._system_comparison import holm
-from ._compare_calibration import compare_probabilities
 from ._compare_inputs import Inputs, column_of
 from ._labels import judged_pairs
 from ._shared import CommandError, as_option, one_group
 
+# Compares the items of a mask, with their groups and a correction of p-values.
+Compare = Callable[[np.ndarray, np.ndarray | None, str | None], ScoreComparison]
+
+# Columns of a result for each pair, in the order of the JSON.
+_OF_PAIRS = (
+    *("gain", "low", "high", "pvalue", "pvalue_adjusted"),
+    *("method", "wins", "losses"),
+)
+
 # Largest number of systems whose calibration is compared pair by pair.
 _MOST_CALIBRATED = 6
+
+# Number of resamples for calibration errors. A p-value near .05 has standard error
+# .007.
+_N_RESAMPLES = 1000
+
+# The logarithm of a probability of 0 would be infinite.
+_SMALLEST = 1e-6
 
 
 def measure(inputs: Inputs, options: Namespace) -> dict[str, Any]:
     """Return all numbers of a comparison of scores."""
-    aligned, metric = inputs.aligned, "score"
-    taken = _of_samples(options)
+    whole, metric = inputs.aligned, "score"
+    aligned, taken = whole, _of_samples(options)
     if taken is not None:
         aligned, metric = _taking_samples(aligned, taken, options)
     elif np.isin(aligned.score, (0, 1)).all() or aligned.is_repeated:
         metric = "accuracy" if _is_right_or_wrong(aligned) else "score"
-    groups = None
-    if options.groups is not None:
-        groups = column_of(aligned, options.groups, "--groups")
-    result = _compared(aligned, groups, options)
+    groups, by = (
+        None if name is None else column_of(aligned, name, option)
+        for name, option in ((options.groups, "--groups"), (inputs.by_name, "--by"))
+    )
+
+    def compare(
+        inside: np.ndarray, inner: np.ndarray | None, adjust: str | None
+    ) -> ScoreComparison:
+        return compare_scores(
+            _part(aligned, inside),
+            groups=inner,
+            adjust=adjust,
+            confidence_level=options.confidence_level,
+        )
+
+    try:
+        # The whole is compared first: its errors are about options, not about a part.
+        result = compare(np.ones(len(aligned), bool), groups, adjustment(options))
+    except ValueError as error:
+        problem = getattr(error, "problem", error)
+        if getattr(error, "name", None) == "groups":
+            raise CommandError(f"--groups {problem}") from None
+        problem = str(problem).replace("must have", "needs")
+        raise CommandError(f"compare {problem}") from None
     found: dict[str, Any] = {
         "metric": metric,
         "n": len(aligned),
         "n_samples": aligned.n_samples.sum(axis=0).tolist(),
+        **numbers_of(result, inputs.files, options),
+    }
+    found["only_in"] = aligned.only_in
+    found["notes"] = [*aligned.notes, *inputs.notes]
+    if metric.startswith("pass"):
+        _use_pass_intervals(found["systems"], whole, groups, options)
+    if options.labels:
+        level = options.confidence_level
+        found["judged"] = judged_pairs(options.labels, whole, groups, level)
+    found |= power_and_parts(result, compare, (inputs.by_name, by), groups, options)
+    if whole.is_repeated:
+        found["repeats"] = list(_repeats(whole))
+    known = np.isfinite(aligned.proba).all(axis=0)
+    if known[0] and known.sum() > 1 and metric == "accuracy":
+        others = np.flatnonzero(known)[1:][:_MOST_CALIBRATED]
+        found["calibration"] = [
+            _calibration(aligned, k, groups, options.confidence_level) for k in others
+        ]
+    return found
+
+
+def adjustment(options: Namespace) -> str | None:
+    """Return the correction of the p-values, or None."""
+    return None if options.adjust == "none" else options.adjust
+
+
+def numbers_of(
+    result: ScoreComparison, files: dict[str, list[str]], options: Namespace
+) -> dict[str, Any]:
+    """Return the numbers of all systems and pairs."""
+    letters = result.letters(1 - result.confidence_level)
+    systems = [
+        {
+            "name": name,
+            "files": files.get(name, []),
+            "score": score,
+            "low": low,
+            "high": high,
+            "letters": letters[name],
+        }
+        for name, score, low, high in zip(
+            result.names,
+            result.score.tolist(),
+            result.low.tolist(),
+            result.high.tolist(),
+            strict=True,
+        )
+    ]
+    pairs = _pairs(result)
+    if options.margin is not None:
+        _add_margin(pairs, result, options)
+    return {
         "n_groups": result.n_groups,
         "groups": options.groups,
-        "only_in": aligned.only_in,
-        "notes": [*aligned.notes, *inputs.notes],
+        "only_in": dict.fromkeys(result.names, 0),
+        "notes": [],
         "confidence_level": options.confidence_level,
         "adjust": result.adjust,
         "smallest_pvalue": result.smallest_pvalue,
-        "baseline": aligned.names[0],
-        "systems": systems_of(result, inputs.files),
-        "pairs": pairs_of(result, options),
+        "baseline": result.names[0],
+        "systems": systems,
+        "pairs": pairs,
         "not_separated": result.not_separated(1 - options.confidence_level),
     }
-    if metric.startswith("pass"):
-        _use_pass_intervals(found["systems"], inputs.aligned, groups, options)
-    if options.labels:
-        level = options.confidence_level
-        found["judged"] = judged_pairs(options.labels, inputs.aligned, groups, level)
-    if options.power is not None:
-        found["power"] = power_of(result, options)
-    if inputs.by_name is not None:
-        found["by"] = _by(aligned, inputs.by_name, options)
-    if inputs.aligned.is_repeated:
-        found["repeats"] = _repeats(inputs.aligned)
-    known = np.isfinite(aligned.proba).all(axis=0)
-    if known[0] and known.sum() > 1 and metric == "accuracy":
-        found["calibration"] = _calibration(aligned, known, groups, options)
-    return found
+
+
+def _pairs(result: ScoreComparison) -> list[dict[str, Any]]:
+    """Return each pair; a is the earlier system, and the gain is b minus a."""
+    columns = result.to_dict()
+    rows = zip(*(columns[name] for name in _OF_PAIRS), strict=True)
+    return [
+        {"a": a, "b": b, **dict(zip(_OF_PAIRS, row, strict=True))}
+        for (a, b), row in zip(result.pairs, rows, strict=True)
+    ]
+
+
+def _add_margin(
+    pairs: list[dict[str, Any]], result: ScoreComparison, options: Namespace
+) -> None:
+    """Add the tests of non-inferiority and equivalence to the pairs."""
+    margin = options.margin
+    inferior = _of_gain(result.noninferiority_pvalue, margin, "margin").tolist()
+    equal = _of_gain(result.equivalence_pvalue, margin, "margin").tolist()
+    # Each test is one-sided, and agrees with one end of the two-sided interval.
+    half = (1 - options.confidence_level) / 2
+    for pair, p_inferior, p_equal in zip(pairs, inferior, equal, strict=True):
+        pair["margin"] = margin
+        pair["noninferiority_pvalue"] = p_inferior
+        pair["equivalence_pvalue"] = p_equal
+        pair["is_noninferior"] = p_inferior <= half
+        pair["is_equivalent"] = p_equal <= half
 
 
 # Options that use several samples of a question, and the names of their scores.
@@ -119,14 +221,13 @@ def _use_pass_intervals(
     options: Namespace,
 ) -> None:
     """Replace the intervals of the systems by the intervals of pass@k."""
-    all_of = options.pass_all is not None
     for k, system in enumerate(systems):
         right, number = aligned.sample_counts(k)
         found = pass_at_k(
             right,
             number,
-            k=options.pass_all if all_of else options.pass_at,
-            all_of=all_of,
+            k=options.pass_at or options.pass_all,
+            all_of=options.pass_all is not None,
             groups=groups,
             confidence_level=options.confidence_level,
         )
@@ -137,69 +238,72 @@ def _is_right_or_wrong(aligned: AlignedEvaluations) -> bool:
     return all(bool(np.isin(values, (0, 1)).all()) for values in aligned.samples)
 
 
-def _compared(
-    aligned: AlignedEvaluations, groups: Any, options: Namespace
-) -> ScoreComparison:
-    try:
-        return compare_scores(
-            aligned,
-            groups=groups,
-            adjust=None if options.adjust == "none" else options.adjust,
-            confidence_level=options.confidence_level,
-        )
-    except ValueError as error:
-        problem = getattr(error, "problem", error)
-        if getattr(error, "name", None) == "groups":
-            raise CommandError(f"--groups {problem}") from None
-        problem = str(problem).replace("must have", "needs")
-        raise CommandError(f"compare {problem}") from None
+def power_and_parts(
+    result: ScoreComparison,
+    compare: Compare,
+    by: tuple[str | None, np.ndarray | None],
+    groups: np.ndarray | None,
+    options: Namespace,
+) -> dict[str, Any]:
+    """Return the numbers of --power and of --by, if they are given."""
+    found: dict[str, Any] = {}
+    if options.power is not None:
+        found["power"] = _power(result, options)
+    name, column = by
+    if name is not None and column is not None:
+        # If the parts are the groups, their rows are compared.
+        inner = None if options.groups == name else groups
+        found["by"] = {"column": name, "rows": _parts(name, column, inner, compare)}
+    return found
 
 
-def systems_of(result: Any, files: dict[str, list[str]]) -> list[dict[str, Any]]:
-    """Return the score of each system with its interval and letters."""
-    letters = result.letters(1 - result.confidence_level)
-    return [
-        {
-            "name": name,
-            "files": files.get(name, []),
-            "score": float(result.score[k]),
-            "low": float(result.low[k]),
-            "high": float(result.high[k]),
-            "letters": letters[name],
-        }
-        for k, name in enumerate(result.names)
-    ]
+def _parts(
+    name: str, column: np.ndarray, groups: np.ndarray | None, compare: Compare
+) -> list[dict[str, Any]]:
+    """Return the gains over the baseline for each value, adjusted over all of them."""
+    rows: list[dict[str, Any]] = []
+    for value in dict.fromkeys(column.tolist()):
+        inside = column == value
+        # A value with a single question is listed without a gain.
+        row: dict[str, Any] = {"value": value, "n": int(inside.sum())}
+        if row["n"] < 2:
+            rows.append(row)
+            continue
+        inner = None if groups is None else groups[inside]
+        if inner is not None and (inner == inner[0]).all():
+            raise CommandError(one_group(f"--by {name}, value {value}", inner[0]))
+        result = compare(inside, inner, None)
+        score = result.score.tolist()
+        # The pairs with the baseline are the first ones.
+        for pair, other in zip(_pairs(result), score[1:], strict=False):
+            del pair["pvalue_adjusted"], pair["method"]
+            names = {"a": pair.pop("a"), "b": pair.pop("b")}
+            rows.append(row | names | {"score_a": score[0], "score_b": other} | pair)
+    tested = [row for row in rows if "pvalue" in row]
+    adjusted = holm(np.array([row["pvalue"] for row in tested])) if tested else ()
+    for row, p in zip(tested, adjusted, strict=True):
+        row["pvalue_adjusted"] = float(p)
+    return rows
 
 
-def pairs_of(result: ScoreComparison, options: Namespace) -> list[dict[str, Any]]:
-    """Return each pair; a is the earlier system, and the gain is b minus a."""
-    pairs = []
+def _power(result: ScoreComparison, options: Namespace) -> list[dict[str, Any]]:
+    """Return the detectable gain for each pair with the baseline."""
+    smallest = result.detectable_gain()
+    found = []
     for k, (a, b) in enumerate(result.pairs):
-        pairs.append(
-            {
-                "a": a,
-                "b": b,
-                "gain": float(result.gain[k]),
-                "low": float(result.gain_low[k]),
-                "high": float(result.gain_high[k]),
-                "pvalue": float(result.pvalue[k]),
-                "pvalue_adjusted": float(result.pvalue_adjusted[k]),
-                "method": result.method[k],
-                "wins": int(result.wins[k]),
-                "losses": int(result.losses[k]),
-            }
-        )
-    if options.margin is not None:
-        inferior = _of_gain(result.noninferiority_pvalue, options.margin, "margin")
-        equal = _of_gain(result.equivalence_pvalue, options.margin, "margin")
-        half = (1 - options.confidence_level) / 2
-        for k, pair in enumerate(pairs):
-            pair["margin"] = options.margin
-            pair["noninferiority_pvalue"] = float(inferior[k])
-            pair["equivalence_pvalue"] = float(equal[k])
-            pair["is_noninferior"] = bool(inferior[k] <= half)
-            pair["is_equivalent"] = bool(equal[k] <= half)
-    return pairs
+        if a != result.names[0]:
+            continue
+        # JSON has no infinity, so an infinite number is None.
+        gain = float(smallest[k]) if np.isfinite(smallest[k]) else None
+        each: dict[str, Any] = {"a": a, "b": b, "detectable_gain": gain}
+        if options.power is not True:
+            needed = _of_gain(result.questions_needed, options.power, "power")
+            each["gain"] = options.power
+            each["questions_needed"] = (
+                int(needed[k]) if np.isfinite(needed[k]) else None
+            )
+        found.append(each)
+    return found
 
 
 def _of_gain(
@@ -213,88 +317,6 @@ def _of_gain(
             f"--{option} {error.problem} Divide percentage points by 100: "
             f"{gain / 100:g}."
         ) from None
-
-
-def power_of(result: ScoreComparison, options: Namespace) -> list[dict[str, Any]]:
-    """Return the detectable gain for each pair with the baseline."""
-    smallest = result.detectable_gain()
-    found = []
-    for k, (a, b) in enumerate(result.pairs):
-        if a != result.names[0]:
-            continue
-        gain = float(smallest[k]) if np.isfinite(smallest[k]) else None
-        each: dict[str, Any] = {"a": a, "b": b, "detectable_gain": gain}
-        if options.power is not True:
-            needed = _of_gain(result.questions_needed, options.power, "power")
-            each["gain"] = options.power
-            each["questions_needed"] = (
-                int(needed[k]) if np.isfinite(needed[k]) else None
-            )
-        found.append(each)
-    return found
-
-
-def _by(aligned: AlignedEvaluations, name: str, options: Namespace) -> dict[str, Any]:
-    """Return the gains over the baseline in each part of the questions."""
-    groups = None
-    if options.groups is not None:
-        groups = column_of(aligned, options.groups, "--groups")
-
-    def compare(inside: np.ndarray, inner: np.ndarray | None) -> ScoreComparison:
-        return compare_scores(
-            _part(aligned, inside),
-            groups=inner,
-            adjust=None,
-            confidence_level=options.confidence_level,
-        )
-
-    column = column_of(aligned, name, "--by")
-    return gains_by(name, column, options.groups, groups, compare)
-
-
-def gains_by(
-    name: str,
-    column: np.ndarray,
-    groups_name: str | None,
-    groups: np.ndarray | None,
-    compare: Callable[[np.ndarray, np.ndarray | None], ScoreComparison],
-) -> dict[str, Any]:
-    """Return the gains over the baseline for each value, adjusted over all of them."""
-    if groups_name == name:
-        groups = None  # each part is one group, and its rows are compared
-    rows: list[dict[str, Any]] = []
-    for value in dict.fromkeys(column.tolist()):
-        inside = column == value
-        n = int(inside.sum())
-        if n < 2:
-            rows.append({"value": value, "n": n})
-            continue
-        inner = None if groups is None else groups[inside]
-        if inner is not None and len(set(inner.tolist())) < 2:
-            raise CommandError(one_group(f"--by {name}, value {value}", inner[0]))
-        result = compare(inside, inner)
-        for k in range(len(result.names) - 1):
-            rows.append(
-                {
-                    "value": value,
-                    "n": n,
-                    "a": result.pairs[k][0],
-                    "b": result.pairs[k][1],
-                    "score_a": float(result.score[0]),
-                    "score_b": float(result.score[k + 1]),
-                    "gain": float(result.gain[k]),
-                    "low": float(result.gain_low[k]),
-                    "high": float(result.gain_high[k]),
-                    "pvalue": float(result.pvalue[k]),
-                    "wins": int(result.wins[k]),
-                    "losses": int(result.losses[k]),
-                }
-            )
-    tested = [row for row in rows if "pvalue" in row]
-    adjusted = holm(np.array([row["pvalue"] for row in tested])) if tested else ()
-    for row, p in zip(tested, adjusted, strict=True):
-        row["pvalue_adjusted"] = float(p)
-    return {"column": name, "rows": rows}
 
 
 def _part(aligned: AlignedEvaluations, inside: np.ndarray) -> AlignedEvaluations:
@@ -313,37 +335,78 @@ def _part(aligned: AlignedEvaluations, inside: np.ndarray) -> AlignedEvaluations
     )
 
 
-def _repeats(aligned: AlignedEvaluations) -> list[dict[str, Any]]:
-    """Return the components of variance of each system with several samples."""
-    found = []
+def _repeats(aligned: AlignedEvaluations) -> Iterator[dict[str, Any]]:
+    """Yield the components of variance of each system with several samples."""
     for k, name in enumerate(aligned.names):
         number = aligned.n_samples[:, k]
         if len(aligned) < 2 or not (number > 1).any():
             continue
         question = np.repeat(np.arange(number.size), number)
         split = sample_variance(aligned.samples[k], question=question)
-        found.append({"name": name, **split.to_dict(), "advice": split.advice})
-    return found
+        yield {"name": name, **split.to_dict(), "advice": split.advice}
 
 
 def _calibration(
-    aligned: AlignedEvaluations,
-    known: np.ndarray,
-    groups: np.ndarray | None,
-    options: Namespace,
-) -> list[dict[str, Any]]:
-    """Return differences in calibration errors and proper scores from the baseline."""
-    others = [k for k in np.flatnonzero(known).tolist() if k > 0][:_MOST_CALIBRATED]
-    return [
-        {
-            "a": aligned.names[0],
-            "b": aligned.names[k],
-            **compare_probabilities(
-                aligned.score[:, [0, k]],
-                aligned.proba[:, [0, k]],
-                groups=groups,
-                level=options.confidence_level,
-            ),
-        }
-        for k in others
-    ]
+    aligned: AlignedEvaluations, k: int, groups: np.ndarray | None, level: float
+) -> dict[str, Any]:
+    """Return differences of a system from the baseline: error, Brier and log scores.
+
+    Each system has its own outcomes, namely whether its own answers are right.
+    """
+    score, proba = aligned.score[:, [0, k]], aligned.proba[:, [0, k]]
+    q = np.clip(proba, _SMALLEST, 1 - _SMALLEST)
+    log_score = -(score * np.log(q) + (1 - score) * np.log1p(-q))
+    with warnings.catch_warnings():
+        # about few groups, which the comparison also reports
+        warnings.simplefilter("ignore", UserWarning)
+        error = compare_calibration(
+            score[:, 1].astype(int),
+            proba[:, 1],
+            proba[:, 0],
+            y_true_b=score[:, 0].astype(int),
+            pos_label=1,
+            groups=groups,
+            confidence_level=level,
+            n_resamples=_N_RESAMPLES,
+            random_state=0,
+        )
+        brier = _difference((score - proba) ** 2, groups, level, 1.0)
+        log = _difference(log_score, groups, level, -math.log(_SMALLEST))
+    return {
+        "a": aligned.names[0],
+        "b": aligned.names[k],
+        "calibration_error": {
+            "a": error.error_b,
+            "b": error.error_a,
+            "difference": error.difference,
+            "low": error.low,
+            "high": error.high,
+            "pvalue": error.pvalue,
+        },
+        "brier": brier,
+        "log_score": log,
+    }
+
+
+def _difference(
+    columns: np.ndarray, groups: np.ndarray | None, level: float, largest: float
+) -> dict[str, float]:
+    """Return the difference of two means, at most `largest`, with its interval."""
+    test = paired_bootstrap_test(
+        columns[:, 1],
+        columns[:, 0],
+        groups=groups,
+        confidence_level=level,
+        random_state=0,
+    )
+    a, b = columns.mean(axis=0)
+    # With few groups, no hypothesis can be rejected.
+    low, high = np.clip(test.confidence_interval, -largest, largest)
+    return {
+        "a": float(a),
+        "b": float(b),
+        "difference": float(b - a),
+        "low": float(low),
+        "high": float(high),
+        "pvalue": float(test.pvalue),
+    }

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from argparse import Namespace
+from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,18 +23,31 @@ from ..significance import (
     ter,
     ter_statistics,
 )
-from ._compare_numbers import gains_by, pairs_of, power_of, systems_of
+from ._compare_numbers import adjustment, numbers_of, power_and_parts
 from ._shared import CommandError, as_option
-
-METRICS = ("f1", "bleu", "chrf", "ter")
 
 # Value of --groups and --by that means the document of each sentence.
 DOCUMENT = "document"
 
-_TRANSLATION: dict[str, tuple[Any, Any]] = {
-    "bleu": (bleu_statistics, bleu),
-    "chrf": (chrf_statistics, chrf),
-    "ter": (ter_statistics, ter),
+
+class _Metric(NamedTuple):
+    """A metric of sums: its name, the counts of a sentence, and the largest value.
+
+    `statistic` computes the metric from the sums.
+    """
+
+    title: str
+    statistics: Callable[..., np.ndarray]
+    statistic: Any
+    largest: float = 100.0
+    is_lower_better: bool = False
+
+
+_METRICS = {
+    "f1": _Metric("F1", span_statistics, "f1", largest=1.0),
+    "bleu": _Metric("BLEU", bleu_statistics, bleu),
+    "chrf": _Metric("chrF2", chrf_statistics, chrf),
+    "ter": _Metric("TER", ter_statistics, ter, is_lower_better=True),
 }
 
 _TAG = re.compile(r"O|[BIESLU]-\S+")
@@ -69,24 +83,24 @@ def _has_tags(path: Path) -> bool:
 def measure_texts(metric: str, options: Namespace) -> dict[str, Any]:
     """Return all numbers of a comparison by a metric of sums."""
     _check_options(metric, options)
-    if options.margin is not None and metric == "ter":
+    title, count, statistic, largest, is_lower_better = _METRICS[metric]
+    if options.margin is not None and is_lower_better:
         raise CommandError(
-            "--margin does not apply to TER, because a lower TER is better."
+            f"--margin does not apply to {title}, because a lower {title} is better."
         )
     names = _names(options.file)
     if len(names) < 2:
         raise CommandError("compare needs at least two files, one for each system.")
     if metric == "f1":
         systems = _span_counts(names, options)
-        statistic: Any = "f1"
     else:
-        systems, statistic = _translations(metric, names, options)
+        systems = _translations(metric, count, names, options)
     n = len(systems[names[0]])
     groups = _labels_of(options.groups, "--groups", n, metric, options)
     by = _labels_of(options.by, "--by", n, metric, options)
 
     def compare(
-        inside: np.ndarray, inner: np.ndarray | None, adjust: str | None = None
+        inside: np.ndarray, inner: np.ndarray | None, adjust: str | None
     ) -> ScoreComparison:
         return compare_metrics(
             {name: counts[inside] for name, counts in systems.items()},
@@ -94,35 +108,21 @@ def measure_texts(metric: str, options: Namespace) -> dict[str, Any]:
             groups=inner,
             adjust=adjust,
             confidence_level=options.confidence_level,
-            largest=1.0 if metric == "f1" else 100.0,
+            largest=largest,
         )
 
-    adjust = None if options.adjust == "none" else options.adjust
-    result = compare(np.ones(n, dtype=bool), groups, adjust)
+    result = compare(np.ones(n, dtype=bool), groups, adjustment(options))
     files = {name: [str(path)] for name, path in zip(names, options.file, strict=True)}
-    found: dict[str, Any] = {
-        "metric": {"f1": "F1", "bleu": "BLEU", "chrf": "chrF2", "ter": "TER"}[metric],
+    return {
+        "metric": title,
         "unit": "sentences",
-        "is_percent": metric != "f1",
-        "lower_is_better": metric == "ter",
+        "is_percent": largest == 100,
+        "lower_is_better": is_lower_better,
         "n": result.n_questions,
-        "n_groups": result.n_groups,
-        "groups": options.groups,
-        "only_in": dict.fromkeys(names, 0),
+        **numbers_of(result, files, options),
         "notes": _notes_of(metric, result),
-        "confidence_level": options.confidence_level,
-        "adjust": result.adjust,
-        "smallest_pvalue": result.smallest_pvalue,
-        "baseline": names[0],
-        "systems": systems_of(result, files),
-        "pairs": pairs_of(result, options),
-        "not_separated": result.not_separated(1 - options.confidence_level),
+        **power_and_parts(result, compare, (options.by, by), groups, options),
     }
-    if options.power is not None:
-        found["power"] = power_of(result, options)
-    if by is not None:
-        found["by"] = gains_by(options.by, by, options.groups, groups, compare)
-    return found
 
 
 # Options of compare that act on scores of questions only, with their defaults.
@@ -218,15 +218,17 @@ def _names(paths: list[Path]) -> list[str]:
 
 
 def _translations(
-    metric: str, names: list[str], options: Namespace
-) -> tuple[dict[str, np.ndarray], Any]:
+    metric: str,
+    count: Callable[..., np.ndarray],
+    names: list[str],
+    options: Namespace,
+) -> dict[str, np.ndarray]:
     """Return the statistics of plain lines compared with the reference."""
     if options.reference is None:
         raise CommandError(
             f"--metric {metric} needs --reference FILE, with one line per sentence."
         )
     reference = _lines(options.reference)
-    count, statistic = _TRANSLATION[metric]
     systems = {}
     for name, path in zip(names, options.file, strict=True):
         lines = _lines(path)
@@ -237,9 +239,9 @@ def _translations(
             )
         try:
             systems[name] = count(lines, reference)
-        except ImportError as error:
+        except ImportError as error:  # sacrebleu is optional
             raise CommandError(str(error)) from None
-    return systems, statistic
+    return systems
 
 
 def _lines(path: Path) -> list[str]:
@@ -258,30 +260,24 @@ def _lines(path: Path) -> list[str]:
 
 def _span_counts(names: list[str], options: Namespace) -> dict[str, np.ndarray]:
     """Return the entity counts of each sentence; all files need the same sentences."""
-    gold: list[list[str]] | None = None
-    tokens: list[list[str]] | None = None
-    origin = options.reference
-    if origin is not None:
-        tokens, gold = _columns(origin, -1)
+    has_reference = options.reference is not None
+    origin = options.reference if has_reference else options.file[0]
+    read = [_columns(path, -1) for path in options.file]
+    tokens, gold = _columns(origin, -1 if has_reference else -2)
     systems = {}
-    for name, path in zip(names, options.file, strict=True):
-        words, predicted = _columns(path, -1)
-        if options.reference is None:
+    for name, path, (words, predicted) in zip(names, options.file, read, strict=True):
+        if not has_reference:
             _, own = _columns(path, -2)
-            if gold is None:
-                gold, tokens, origin = own, words, path
-            else:
-                _check_same(path, own, origin, gold, "tags in the last column but one")
-        assert gold is not None
+            _check_same(path, own, origin, gold, "tags in the last column but one")
         _check_lengths(path, words, origin, gold)
-        if options.mismatch != "keep" and tokens is not None:
+        if options.mismatch != "keep":
             _check_same(path, words, origin, tokens, "tokens")
         try:
             systems[name] = span_statistics(gold, predicted)
         except ValueError as error:
             message = str(getattr(error, "problem", error))
             message = message.replace("must contain tags", "needs tags")
-            if options.reference is None:
+            if not has_reference:
                 message += (
                     " The right tags are read from the last column but one; "
                     "--reference names a file with the right tags."

@@ -2,24 +2,41 @@
 
 from __future__ import annotations
 
-import argparse
-import io
-import json
+import shlex
 import sys
 from argparse import Namespace
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from .. import __version__
 from .._errors import printable
-from .._periods import EMPTY_PERIODS, FREQS
+from ._blocks import (
+    Block,
+    Cards,
+    Figure,
+    Heading,
+    Line,
+    Page,
+    Paragraph,
+    Table,
+    Terminal,
+    as_csv,
+    as_json,
+    as_page,
+    as_text,
+    ends,
+    listed,
+    percent,
+    svg_of,
+)
 from ._count_corpus import Corpus
-from ._count_figure import MOST_LINES, draw, groups_of
 from ._count_inputs import read_corpus
+from ._count_join import design_path
 from ._count_numbers import measure
-from ._count_page import count_page
-from ._count_text import as_csv, as_text
+from ._options import reject
 from ._shared import (
     CommandError,
     as_option,
@@ -28,218 +45,7 @@ from ._shared import (
     check_level,
     exclude,
 )
-
-DESCRIPTION = """\
-Count documents or events in a corpus, with an interval that is valid even if
-the model is wrong.
-
-A model gives each document a probability or an expected count. The sum of
-these numbers has the errors of the model. Labels of a random sample of
-documents correct the sum:
-
-  id,date,p,label
-  d1,2020-01-07,0.93,1
-  d2,2020-01-09,0.12,
-  d3,2020-02-01,0.40,0
-
-The cell of a document without a label is empty. 'skcalib sample' draws the
-documents to label.
-"""
-
-EPILOG = """\
-examples:
-  skcalib count docs.csv --labels docs.sample.csv --design docs.design.csv
-  skcalib count docs.csv --label event --proba p
-  skcalib count docs.csv --label victims --expected n --date date --freq year --trend
-  skcalib count docs.csv --by newspaper --mean --html count.html
-
-Columns with usual names are found (label, y_true, gold, ...; p, proba,
-probability, ...; expected; inclusion_probability; id, doc_id, ...). Labels of
-another file are joined by the ids of documents, never by position.
-"""
-
-
-def add_count(commands: argparse._SubParsersAction) -> None:
-    """Add the command to the parser."""
-    count = commands.add_parser(
-        "count",
-        help="count in a corpus, corrected by labelled documents",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-    )
-    count.set_defaults(run=run_count)
-    count.add_argument(
-        "file",
-        type=Path,
-        metavar="FILE",
-        help="corpus with one row per document: CSV, TSV, JSON, JSON lines, parquet",
-    )
-    _add_columns(count.add_argument_group("what to read"))
-    _add_design(count.add_argument_group("how documents were drawn"))
-    _add_measures(count.add_argument_group("what to count"))
-    _add_output(count.add_argument_group("what to write"))
-
-
-def _add_columns(group: argparse._ArgumentGroup) -> None:
-    add = group.add_argument
-    add(
-        "--label",
-        metavar="COL",
-        help="column of labels: 1/0, yes/no or counts, empty for no label",
-    )
-    add(
-        "--labels",
-        type=Path,
-        metavar="LABELS",
-        help="file of labels, with the ids of documents and a column of labels",
-    )
-    add("--pos-label", metavar="LABEL", help="label that counts as 1 (others: 0)")
-    add("--id", metavar="COL", help="column of document ids, in both files")
-    add_model(group)
-    add(
-        "--size",
-        metavar="COL",
-        help="column of sizes (tokens, mentions), if counts and errors grow with them",
-    )
-
-
-def add_model(group: argparse._ArgumentGroup) -> None:
-    """Add the options that name the column of the model."""
-    add = group.add_argument
-    add("--proba", metavar="COL", help="column of the model's probabilities")
-    add("--expected", metavar="COL", help="column of the model's expected counts")
-    add("--percent", action="store_true", help="probabilities are percentages")
-
-
-def add_dates(group: argparse._ArgumentGroup) -> None:
-    """Add the options that divide the corpus into periods."""
-    add = group.add_argument
-    add("--date", metavar="COL", help="column of dates, for periods")
-    add("--freq", choices=FREQS, help="length of a period (default: year)")
-    add(
-        "--date-format",
-        metavar="FORMAT",
-        help="format of the dates, such as %%d.%%m.%%Y (default: 2024-05-31, 2024-05, "
-        "2024Q2 or 2024)",
-    )
-
-
-def _add_design(group: argparse._ArgumentGroup) -> None:
-    add = group.add_argument
-    add(
-        "--design",
-        type=Path,
-        metavar="DESIGN",
-        help="file of inclusion probabilities that 'skcalib sample' wrote",
-    )
-    add(
-        "--inclusion",
-        metavar="COL",
-        help="column of inclusion probabilities, for all documents (default: equal)",
-    )
-    add("--strata", metavar="COL", help="column of the strata of the draw")
-    add(
-        "--groups",
-        metavar="COL",
-        help="column of groups that were drawn as a whole, such as newspapers",
-    )
-    add(
-        "--missing",
-        choices=("error", "drop"),
-        default="error",
-        help="treatment of drawn documents without a label (default: %(default)s)",
-    )
-
-
-def _add_measures(group: argparse._ArgumentGroup) -> None:
-    add = group.add_argument
-    add_dates(group)
-    add("--by", metavar="COL", help="also count each value of this column separately")
-    add("--trend", action="store_true", help="change of the count per period")
-    add(
-        "--empty-periods",
-        choices=EMPTY_PERIODS,
-        help="periods without documents in the trend: a count of 0, or left out "
-        "(default: zero)",
-    )
-    add(
-        "--mean",
-        action="store_true",
-        help="estimate the share of documents, or the mean per document, not the total",
-    )
-    add(
-        "--confidence-level",
-        type=float,
-        default=0.95,
-        metavar="LEVEL",
-        help="level of all intervals, between 0 and 1 (default: %(default)s)",
-    )
-
-
-def _add_output(group: argparse._ArgumentGroup) -> None:
-    add = group.add_argument
-    add("--json", action="store_true", help="print JSON instead of text")
-    add("--csv", type=Path, metavar="TABLE", help="CSV to write the table to")
-    add(
-        "--figure",
-        type=Path,
-        metavar="FIGURE",
-        help="PNG, SVG or PDF file for the figure",
-    )
-    add("--html", type=Path, metavar="PAGE", help="HTML file for the page")
-
-
-def run_count(options: Namespace) -> None:
-    """Print the count, write its table, draw it and write its page."""
-    _check_options(options)
-    corpus = read_corpus(options)
-    _check_used(corpus, options)
-    found = measure(corpus, options)
-    if options.json:
-        print(json.dumps(found, indent=2, allow_nan=False))
-    else:
-        print(as_text(found))
-    sys.stdout.flush()
-    written = []
-    if options.csv is not None:
-        options.csv.write_text(as_csv(found), "utf-8")
-        written.append(("table", options.csv))
-    if options.figure is not None or options.html is not None:
-        _say_what_is_drawn(found)
-    if options.figure is not None:
-        draw(found).savefig(options.figure, dpi=150)
-        written.append(("figure", options.figure))
-    if options.html is not None:
-        svg = io.StringIO()
-        draw(found).savefig(svg, format="svg")
-        options.html.write_text(count_page(found, svg.getvalue()), "utf-8")
-        written.append(("page", options.html))
-    if written and not options.json:
-        lines = [f"{what}: {printable(str(path))}" for what, path in written]
-        print("\n" + "\n".join(lines))
-
-
-def _say_what_is_drawn(found: dict[str, Any]) -> None:
-    n = len(groups_of(found)) if found["table"] else 0
-    if n > MOST_LINES and "period" in found["table"][0]:
-        print(
-            f"skcalib count: the figure shows the {MOST_LINES} largest of the {n} "
-            f"values of {printable(found['by'])!r}.",
-            file=sys.stderr,
-        )
-
-
-def check_dates(options: Namespace) -> None:
-    """Raise if options of dates are given without dates; set the default of --freq."""
-    if options.date is None:
-        for name in ("freq", "date_format"):
-            if getattr(options, name) is not None:
-                raise CommandError(
-                    f"{as_option(name)} needs --date COL, the column of dates."
-                )
-    elif options.freq is None:
-        options.freq = "year"
-
+from ._systems import safe_stem
 
 # Options that act on the labels, or on the correction by them.
 _OF_LABELS = (
@@ -247,22 +53,87 @@ _OF_LABELS = (
     *("date", "by", "trend"),
 )
 
+# If a warning contains one of these phrases, the interval may be invalid.
+_DOUBTS = ("do not look like a sample", "interval is not valid", "add up to")
+
+# Number of labels of 0 or 1 from which a model usually improves on labels alone.
+_FEW_LABELS = 50
+
+# Lines of a figure; of more groups, those with the largest counts are drawn.
+_MOST_LINES = 6
+_MOST_ROWS = 40
+# Names of periods at the axis.
+_MOST_TICKS = 12
+
+_CORRECTED = "corrected"
+_ALONE = "labels alone"
+_UNCORRECTED = "model alone"
+_NO_INTERVAL = "no valid interval"
+
+
+def run_count(options: Namespace) -> None:
+    """Print the count, write its table, draw it and write its page."""
+    _check_options(options)
+    corpus = read_corpus(options)
+    _check_used(corpus, options)
+    count = Count(measure(corpus, options))
+    print(as_json(count.found) if options.json else as_text(count.blocks()))
+    sys.stdout.flush()
+    if options.csv is not None:
+        options.csv.write_text(count.csv(), "utf-8")
+    if options.figure is not None or options.html is not None:
+        _say_what_is_drawn(count)
+    if options.figure is not None:
+        figure_of(count).savefig(options.figure, dpi=150)
+    if options.html is not None:
+        blocks = count.blocks(svg_of(figure_of(count)))
+        page = as_page(f"Corrected count: {count.found['file']}", blocks)
+        options.html.write_text(page, "utf-8")
+    written = {"table": options.csv, "figure": options.figure, "page": options.html}
+    lines = [
+        f"{name}: {printable(str(path))}" for name, path in written.items() if path
+    ]
+    if lines and not options.json:
+        print("\n" + "\n".join(lines))
+
+
+def _say_what_is_drawn(count: Count) -> None:
+    n = len(count.largest())
+    if n > _MOST_LINES and "period" in count.columns:
+        print(
+            f"skcalib count: the figure shows the {_MOST_LINES} largest of the {n} "
+            f"values of {printable(count.found['by'])!r}.",
+            file=sys.stderr,
+        )
+
+
+def check_dates(options: Namespace) -> None:
+    """Raise if options of dates are given without dates; set the default of --freq."""
+    if options.date is None:
+        why = "needs --date COL, the column of dates."
+        reject(options, ("freq", "date_format", "trend"), why)
+    # A default of argparse would hide that --freq was not given.
+    elif options.freq is None:
+        options.freq = "year"
+
 
 def _check_used(corpus: Corpus, options: Namespace) -> None:
     """Raise an error if options have nothing to act on."""
-    if options.percent and not corpus.is_proba:
-        raise CommandError(
-            "--percent needs probabilities. Name their column with --proba."
+    if not corpus.is_proba:
+        check_percent(options)
+    if corpus.n_drawn is None and np.isnan(corpus.label).all():
+        why = (
+            "needs labels, and no document has one. Without labels, only the sum of "
+            "the model is known. Name their column with --label, or their file with "
+            "--labels."
         )
-    if corpus.n_drawn is not None or not np.isnan(corpus.label).all():
-        return
-    for name in _OF_LABELS:
-        if getattr(options, name):
-            raise CommandError(
-                f"{corpus.path}: {as_option(name)} needs labels, and no document has "
-                "one. Without labels, only the sum of the model is known. Name their "
-                "column with --label, or their file with --labels."
-            )
+        reject(options, _OF_LABELS, why, f"{corpus.path}: ")
+
+
+def check_percent(options: Namespace) -> None:
+    """Raise an error if --percent has no probabilities to act on."""
+    why = "needs probabilities. Name their column with --proba."
+    reject(options, ["percent"], why)
 
 
 def _check_options(options: Namespace) -> None:
@@ -270,29 +141,445 @@ def _check_options(options: Namespace) -> None:
     check_dates(options)
     exclude(options, ("proba", "expected"), ("design", "inclusion"))
     exclude(options, ("percent", "expected"))
-    if options.trend and options.date is None:
-        raise CommandError("--trend needs --date COL, the column of dates.")
-    if options.empty_periods is not None and (options.mean or not options.trend):
-        raise CommandError(
-            "--empty-periods applies to --trend of counts. Periods without documents "
-            "have no mean."
+    if options.mean or not options.trend:
+        why = "applies to --trend of counts. Periods without documents have no mean."
+        reject(options, ["empty_periods"], why)
+    if options.design is not None:
+        why = (
+            "does not apply with --design, which says how 'skcalib sample' drew the "
+            "documents."
         )
-    for name in ("groups", "strata"):
-        if options.design is not None and getattr(options, name) is not None:
-            raise CommandError(
-                f"--{name} does not apply with --design, which says how 'skcalib "
-                "sample' drew the documents."
-            )
+        reject(options, ("groups", "strata"), why)
     if options.missing == "drop" and options.labels is None and options.design is None:
         raise CommandError(
             "--missing drop needs --labels or --design, which say what was drawn."
         )
     check_figure(options.figure, "--figure")
-    check_files(
-        [options.file, options.labels, options.design],
-        [
-            ("--csv", options.csv),
-            ("--figure", options.figure),
-            ("--html", options.html),
-        ],
-    )
+    read = [options.file, options.labels, options.design]
+    written = ("csv", "figure", "html")
+    check_files(read, [(as_option(name), getattr(options, name)) for name in written])
+
+
+class Count:
+    """A count in words and tables, from the numbers that ``--json`` prints."""
+
+    def __init__(self, found: dict[str, Any]):
+        self.found = found
+        self.rows: list[dict[str, Any]] = found["table"] or []
+        self.n_labelled: int = found["n_labelled"]
+        self.n_documents: int = found["n_documents"]
+        self.level = percent(found["confidence_level"])
+        self.is_mean = found["estimand"] == "mean"
+        self.is_proba = found["model"]["kind"] == "probability"
+        self.columns = self.rows[0].keys() if self.rows else ()
+        # Number of rows of the table that have no interval.
+        self.n_empty = sum(not row["n_labelled"] for row in self.rows)
+        self.uncorrected = self.number(found["uncorrected"])
+
+    def number(self, value: float | None) -> str:
+        """Return a number of a count or mean, with decimals for small ones."""
+        if value is None:
+            return ""
+        if self.is_mean:
+            return f"{value:.3f}"
+        high = self.found["high"]
+        scale = abs(high if high is not None else self.found["uncorrected"])
+        digits = 0 if scale >= 100 else 1
+        # Adding 0 removes the sign of a number that is rounded to -0.
+        return f"{round(value, digits) + 0:,.{digits}f}"
+
+    def interval(self, row: dict[str, Any]) -> str:
+        """Return the ends of an interval; an empty text if there is no interval."""
+        if row["low"] is None:
+            return ""
+        return f"{self.number(row['low'])} to {self.number(row['high'])}"
+
+    def blocks(self, svg: str | None = None) -> Iterator[Block]:
+        """Yield the count, with a figure for the page."""
+        verdict, *others = map(Paragraph, self.in_words())
+        warnings = self.warnings()
+        file = printable(self.found["file"])
+        yield Terminal([Line(f"{file}: {self.headline()}"), Paragraph(self.sources())])
+        yield Page([Paragraph(self.headline(), "soft")])
+        yield Paragraph(verdict.text, "verdict")
+        yield self.cards()
+        yield from others
+        yield Page(Paragraph(f"Warning: {each}") for each in warnings)
+        if svg is not None:
+            yield Figure(
+                svg, "Corrected counts with intervals, and counts by the model alone"
+            )
+        yield Terminal([Line(), self.totals()])
+        if self.rows:
+            yield from (Heading(self.rows_in_words()), self.table())
+        if self.found["trend"]:
+            yield from self.trends()
+        if warnings:
+            yield Terminal([Heading("warnings"), *listed(warnings)])
+        yield from (Heading("what to do now"), *listed(self.steps()))
+        yield Page([Heading("How this was made"), self.settings()])
+
+    def headline(self) -> str:
+        """Return how many documents there are, and how many have labels."""
+        text = f"{self.n_documents:,} documents, {self.n_labelled:,} with a label"
+        if self.found.get("n_groups") is not None:
+            text += f" in {self.found['n_groups']:,} groups"
+        return text
+
+    def sources(self) -> str:
+        """Return which columns and files were read, since columns may be guessed."""
+        model, design = self.found["model"], self.found["design"]
+        text = f"model: {model['kind']} in column {model['column']!r}"
+        if not self.n_labelled:
+            return text
+        text += f"; labels: {self.found['labels']}; inclusion probabilities: "
+        text += design["inclusion_probability"]
+        n_strata = len(design["strata"])
+        return f"{text}, {n_strata} strata" if n_strata else text
+
+    def estimand(self) -> str:
+        """Return what is estimated."""
+        if not self.is_mean:
+            return "count"
+        return "share of documents" if self.is_proba else "mean per document"
+
+    def in_words(self) -> list[str]:
+        """Return what the count is, and what the model and the labels say."""
+        found, what = self.found, self.estimand()
+        if not self.n_labelled:
+            return [
+                f"The {what} by the model's {found['model']['column']!r} alone is "
+                f"{self.uncorrected}. It has {_NO_INTERVAL}: without labels, the error "
+                "of the model is not known."
+            ]
+        estimate = self.number(found["estimate"])
+        if self.n_labelled == self.n_documents:
+            return [
+                f"All documents have labels: the {what} is {estimate}, without "
+                "sampling error."
+            ]
+        inside = found["low"] <= found["uncorrected"] <= found["high"]
+        return [
+            f"The corrected {what} is {estimate}, with a {self.level} interval of "
+            f"{self.interval(found)}. It is valid for these documents even if the "
+            "model is wrong, provided that the labelled documents were drawn at "
+            "random.",
+            f"The model alone says {self.uncorrected}, "
+            f"{'inside' if inside else 'outside'} of this interval.",
+            f"With the model, {self.n_labelled:,} labels are worth about "
+            f"{found['equivalent_labels']:,.0f}.",
+        ]
+
+    def totals(self) -> Table:
+        """Return the corrected count, and those by labels and by the model alone."""
+        rows = [
+            [name, self.number(row["estimate"]), self.interval(row)]
+            for name, row in self.estimates().items()
+        ]
+        last = [f"{_UNCORRECTED}, uncorrected", self.uncorrected, _NO_INTERVAL]
+        return Table(["", self.found["estimand"], self.level], [*rows, last])
+
+    def estimates(self) -> dict[str, dict[str, Any]]:
+        """Return the estimates that have an interval."""
+        if not self.n_labelled:
+            return {}
+        return {_CORRECTED: self.found, _ALONE: self.found["labels_only"]}
+
+    def cards(self) -> Cards:
+        """Return cards with the counts, and with what the labels are worth."""
+        cards = [
+            (
+                name.capitalize(),
+                self.number(row["estimate"]),
+                f"{self.level} interval {self.interval(row)}",
+            )
+            for name, row in self.estimates().items()
+        ]
+        cards.append((_UNCORRECTED.capitalize(), self.uncorrected, _NO_INTERVAL))
+        if self.n_labelled:
+            worth = f"worth {self.found['equivalent_labels']:,.0f} with the model"
+            cards.append(("Labels", f"{self.n_labelled:,}", worth))
+        return Cards(cards)
+
+    def rows_in_words(self) -> str:
+        """Return how many rows the table has, and how many without a label."""
+        found, n = self.found, len(self.rows)
+        what = "row" if found["freq"] is None or found["by"] is not None else "period"
+        text = f"{n} {what}{'s' * (n != 1)}, {self.n_empty} without a label"
+        n_without = found["n_periods_without_documents"]
+        if n_without:
+            have = "period has" if n_without == 1 else "periods have"
+            text += f"; {n_without} {have} no document"
+        return text
+
+    def table(self) -> Table:
+        """Return the table of periods and groups."""
+        names = {"period": self.found["freq"], "by": self.found["by"]}
+        keys = [key for key in names if key in self.columns]
+        header = [*(str(names[key]) for key in keys), "documents", "labels"]
+        header += [self.found["estimand"], self.level, _UNCORRECTED]
+        rows = [
+            [
+                *(str(row[key]) for key in keys),
+                f"{row['n_documents']:,}",
+                f"{row['n_labelled']:,}",
+                self.number(row["estimate"]),
+                self.interval(row) or "none",
+                self.number(row["uncorrected"]),
+            ]
+            for row in self.rows
+        ]
+        return Table(header, rows)
+
+    def trends(self) -> list[Block]:
+        """Return the definition and the table of the trends."""
+        rows = [
+            [
+                "all" if each["by"] is None else each["by"],
+                f"{each['estimate']:+.3g}",
+                ends(each, "+.3g"),
+                f"{each['uncorrected']:+.3g}",
+                "rises"
+                if each["low"] > 0
+                else "falls"
+                if each["high"] < 0
+                else "not shown",
+            ]
+            for each in self.found["trend"]
+        ]
+        header = [self.found["by"] or "corpus", "trend", self.level, _UNCORRECTED]
+        return [
+            Heading(
+                f"trend: change of the {self.found['estimand']} per "
+                f"{self.found['freq']}, least squares"
+            ),
+            Table([*header, "verdict"], rows),
+        ]
+
+    def warnings(self) -> list[str]:
+        """Return warnings, notes, and rows without an interval, as sentences."""
+        sentences = [*self.found["warnings"], *self.found["notes"]]
+        if self.n_empty:
+            sentences.append(
+                f"{self.n_empty} of {len(self.rows)} rows have no labelled document. "
+                "Their estimate uses the mean error of the whole corpus, and they have "
+                "no interval."
+            )
+        return sentences
+
+    def settings(self) -> Table:
+        """Return the columns and files that were read."""
+        found = self.found
+        rows = [
+            ["documents", found["file"]],
+            ["labels", found["labels"] or "none"],
+            [f"{found['model']['kind']} by the model", found["model"]["column"]],
+            ["inclusion probabilities", found["design"]["inclusion_probability"]],
+            ["strata", str(len(found["design"]["strata"]) or "none")],
+            ["skcalib", __version__],
+        ]
+        return Table(["what", "value"], rows)
+
+    def steps(self) -> list[str]:
+        """Return what to do now, a sentence or two each."""
+        if not self.n_labelled:
+            return self._how_to_label()
+        steps = []
+        if self.n_empty and self.found["freq"] is not None:
+            date = f"--date {shlex.quote(self.found['date'])}"
+            steps.append(
+                "For an interval in each period, draw within periods: "
+                f"{self._sample_command(max(100, self.n_labelled))} {date} --freq "
+                f"{self.found['freq']}"
+            )
+        if self.n_labelled == self.n_documents:
+            return [
+                *steps,
+                "All documents have a label. If nobody labelled some of them, leave "
+                "their cells empty: a 0 is a label.",
+            ]
+        return [*steps, *self._how_many_more(), self._how_to_quote()]
+
+    def _how_to_label(self) -> list[str]:
+        """Return how to count with a sample that lies here, or how to draw one."""
+        sample = Path(f"{safe_stem(Path(self.found['file']))}.sample.csv")
+        design = design_path(sample)
+        # A sample that was drawn and labelled is easily forgotten.
+        if sample.exists() and design.exists():
+            return [
+                f"{sample} and {design} are in this folder and are not used. Count "
+                f"with the labels: {self._command('count')} {self._model_option()} "
+                f"--labels {shlex.quote(str(sample))} --design "
+                f"{shlex.quote(str(design))}"
+            ]
+        return [
+            "Draw documents to label at random: "
+            f"{self._sample_command(min(100, self.n_documents))}",
+            "If documents have labels already, name their column with --label, or "
+            "their file with --labels.",
+        ]
+
+    def _command(self, name: str) -> str:
+        return f"skcalib {name} {shlex.quote(self.found['file'])}"
+
+    def _model_option(self) -> str:
+        name = "proba" if self.is_proba else "expected"
+        return f"--{name} {shlex.quote(self.found['model']['column'])}"
+
+    def _sample_command(self, n: int) -> str:
+        return f"{self._command('sample')} --n {n} {self._model_option()}"
+
+    def _how_many_more(self) -> list[str]:
+        n, n_all = self.n_labelled, self.n_documents
+        # The variance of n of N documents is proportional to 1 / n - 1 / N.
+        needed = round(1 / (1 / n_all + (1 / n - 1 / n_all) / 4))
+        steps = [
+            f"To halve the width of the interval, label about {needed - n:,} more "
+            f"documents: {needed:,} of {n_all:,} in all. Choose the number before you "
+            "see the interval; do not stop when it is narrow enough."
+        ]
+        worth = self.found["equivalent_labels"]
+        if worth < n:
+            why = "The model's numbers are hardly correlated with the labels."
+            if n < _FEW_LABELS:
+                why = f"This is usual with fewer than {_FEW_LABELS} labels."
+            steps.append(
+                f"The model makes the interval wider: with the model, {n:,} labels are "
+                f"worth {worth:,.0f}. {why}"
+            )
+        return steps
+
+    def _how_to_quote(self) -> str:
+        found = self.found
+        if any(doubt in each for each in found["warnings"] for doubt in _DOUBTS):
+            return (
+                "Do not quote the interval before the warnings are resolved: it is "
+                "valid only if the documents were drawn at random, as the options "
+                "state."
+            )
+        what = "documents" if self.is_proba else "in all"
+        if self.is_mean:
+            what = "of the documents" if self.is_proba else "per document"
+        is_equal = found["design"]["inclusion_probability"] == "equal"
+        drawn = "at random" + " with known probabilities" * (not is_equal)
+        return (
+            f"Quote: {self.number(found['estimate'])} {what} ({self.level} interval "
+            f"{self.interval(found)}); the model's sum, corrected by "
+            f"{self.n_labelled:,} of {self.n_documents:,} documents that were drawn "
+            f"{drawn} and labelled by hand."
+        )
+
+    def csv(self) -> str:
+        """Return a row for each period and group, or one row for the corpus."""
+        names: list[str] = [key for key in ("period", "by") if key in self.columns]
+        names += ["estimate", "low", "high", "standard_error", "uncorrected"]
+        return as_csv([*names, "n_documents", "n_labelled"], self.rows or [self.found])
+
+    def largest(self) -> list[str]:
+        """Return the groups of the table, the largest first."""
+        total: dict[str, float] = {}
+        for row in self.rows:
+            if "by" in row:
+                total[row["by"]] = total.get(row["by"], 0.0) + row["estimate"]
+        return sorted(total, key=lambda name: -total[name])
+
+
+def figure_of(count: Count) -> Any:
+    """Return the figure of a count: over periods, or a row for each group."""
+    from matplotlib.figure import Figure
+
+    label = f"{count.estimand().capitalize()}, {count.level} interval"
+    if "period" in count.columns:
+        figure = Figure(figsize=(7.2, 4.2), layout="constrained")
+        axes = figure.subplots()
+        _over_time(axes, count)
+        axes.set_ylabel(label)
+        return figure
+    shown = _dots(count)
+    height = max(2.2, 0.32 * len(shown) + 1.4)
+    figure = Figure(figsize=(6.4, height), layout="constrained")
+    axes = figure.subplots()
+    _as_dots(axes, shown, has_model=bool(count.rows))
+    axes.set_xlabel(label)
+    return figure
+
+
+def _over_time(axes: Any, count: Count) -> None:
+    """Draw estimates with intervals and the model's counts over periods."""
+    names = count.found["period_labels"]
+    place = {name: k for k, name in enumerate(names)}
+    groups: list[str | None] = [*count.largest()[:_MOST_LINES]] or [None]
+    for k, group in enumerate(groups):
+        part = [row for row in count.rows if group is None or row["by"] == group]
+        x = np.array([place[row["period"]] for row in part], dtype=float)
+        # Groups stand beside each other within a period.
+        x += 0.12 * (k - (len(groups) - 1) / 2)
+        # None of a row without an interval becomes NaN.
+        y, low, high, model = (
+            np.array([row[name] for row in part], dtype=float)
+            for name in ("estimate", "low", "high", "uncorrected")
+        )
+        known = np.isfinite(low)
+        line = axes.errorbar(
+            x[known],
+            y[known],
+            np.maximum([y - low, high - y], 0)[:, known],
+            fmt="o",
+            label=_CORRECTED if group is None else printable(group),
+        )
+        color = line[0].get_color()
+        if not known.all():
+            axes.plot(x[~known], y[~known], "o", mfc="none", color=color)
+        axes.plot(
+            x,
+            model,
+            "--",
+            lw=1,
+            color="0.4" if group is None else color,
+            label=f"{_UNCORRECTED} (no interval)" if k == 0 else None,
+        )
+    # Round up, so that there are at most _MOST_TICKS names.
+    step = -(-len(names) // _MOST_TICKS)
+    axes.set_xticks(range(0, len(names), step), names[::step])
+    if len(names) > _MOST_TICKS // 2:
+        axes.tick_params(axis="x", rotation=45)
+    # Counts begin at 0, and only a negative end of an interval lies below.
+    axes.set_ylim(bottom=min(0, axes.get_ylim()[0]))
+    _legend(axes)
+
+
+def _legend(axes: Any) -> None:
+    """Place the legend above the axes, where it covers nothing."""
+    n = len(axes.get_legend_handles_labels()[1])
+    axes.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=min(n, 4))
+
+
+def _dots(count: Count) -> list[tuple[str, dict[str, Any]]]:
+    """Return the names and numbers of the rows, from the top."""
+    if count.rows:
+        # The rows keep the order of the table.
+        largest = set(count.largest()[:_MOST_ROWS])
+        return [(row["by"], row) for row in count.rows if row["by"] in largest]
+    alone = {"estimate": count.found["uncorrected"], "low": None, "high": None}
+    return [*count.estimates().items(), (f"{_UNCORRECTED} (no interval)", alone)]
+
+
+def _as_dots(
+    axes: Any, shown: list[tuple[str, dict[str, Any]]], *, has_model: bool
+) -> None:
+    """Draw a row for each group, or for the three ways to count."""
+    for k, (_, row) in enumerate(shown):
+        if row["low"] is None:
+            axes.plot(row["estimate"], k, "o", mfc="none", color="0.4")
+            continue
+        sides = [row["estimate"] - row["low"]], [row["high"] - row["estimate"]]
+        axes.errorbar(row["estimate"], k, xerr=sides, fmt="o", color="C0")
+    if has_model:
+        values = [row["uncorrected"] for _, row in shown]
+        label = f"{_UNCORRECTED} (no interval)"
+        axes.plot(values, range(len(shown)), "x", color="0.4", label=label)
+        _legend(axes)
+    axes.set_yticks(range(len(shown)), [printable(name) for name, _ in shown])
+    # The first row is at the top.
+    axes.set_ylim(len(shown) - 0.4, -0.6)
+    axes.set_xlim(left=min(0, axes.get_xlim()[0]))

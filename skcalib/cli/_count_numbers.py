@@ -12,6 +12,7 @@ import numpy as np
 
 from .._periods import slope_weights, times_of_trend
 from ..counts import CorrectedCount, corrected_count
+from ._blocks import estimate_of
 from ._count_corpus import Corpus
 from ._shared import CommandError
 
@@ -132,6 +133,7 @@ def _trends(
     """Return the trend of the corpus and the trend of each value of --by."""
     assert corpus.periods is not None
     number = corpus.periods.number.astype(np.float64)
+    # A slope needs two points in time.
     if (number == number[0]).all():
         raise CommandError(
             f"{corpus.path}: --trend needs documents in two periods or more. All are "
@@ -146,31 +148,21 @@ def _trends(
         said.add(str(each.message))
     parts: list[tuple[str | None, np.ndarray]] = [(None, np.ones(number.size))]
     if corpus.by is not None:
-        parts += [
-            (name, (corpus.by == code).astype(np.float64))
-            for code, name in enumerate(corpus.by_names)
-        ]
-    weights: list[tuple[str | None, np.ndarray]] = []
+        codes = enumerate(corpus.by_names)
+        parts += [(name, (corpus.by == code).astype(float)) for code, name in codes]
+    trends = []
     for name, inside in parts:
         if options.mean:
             weight = _weights_of_means(corpus.periods.number, inside)
         else:
             weight = slope_weights(number, times) * inside
+        # The mean of a part in one period has no slope.
         if weight.any():
-            weights.append((name, weight))
-    trends = []
-    for by, own in weights:
-        result = count(weight=own)
-        trends.append(
-            {
-                "by": by,
-                "estimate": result.estimate,
-                "low": result.low,
-                "high": result.high,
-                "uncorrected": result.uncorrected,
-                "labels_only": result.labels_only._asdict(),
-            }
-        )
+            result = count(weight=weight)
+            alone = result.labels_only._asdict()
+            trend: dict[str, Any] = {"by": name, **estimate_of(result)}
+            trend |= {"uncorrected": result.uncorrected, "labels_only": alone}
+            trends.append(trend)
     return trends
 
 

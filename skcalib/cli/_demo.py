@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 from argparse import Namespace
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from textwrap import fill
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
@@ -22,51 +21,19 @@ from sklearn.preprocessing import StandardScaler
 from .._results import p_text
 from ..datasets import fetch_ark_twitter_pos, make_tagged_sentences
 from ..evaluation import accuracy_interval
-from ..metrics import calibration_error, calibration_error_interval
+from ..metrics import (
+    CalibrationErrorInterval,
+    calibration_error,
+    calibration_error_interval,
+)
 from ..plot import ReliabilityDisplay
 from ..queries import TagQuery
+from ..rates._accuracy import AccuracyInterval
 from ..scorers import log_likelihood_scorer
 from ..sequence import CRFTagger, HMMTagger, TokenFeatures
-from ._advice import SIGNIFICANT, MeasuredModel, demo_steps
-from ._shared import check_files, new_axes, print_table, save_figure
-
-DESCRIPTION = """\
-Compare the calibration of models, print a table and what to do now, and draw a
-figure.
-"""
-
-EPILOG = """\
-data:
-  classification   naive Bayes and logistic regression, out of fold, on two
-                   data sets that come with scikit-learn; a few seconds
-  tagged           taggers (HMM and CRF) on generated sentences; about a minute
-  ark_twitter_pos  the same taggers on tweets, downloaded once to the folder
-                   SKCALIB_DATA or ~/skcalib_data; two minutes on two cores
-"""
-
-
-def add_demo(commands: argparse._SubParsersAction) -> None:
-    """Add the command to the parser."""
-    demo = commands.add_parser(
-        "demo",
-        help="compare models on data that are available without preparation",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-    )
-    demo.set_defaults(run=run_demo)
-    demo.add_argument(
-        "--data",
-        choices=["classification", "tagged", "ark_twitter_pos"],
-        default="classification",
-        help="see below (default: %(default)s)",
-    )
-    demo.add_argument(
-        "--output",
-        type=Path,
-        default=Path("skcalib-demo"),
-        metavar="DIR",
-        help="folder for the figure, created if it is missing (default: %(default)s)",
-    )
+from ._blocks import as_text, bracketed, ends, listed, text_columns
+from ._report import ENOUGH_FOR_ISOTONIC, error_ends
+from ._shared import check_files, new_axes, save_figure
 
 
 def run_demo(options: Namespace) -> None:
@@ -75,6 +42,69 @@ def run_demo(options: Namespace) -> None:
         _compare_classifiers(options.output)
     else:
         _compare_taggers(options.data, options.output)
+
+
+# p-values below this show a miscalibration of a model.
+SIGNIFICANT = 0.05
+
+
+class MeasuredModel(NamedTuple):
+    """A model of the demo with its numbers, and with its row of the table by column.
+
+    `unit` is the plural of what `n` counts.
+    """
+
+    name: str
+    n: int
+    unit: str
+    accuracy: AccuracyInterval
+    error: CalibrationErrorInterval
+    is_tagger: bool = False
+    cells: dict[str, str] = {}
+
+
+def demo_steps(models: list[MeasuredModel]) -> list[str]:
+    """Return what to do now about several models, one sentence or two each."""
+    off = [each for each in models if each.error.p_value < SIGNIFICANT]
+    names: dict[str, list[str]] = {}
+    for each in off:
+        # Models with the same advice share a sentence.
+        names.setdefault(_how_to_recalibrate_model(each), []).append(each.name)
+    steps = [f"Recalibrate {'; '.join(some)}: {how}" for how, some in names.items()]
+    steps += [
+        f"Leave {each.name} as it is: no miscalibration is shown. An error of up to "
+        f"{each.error.high:.3f} is compatible with the data."
+        for each in models
+        if each not in off
+    ]
+    widest = max(models, key=lambda each: each.error.high - each.error.low)
+    steps.append(
+        "To halve the width of an interval, collect four times the data: for "
+        f"{widest.name}, whose calibration error has the widest interval, about "
+        f"{3 * widest.n:,} more {widest.unit}."
+    )
+    best = min(models, key=lambda each: each.error.estimate)
+    accuracy, error = best.accuracy.to_dict(), best.error.to_dict()
+    steps.append(
+        f"Quote, for example: {best.name}, accuracy {accuracy['estimate']:.3f} (95% "
+        f"interval {ends(accuracy, '.3f')}); calibration error {error['estimate']:.3f} "
+        f"(95% interval {error_ends(error)}, debiased root mean square); {best.n:,} "
+        f"{best.unit} that the model was not fitted to."
+    )
+    return steps
+
+
+def _how_to_recalibrate_model(model: MeasuredModel) -> str:
+    if model.is_tagger:
+        how = "fit one temperature with skcalib.recalibration.TemperatureScaling"
+    elif model.n >= ENOUGH_FOR_ISOTONIC:
+        how = "use sklearn.calibration.CalibratedClassifierCV(model, method='isotonic')"
+    else:
+        how = (
+            "use sklearn.calibration.CalibratedClassifierCV(model, method='sigmoid'); "
+            "isotonic regression needs about a thousand rows"
+        )
+    return f"{how}. Measure the result on {model.unit} that it was not fitted to."
 
 
 # Classifiers, on data sets of scikit-learn.
@@ -91,43 +121,33 @@ def _classifiers() -> dict[str, Any]:
     }
 
 
-def _classifier_row(
+def _measure_classifier(
     data: str, name: str, y: np.ndarray, proba: np.ndarray
-) -> tuple[tuple[str, ...], MeasuredModel]:
-    """Return the cells of one line of the table, and their numbers."""
+) -> MeasuredModel:
     predicted = proba.argmax(axis=1)
     accuracy = accuracy_interval(predicted == y)
     confidence = float(proba.max(axis=1).mean())
-    result = calibration_error_interval(y, proba)
+    error = calibration_error_interval(y, proba)
     direction = "not shown to be off"
-    if result.p_value < SIGNIFICANT:
+    if error.p_value < SIGNIFICANT:
+        # Miscalibration can be in both directions and cancel in the mean.
         direction = "right on average"
         if not accuracy.low <= confidence <= accuracy.high:
             over = confidence > accuracy.estimate
             direction = "overconfident" if over else "underconfident"
-    cells = (
-        data,
-        name,
-        f"{accuracy.estimate:.3f}",
-        f"{f1_score(y, predicted, average='macro'):.3f}",
-        f"{result.estimate:.3f} [{result.low:.3f}, {result.high:.3f}]",
-        p_text(result.p_value, ".2g"),
-        f"{confidence:.3f}",
-        direction,
+    cells = {
+        "data": data,
+        "model": name,
+        "accuracy": f"{accuracy.estimate:.3f}",
+        "F1": f"{f1_score(y, predicted, average='macro'):.3f}",
+        "calibration error": _cell(error, ".3f"),
+        "p": p_text(error.p_value, ".2g"),
+        "confidence": f"{confidence:.3f}",
+        "confidence is": direction,
+    }
+    return MeasuredModel(
+        f"{name} on {data}", y.size, "rows", accuracy, error, cells=cells
     )
-    return cells, MeasuredModel(f"{name} on {data}", y.size, "rows", accuracy, result)
-
-
-CLASSIFIER_COLUMNS = (
-    "data",
-    "model",
-    "accuracy",
-    "F1",
-    "calibration error",
-    "p",
-    "confidence",
-    "confidence is",
-)
 
 
 def _figure_in(folder: Path, name: str) -> Path:
@@ -146,8 +166,7 @@ def _compare_classifiers(output: Path) -> None:
         "probability and\nhow often it comes true, with a 95% interval; p tests "
         "perfect calibration.\n"
     )
-    rows: list[tuple[str, ...]] = [CLASSIFIER_COLUMNS]
-    models = []
+    models: list[MeasuredModel] = []
     panels = new_axes(len(data))
     for ax, (title, load) in zip(panels, data.items(), strict=True):
         X, y = load(return_X_y=True)
@@ -155,13 +174,10 @@ def _compare_classifiers(output: Path) -> None:
             name: cross_val_predict(model, X, y, cv=N_FOLDS, method="predict_proba")
             for name, model in _classifiers().items()
         }
-        for name, found in proba.items():
-            row, model = _classifier_row(title, name, y, found)
-            rows.append(row)
-            models.append(model)
+        models += [_measure_classifier(title, name, y, q) for name, q in proba.items()]
         ReliabilityDisplay.from_predictions(y, proba, ax=ax)
         ax.set_title(f"{title}, {len(np.unique(y))} classes")
-    print_table(rows)
+    _print_table(models)
     save_figure(panels, path, dpi=120)
     print(
         "\nNaive Bayes assumes independent features, so it counts the same evidence "
@@ -171,10 +187,18 @@ def _compare_classifiers(output: Path) -> None:
     print(f"\n'skcalib report FILE' measures predictions of your own.\nFigure: {path}")
 
 
+def _cell(error: CalibrationErrorInterval, digits: str) -> str:
+    return f"{error.estimate:{digits}} {bracketed(error.to_dict(), digits)}"
+
+
+def _print_table(models: list[MeasuredModel]) -> None:
+    rows: list[Iterable[str]] = [models[0].cells, *(m.cells.values() for m in models)]
+    print("\n".join(text_columns(rows, is_left=True)))
+
+
 def _print_steps(models: list[MeasuredModel]) -> None:
     print("\nwhat to do now")
-    for step in demo_steps(models):
-        print(fill(step, 78, initial_indent="- ", subsequent_indent="  "))
+    print(as_text(listed(demo_steps(models))))
 
 
 # Taggers, on tweets or generated sentences.
@@ -245,6 +269,7 @@ def _choose(
         return {}
     X = [*corpus.train[0], *corpus.dev[0]]
     y = [*corpus.train[1], *corpus.dev[1]]
+    # -1 marks rows that are never held out.
     fold = np.repeat([-1, 0], [len(corpus.train[0]), len(corpus.dev[0])])
     search = GridSearchCV(
         model,
@@ -270,38 +295,29 @@ def _tag_probabilities(
     return found
 
 
-TAGGER_COLUMNS = (
-    "model",
-    "settings",
-    "accuracy",
-    "confidence",
-    "error over all tags",
-    "squared error",
-)
-
-
-def _tagger_row(
+def _measure_tagger(
     name: str, model: Any, settings: dict[str, Any], proba: Any, corpus: _Corpus
-) -> tuple[tuple[str, ...], MeasuredModel]:
-    """Return the cells of one line of the table, and their numbers."""
+) -> MeasuredModel:
     X, y = corpus.test
-    tokens = TagQuery("top").from_proba(y, proba, model.classes_)
-    pairs = TagQuery().from_proba(y, proba, model.classes_)
-    one = TagQuery(corpus.tag).from_proba(y, proba, model.classes_)
+    tokens, pairs, one = (
+        TagQuery(tag).from_proba(y, proba, model.classes_)
+        for tag in ("top", None, corpus.tag)
+    )
+    accuracy = accuracy_interval(tokens.y_true, groups=tokens.groups)
     error = calibration_error_interval(pairs.y_true, pairs.y_proba, groups=pairs.groups)
     square = calibration_error(one.y_true, one.y_proba, bin_size=BIN_SIZE, squared=True)
     shown = [f"{key.split('__')[-1]}={value:g}" for key, value in settings.items()]
-    accuracy = accuracy_interval(tokens.y_true, groups=tokens.groups)
-    cells = (
-        name,
-        ", ".join(shown).replace("emission_pseudocount", "emissions"),
-        f"{accuracy.estimate:.3f}",
-        f"{tokens.y_proba.mean():.3f}",
-        f"{error.estimate:.4f} [{error.low:.4f}, {error.high:.4f}]",
-        f"{square:.6f}",
+    cells = {
+        "model": name,
+        "settings": ", ".join(shown).replace("emission_pseudocount", "emissions"),
+        "accuracy": f"{accuracy.estimate:.3f}",
+        "confidence": f"{tokens.y_proba.mean():.3f}",
+        "error over all tags": _cell(error, ".4f"),
+        "squared error": f"{square:.6f}",
+    }
+    return MeasuredModel(
+        name, len(X), "sentences", accuracy, error, is_tagger=True, cells=cells
     )
-    measured = MeasuredModel(name, len(X), "sentences", accuracy, error, is_tagger=True)
-    return cells, measured
 
 
 def _compare_taggers(data: str, output: Path) -> None:
@@ -314,12 +330,9 @@ def _compare_taggers(data: str, output: Path) -> None:
         f"{len(corpus.test[0])} ({n_tokens} tokens) to test."
     )
     found = _tag_probabilities(corpus)
-    rows = [
-        _tagger_row(name, model, settings, proba, corpus)
-        for name, (model, settings, proba) in found.items()
-    ]
+    models = [_measure_tagger(name, *each, corpus) for name, each in found.items()]
     print()
-    print_table([TAGGER_COLUMNS, *(cells for cells, _ in rows)])
+    _print_table(models)
     print(
         "\naccuracy, confidence: of the best tag of a token; a confidence above the "
         "accuracy\n  is overconfidence\n"
@@ -328,7 +341,7 @@ def _compare_taggers(data: str, output: Path) -> None:
         f"squared error: of the query 'is it {corpus.tag}?', bins of {BIN_SIZE}"
     )
     _draw_taggers(found, corpus, path)
-    _print_steps([model for _, model in rows])
+    _print_steps(models)
     print(f"\nFigure: {path}")
 
 

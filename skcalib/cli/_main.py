@@ -1,4 +1,4 @@
-"""The command ``skcalib``: its parser, its errors and its exit status."""
+"""The command ``skcalib``: its errors, its warnings and its exit status."""
 
 from __future__ import annotations
 
@@ -11,74 +11,27 @@ import warnings
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
-from typing import Any, NoReturn, TextIO, cast
+from typing import Any, TextIO, cast
 
-from .. import __version__
 from .._errors import printable, shortened
-from ._compare import add_compare
-from ._count import add_count
-from ._demo import add_demo
-from ._report import add_report
-from ._sample import add_sample
+from ._compare import run_compare
+from ._count import run_count
+from ._demo import run_demo
+from ._options import parser
+from ._report import run_report
+from ._sample import run_sample
 from ._shared import DONE, INTERRUPTED, WRONG_USE, CommandError
 
-DESCRIPTION = """\
-Are the probabilities of a model calibrated? If the model gives 70% to some
-cases, do 70% of them come true?
-
-One command measures the calibration in your own file, one compares systems,
-and one shows an example:
-
-  skcalib report answers.csv   the answers of your model: the output of an
-                               evaluation harness, or a table with one column
-                               for right or wrong and one for probabilities
-  skcalib compare old new      is a system better than another on the same
-                               questions?
-  skcalib demo                 two classifiers side by side, in a few seconds
-
-A sum of probabilities over documents estimates a count, with the errors of the
-model. Two commands draw documents to label and correct the count:
-
-  skcalib sample docs.csv --n 100   which documents to label
-  skcalib count docs.csv            the corrected count, with an interval
-"""
-
-EPILOG = """\
-'skcalib COMMAND --help' explains a command. For classifiers, taggers and
-coreference models in Python, import skcalib.
-"""
-
+_RUN: dict[str, Callable[[argparse.Namespace], int | None]] = {
+    "report": run_report,
+    "compare": run_compare,
+    "sample": run_sample,
+    "count": run_count,
+    "demo": run_demo,
+}
 
 # matplotlib's warning about a character
 _LACKING = re.compile(r"Glyph (\d+) .* missing from")
-
-
-class _Parser(argparse.ArgumentParser):
-    """A parser that does not rewrap its texts and whose errors refer to the help."""
-
-    def __init__(self, **kwargs: Any):
-        formatter = argparse.RawDescriptionHelpFormatter
-        super().__init__(formatter_class=formatter, **kwargs)
-
-    def error(self, message: str) -> NoReturn:
-        self.print_usage(sys.stderr)
-        problem = shortened(printable(message))
-        error = f"{self.prog}: error: {problem}. See '{self.prog} --help'.\n"
-        self.exit(WRONG_USE, error)
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="skcalib", description=DESCRIPTION, epilog=EPILOG)
-    parser.add_argument("--version", action="version", version=__version__)
-    commands = parser.add_subparsers(
-        dest="command", required=True, metavar="COMMAND", title="commands"
-    )
-    add_report(commands)
-    add_compare(commands)
-    add_sample(commands)
-    add_count(commands)
-    add_demo(commands)
-    return parser
 
 
 def _remedy(arguments: argparse.Namespace, error: Exception) -> str:
@@ -162,13 +115,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(argv: Sequence[str] | None) -> int:
     """Run a command and print its errors and warnings; return the exit status."""
-    arguments = _parser().parse_args(argv)
+    arguments = parser().parse_args(argv)
     caught = _Warnings(arguments.command)
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("default", message=_LACKING.pattern)
             warnings.showwarning = caught.show  # type: ignore[assignment]
-            status = arguments.run(arguments)
+            status = _RUN[arguments.command](arguments)
         sys.stdout.flush()
     except (CommandError, OSError) as error:
         message = shortened(printable(f"{error}{_remedy(arguments, error)}"))

@@ -2,30 +2,43 @@
 
 from __future__ import annotations
 
-import argparse
 import io
-import json
+import platform
 import sys
 import warnings
 from argparse import Namespace
+from collections.abc import Iterator
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from .. import __version__
 from .._errors import printable
-from ..evaluation._evaluation import POLICIES
-from ..evaluation._read import FORMATS
+from .._results import is_open, p_text
+from ..metrics._interval import LEAST_GROUPS, LEAST_UNITS
 from ..plot import ReliabilityDisplay
-from ._labels import HELP as LABELS_HELP
-from ._report_numbers import (
-    adjust_pvalues,
-    measure,
-    stated_values,
-    with_probabilities,
+from ._blocks import (
+    Block,
+    Cards,
+    Figure,
+    Heading,
+    Line,
+    Page,
+    Paragraph,
+    Table,
+    Terminal,
+    as_json,
+    as_page,
+    as_text,
+    bracketed,
+    ends,
+    listed,
+    percent,
 )
-from ._report_page import report_page
-from ._report_text import as_json, as_text, systems_table
+from ._options import reject
+from ._report_numbers import N_REGIONS, measure, with_probabilities
 from ._shared import (
     CommandError,
     as_option,
@@ -34,158 +47,37 @@ from ._shared import (
     check_level,
     exclude,
     new_axes,
-    one_group,
     save_figure,
 )
 from ._systems import Answers, System, read_systems, safe_stem
 
-DESCRIPTION = """\
-Measure the accuracy and the calibration of answers: print the numbers and draw
-a reliability plot.
-
-A file is the output of an evaluation harness (lm-evaluation-harness,
-inspect_ai, HELM, lighteval, HLE, simple-evals, promptfoo, deepeval, OpenAI
-evals), or a table with one row per answer. One column says whether the answer
-was right, and another contains the probability that it is right:
-
-  question,correct,confidence
-  capital of Peru,1,0.98
-  boiling point of tin,0,0.75
-
-Columns with usual names are found (correct, y_true, label, ...; confidence,
-probability, score, ...); others are named by --y-true and --y-proba.
-"""
-
-EPILOG = """\
-examples:
-  skcalib report answers.csv
-  skcalib report answers.jsonl --percent --by model
-  skcalib report mails.tsv --y-true class --pos-label spam --y-proba p
-  skcalib report samples_gsm8k_*.jsonl --filter strict-match
-  skcalib report logs/*.eval --html report.html
-  skcalib report judged.json --labels people.csv
-
-The report contains the fraction of right answers with an interval, and whether
-probabilities are too high or too low on average. It contains the calibration
-error (root mean square distance between probability and frequency) with its
-interval, a test of perfect calibration, and the Brier score with its parts. A
-table has one row per tenth of the probabilities, or one row per probability if
-there are at most twenty different ones. Files of one run, with one task each,
-are combined in one report.
-"""
-
 # With more values of --by, the colours of the figure would repeat.
-MOST_CURVES = 10
+_MOST_CURVES = 10
 
+# Largest number of parts with their own report; others only have a table row.
+_MOST_REPORTS = 12
 
-def add_report(commands: argparse._SubParsersAction) -> None:
-    """Add the command to the parser."""
-    report = commands.add_parser(
-        "report",
-        help="measure accuracy and calibration of the answers in files",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-    )
-    report.set_defaults(run=run_report)
-    report.add_argument(
-        "file",
-        type=Path,
-        nargs="+",
-        metavar="FILE",
-        help="output of a harness (a file, or a run folder of HELM), or a table: CSV, "
-        "TSV, JSON, JSON lines, parquet",
-    )
-    _add_columns(report.add_argument_group("what to read of a table"))
-    _add_choices(report.add_argument_group("what to read of a harness"))
-    _add_measures(report.add_argument_group("how to measure"))
-    _add_output(report.add_argument_group("what to write"))
+# Number of answers needed for isotonic regression, as advised by scikit-learn.
+ENOUGH_FOR_ISOTONIC = 1000
 
+_TOO_FEW = "Too few answers to test calibration"
+_DIRECTION = {
+    "too high": "overconfident: probabilities are too high on average",
+    "too low": "underconfident: probabilities are too low on average",
+    "fits": "neither too high nor too low on average",
+}
 
-def _add_columns(group: argparse._ArgumentGroup) -> None:
-    add = group.add_argument
-    add("--y-true", metavar="COL", help="column of 0/1, true/false, yes/no or labels")
-    add("--y-proba", metavar="COL", help="column of probabilities")
-    add(
-        "--pos-label",
-        metavar="LABEL",
-        help="the label whose probability is given, if --y-true contains labels other "
-        "than yes and no",
-    )
-    add(
-        "--percent",
-        action="store_true",
-        help="probabilities are percentages, from 0 to 100",
-    )
-    add(
-        "--skip-missing",
-        action="store_true",
-        help="leave out rows with an empty cell, and print their number",
-    )
+_BRIER_PARTS = {
+    "calibration": "removable by recalibration",
+    "refinement": "the rest after recalibration",
+}
 
-
-def _add_choices(group: argparse._ArgumentGroup) -> None:
-    add = group.add_argument
-    add(
-        "--format",
-        choices=FORMATS,
-        metavar="NAME",
-        help="format of the files, if it is not recognised: %(choices)s",
-    )
-    add("--score", metavar="NAME", help="metric or scorer, if a file contains several")
-    add("--filter", metavar="NAME", help="filter of lm-evaluation-harness")
-    add("--split", metavar="NAME", help="split of HELM")
-    add("--model", metavar="NAME", help="system, if a file contains several")
-    add(
-        "--unanswered",
-        choices=POLICIES,
-        help="refused, unparseable and failed samples count as wrong, are left out, or "
-        "are left out and reported separately (default: the rule of the harness)",
-    )
-
-
-def _add_measures(group: argparse._ArgumentGroup) -> None:
-    add = group.add_argument
-    add(
-        "--groups",
-        metavar="COL",
-        help="column of the document, user, ... of a row: rows of one group may "
-        "depend on each other, and the interval takes this into account",
-    )
-    add("--by", metavar="COL", help="also report each value of this column separately")
-    add("--labels", type=Path, metavar="LABELS", help=LABELS_HELP)
-    add(
-        "--bin-size",
-        type=int,
-        metavar="N",
-        help="pairs per bin of the curve (default: about n to the power of 0.6; the "
-        "interval uses its own bins)",
-    )
-    add(
-        "--confidence-level",
-        type=float,
-        default=0.95,
-        metavar="LEVEL",
-        help="level of all intervals, between 0 and 1 (default: %(default)s)",
-    )
-
-
-def _add_output(group: argparse._ArgumentGroup) -> None:
-    add = group.add_argument
-    add("--json", action="store_true", help="print JSON instead of text")
-    add(
-        "--output",
-        type=Path,
-        metavar="FIGURE",
-        help="PNG, SVG or PDF file for the figure (default: the name of FILE with "
-        ".reliability.png, in this folder; none with --json)",
-    )
-    add("--no-figure", action="store_true", help="draw nothing")
-    add(
-        "--html",
-        type=Path,
-        metavar="PAGE",
-        help="HTML file for a page with figure, tables and verdict",
-    )
+# Options and packages among the settings of the page.
+_SETTINGS = (
+    *("score", "filter", "split", "unanswered", "groups", "labels", "by", "bin_size"),
+    *("y_true", "y_proba", "pos_label", "confidence_level"),
+)
+_PACKAGES = ("numpy", "scipy", "scikit-learn", "matplotlib")
 
 
 def run_report(options: Namespace) -> None:
@@ -194,29 +86,25 @@ def run_report(options: Namespace) -> None:
     path = _figure_path(options)
     systems = read_systems(options)
     _check_used(systems, options)
+    # The report on a file of a harness has a place for its notes.
     for system in systems:
         for note in system.evaluation.notes if system.is_table else ():
             print(printable(f"skcalib report: {system.file}: {note}"), file=sys.stderr)
-    found = [_measured(system, options) for system in systems]
+    reports = [
+        Report(system, *measure(system, options), options.confidence_level)
+        for system in systems
+    ]
     if options.json:
-        figure = None if path is None else str(path)
-        objects = [
-            as_json(system, whole, by, figure)
-            for system, (whole, by) in zip(systems, found, strict=True)
-        ]
-        print(
-            json.dumps(
-                objects[0] if len(objects) == 1 else objects, indent=2, allow_nan=False
-            )
-        )
-    elif len(systems) == 1:
-        print(as_text(systems[0], *found[0], options))
+        objects = [each.numbers(path) for each in reports]
+        print(as_json(objects[0] if len(objects) == 1 else objects))
+    elif len(reports) == 1:
+        print(as_text(reports[0].printed(options)))
     else:
-        print(systems_table(systems, found, options.confidence_level))
+        print(as_text(_printed(reports)))
     # The numbers are printed before the figure, which may fail.
     sys.stdout.flush()
     if path is not None:
-        axes = _draw(_curves(systems), options)
+        axes = _figure_of(_curves(systems), options)
         if axes is not None:
             save_figure(axes, path, dpi=150)
             if not options.json:
@@ -224,8 +112,12 @@ def run_report(options: Namespace) -> None:
     if options.html is not None:
         # Many curves are not readable on a phone; the page has a table of the parts.
         answers = {system.title: system.answers for system in systems}
-        svg = _as_svg(_draw(answers, options))
-        options.html.write_text(report_page(systems, found, svg, options), "utf-8")
+        svg = _as_svg(_figure_of(answers, options))
+        names = [system.name for system in systems]
+        title = names[0] if len(names) == 1 else f"{len(names)} systems"
+        blocks = _page_blocks(reports, svg, options)
+        page = as_page(f"Accuracy and calibration: {title}", blocks)
+        options.html.write_text(page, "utf-8")
         if not options.json:
             print(f"page: {printable(str(options.html))}")
 
@@ -259,19 +151,15 @@ def _check_options(options: Namespace) -> None:
 
 def _check_used(systems: list[System], options: Namespace) -> None:
     """Raise an error if options for tables or probabilities have nothing to act on."""
-    if options.skip_missing and not any(system.is_table for system in systems):
-        raise CommandError(
-            "--skip-missing applies to plain tables. For files of a harness, use "
-            "--unanswered drop."
+    if not any(system.is_table for system in systems):
+        why = "applies to plain tables. For files of a harness, use --unanswered drop."
+        reject(options, ["skip_missing"], why)
+    if not any(np.isfinite(system.answers.q).any() for system in systems):
+        why = (
+            f"needs probabilities. {options.file[0]} has none; name their column with "
+            "--y-proba."
         )
-    if any(np.isfinite(system.answers.q).any() for system in systems):
-        return
-    for name in ("bin_size", "percent"):
-        if getattr(options, name):
-            raise CommandError(
-                f"{as_option(name)} needs probabilities. {options.file[0]} has none; "
-                "name their column with --y-proba."
-            )
+        reject(options, ("bin_size", "percent"), why)
 
 
 def _figure_path(options: Namespace) -> Path | None:
@@ -285,56 +173,6 @@ def _figure_path(options: Namespace) -> Path | None:
     return Path(f"{safe_stem(options.file[0])}.reliability.png")
 
 
-def _measured(
-    system: System, options: Namespace
-) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-    """Return the numbers of a system, and the numbers of its parts by name."""
-    answers = system.answers
-    if answers.y.size < 2:
-        raise CommandError(f"{system.file} must contain at least two predictions.")
-    stating = with_probabilities(answers)
-    stated = None if stating is None else stated_values(stating.q)
-    whole = _measure_part(system, answers, None, stated, options)
-    by = {
-        value: _measure_part(system, part, value, stated, options)
-        for value, part in answers.parts().items()
-    }
-    adjust_pvalues(by)
-    if system.judged is not None:
-        whole["judged"] = system.judged
-    return whole, by
-
-
-def _measure_part(
-    system: System,
-    part: Answers,
-    value: str | None,
-    stated: np.ndarray | None,
-    options: Namespace,
-) -> dict[str, Any]:
-    """Return the numbers of a system, or of its part with a value of --by."""
-    where = system.file
-    if value is not None:
-        where += f", {system.by_name} = {value}"
-    if part.y.size < 2:
-        raise CommandError(
-            f"{system.file}: --by needs at least two rows of each value. Got one row "
-            f"of {value!r}."
-        )
-    if part.groups is not None and (part.groups == part.groups[0]).all():
-        raise CommandError(one_group(where, part.group_names[part.groups[0]]))
-    try:
-        return measure(
-            part, stated, bin_size=options.bin_size, level=options.confidence_level
-        )
-    except ValueError as error:
-        problem = getattr(error, "problem", error)
-        name = getattr(error, "name", None)
-        raise CommandError(
-            f"{where}: " + (f"--{name} {problem}" if name == "groups" else str(problem))
-        ) from None
-
-
 def _curves(systems: list[System]) -> dict[str, Answers]:
     """Return the answers of each curve of the figure."""
     if len(systems) == 1:
@@ -343,7 +181,7 @@ def _curves(systems: list[System]) -> dict[str, Answers]:
     return {system.name: system.answers for system in systems}
 
 
-def _draw(parts: dict[str, Answers], options: Namespace) -> list[Any] | None:
+def _figure_of(parts: dict[str, Answers], options: Namespace) -> list[Any] | None:
     """Return the axes with one curve per part that has probabilities.
 
     If there are many parts, the largest are drawn. Return None if no part has
@@ -353,8 +191,9 @@ def _draw(parts: dict[str, Answers], options: Namespace) -> list[Any] | None:
     known = {name: part for name, part in curves.items() if part is not None}
     if not known:
         return None
-    largest = sorted(known, key=lambda name: -known[name].y.size)[:MOST_CURVES]
+    largest = sorted(known, key=lambda name: -known[name].y.size)[:_MOST_CURVES]
     axes = new_axes()
+    # The largest parts are drawn in their own order.
     for name in (name for name in known if name in largest):
         part = known[name]
         with warnings.catch_warnings():  # the report mentions few groups
@@ -371,11 +210,564 @@ def _draw(parts: dict[str, Answers], options: Namespace) -> list[Any] | None:
     axes[0].set_ylabel("Share that came true")
     for panel in axes[0].child_axes:
         panel.set_ylabel("Answers")
-    if len(known) > MOST_CURVES:
+    if len(known) > _MOST_CURVES:
         what = "systems" if options.by is None else f"values of {options.by!r}"
         print(
-            f"skcalib report: the figure shows the {MOST_CURVES} largest of the "
+            f"skcalib report: the figure shows the {_MOST_CURVES} largest of the "
             f"{len(known)} {what}.",
             file=sys.stderr,
         )
     return axes
+
+
+class Part:
+    """The numbers of a system, or of one of its parts, in words and tables."""
+
+    def __init__(self, found: dict[str, Any], confidence_level: float):
+        self.found = found
+        self.confidence_level = confidence_level
+        self.level = percent(confidence_level)
+        self.n: int = found["n"]
+        self.n_samples: int = found["n_samples"]
+        self.n_groups: int | None = found["n_groups"]
+        self.accuracy: dict[str, float] = found["accuracy"]
+        self.overall: dict[str, Any] = found["overall"]
+        self.error: dict[str, Any] | None = found["calibration_error"]
+
+    @property
+    def pvalue(self) -> float | None:
+        """The p-value of perfect calibration; None if there are too few answers."""
+        return None if self.error is None else self.error["p_value"]
+
+    @property
+    def is_rejected(self) -> bool:
+        """Whether a test rejects perfect calibration."""
+        p = self.pvalue
+        return p is not None and p < 1 - self.confidence_level
+
+    def opening(self) -> str:
+        """Return the numbers in one line, and the direction in the next line."""
+        accuracy, overall = self.accuracy, self.overall
+        interval = f"({self.level} {bracketed(accuracy)})"
+        # A question may have several samples, and a sample no probability.
+        count = f"{self.n_samples} predictions"
+        if self.n < self.n_samples:
+            count += f" of {self.n} questions"
+        if overall is not None and overall["n"] < self.n_samples:
+            count += f", {overall['n']} with a probability"
+        if self.n_groups is not None:
+            count += f", {self.n_groups} groups"
+        if overall is None:
+            return f"{count}: accuracy {accuracy['estimate']:.4f} {interval}"
+        direction = _DIRECTION[overall["verdict"]]
+        if self.pvalue is None:
+            direction = _TOO_FEW.lower()
+        return (
+            f"{count}: mean probability {overall['mean_probability']:.4f}, frequency "
+            f"{accuracy['estimate']:.4f} {interval}\n{direction}"
+        )
+
+    def verdict(self) -> str:
+        """Return a summary of the calibration of the probabilities."""
+        if self.error is None:
+            return (
+                "The answers have no probabilities, so calibration cannot be measured."
+            )
+        compatible = (
+            f"An error of up to {self.error['high']:.3f} is compatible with the data."
+        )
+        if self.pvalue is None:
+            return (
+                f"{_TOO_FEW}: at least {LEAST_UNITS} independent answers or groups are "
+                f"needed. {compatible}"
+            )
+        said = f"{self.overall['mean_probability']:.1%}"
+        came = f"{self.overall['frequency']:.1%}"
+        if self.overall["verdict"] != "fits":
+            more = "more" if self.overall["verdict"] == "too high" else "less"
+            return (
+                f"The model is {more} confident than it is right: it states {said} on "
+                f"average, and {came} came true."
+            )
+        if self.is_rejected:
+            return (
+                f"The probabilities are right on average ({said} stated, {came} came "
+                "true) but not individually: some are too high and others too low."
+            )
+        return (
+            f"No miscalibration is shown: {said} stated on average, {came} came true. "
+            f"{compatible}"
+        )
+
+    def test(self) -> tuple[str, str]:
+        """Return the p-value of perfect calibration, and the decision."""
+        if self.pvalue is None:
+            return "not tested", "too few answers"
+        decision = "rejected" if self.is_rejected else "not rejected"
+        return p_text(self.pvalue, before="p = "), decision
+
+    def details(self) -> list[Block]:
+        """Return the errors, the parts of the Brier score and the regions as lines."""
+        if self.error is None:
+            return []
+        error, plug_in = self.error, self.found["plug_in"]
+        bins, levels = (self.found["brier"][name] for name in ("adaptive", "isotonic"))
+        # The residual inside bins can have either sign.
+        sign = "-" if bins["residual"] < 0 else "+"
+        lines = [
+            f"  debiased    {error['estimate']:.4f}  {self.level} "
+            f"{error_ends(error, 4)}, bins of {error['bin_size']}; corrected for "
+            "noise: report this",
+            f"  plug-in     {plug_in['error']:.4f}  bins of {plug_in['bin_size']} "
+            "(as in the curve); biased upwards",
+            f"  mean |.|    {self.found['ece']:.4f}  ECE, mean distance in {N_REGIONS} "
+            "equal-width bins; biased upwards",
+            f"perfect calibration: {', '.join(self.test())}",
+            *self._few_groups(),
+            "",
+            f"Brier score {bins['score']:.4f}",
+            f"  = {bins['calibration']:.4f} calibration + {bins['refinement']:.4f} "
+            f"refinement {sign} {abs(bins['residual']):.4f} inside bins of "
+            f"{bins['bin_size']}",
+            f"  = {levels['calibration']:.4f} calibration - "
+            f"{levels['discrimination']:.4f} discrimination + "
+            f"{levels['uncertainty']:.4f} uncertainty, isotonic",
+            "  (calibration: removable by recalibration; refinement: the rest)",
+            "",
+        ]
+        for name, n, mean, frequency, interval, verdict in self.regions("[{}, {}]"):
+            lines.append(
+                f"{name:<13}{n:>9}{mean:>8}{frequency:>8}  {interval:<18}{verdict}"
+            )
+        return [Heading("calibration error, root mean square"), *map(Line, lines)]
+
+    def _few_groups(self) -> list[str]:
+        """Return a warning if groups are too few or too unequal for the interval."""
+        n = self.error["n_effective_groups"] if self.error is not None else None
+        if n is None or n >= LEAST_GROUPS:
+            return []
+        return [
+            f"  only {n:.1f} effective groups: the interval contains the true error "
+            f"less often than {self.level}"
+        ]
+
+    def regions(self, interval: str) -> list[list[str]]:
+        """Return header and rows of probabilities and frequencies by region."""
+        rows = [["probability", "n", "mean", "freq.", self.level, "verdict"]]
+        for row in self.found["regions"]:
+            limits = f"{row['from']:.1f} to {row['to']:.1f}"
+            if row["from"] == row["to"]:  # the single probability of its answers
+                limits = f"{row['from']:.10g}"
+            low, high = f"{row['frequency_low']:.3f}", f"{row['frequency_high']:.3f}"
+            rows.append(
+                [
+                    limits,
+                    str(row["n"]),
+                    f"{row['mean_probability']:.3f}",
+                    f"{row['frequency']:.3f}",
+                    interval.format(low, high),
+                    row["verdict"],
+                ]
+            )
+        return rows
+
+    def errors(self) -> list[Block]:
+        """Return the table of errors for the page."""
+        if self.error is None:
+            return []
+        error, plug_in = self.error, self.found["plug_in"]
+        bins, ece = self.found["brier"]["adaptive"], self.found["ece"]
+        rows = [
+            [
+                "calibration error, debiased",
+                f"{error['estimate']:.4f}",
+                f"{self.level} interval {error_ends(error, 4)}, root mean square in "
+                f"bins of {error['bin_size']}",
+            ],
+            [
+                "calibration error, plug-in",
+                f"{plug_in['error']:.4f}",
+                f"bins of {plug_in['bin_size']}; biased upwards",
+            ],
+            ["ECE", f"{ece:.4f}", f"{N_REGIONS} equal-width bins; biased upwards"],
+            ["perfect calibration", *self.test()],
+            ["Brier score", f"{bins['score']:.4f}", "lower is better"],
+        ]
+        rows += [
+            [f"Brier score: {name} part", f"{bins[name]:.4f}", remark]
+            for name, remark in _BRIER_PARTS.items()
+        ]
+        return [Heading("Errors"), Table(["measure", "value", "remark"], rows)]
+
+    def header(self) -> list[str]:
+        """Return the header of `cells`."""
+        return ["n", "accuracy", self.level, "error", self.level, "p"]
+
+    def cells(self) -> list[str]:
+        """Return the numbers as cells of a table of parts or systems."""
+        estimate = f"{self.accuracy['estimate']:.3f}"
+        cells = [str(self.n), estimate, ends(self.accuracy, ".3f")]
+        if self.error is None:
+            return [*cells, "", "", ""]
+        p = "too few" if self.pvalue is None else p_text(self.pvalue, ".2g")
+        return [*cells, f"{self.error['estimate']:.3f}", error_ends(self.error), p]
+
+    def cards(self) -> Cards:
+        """Return cards with the accuracy, the probabilities and their error."""
+        cards = [
+            (
+                "Right answers",
+                f"{self.accuracy['estimate']:.1%}",
+                f"{self.level} interval {ends(self.accuracy, '.1%')}",
+            )
+        ]
+        if self.error is not None:
+            mean = f"{self.overall['mean_probability']:.1%}"
+            cards += [
+                ("Mean probability", mean, "stated"),
+                (
+                    "Calibration error",
+                    f"{self.error['estimate']:.3f}",
+                    f"{self.level} interval {error_ends(self.error)}",
+                ),
+            ]
+        count = f"{self.n_samples:,} samples"
+        if self.n_groups is not None:
+            count += f", {self.n_groups:,} groups"
+        return Cards([*cards, ("Questions", f"{self.n:,}", count)])
+
+    def steps(self) -> list[str]:
+        """Return what to do now, with one or two sentences per item."""
+        steps = [self._how_many_more(), self._how_to_quote()]
+        if self.pvalue is None:
+            return steps
+        if self.is_rejected or self.overall["verdict"] != "fits":
+            return [self._how_to_recalibrate(), *steps]
+        return steps
+
+    def _how_to_recalibrate(self) -> str:
+        how = (
+            "fit a logistic regression to the log-odds of the stated probabilities "
+            "(without an intercept, this is temperature scaling), and apply it to new "
+            "answers. Before the fit, clip 0 and 1, for example to .005 and .995, "
+            "because their log-odds are infinite. Isotonic regression needs about a "
+            "thousand answers"
+        )
+        if self.n >= ENOUGH_FOR_ISOTONIC:
+            how = (
+                "fit sklearn.isotonic.IsotonicRegression(out_of_bounds='clip') to "
+                "stated probabilities and outcomes, and apply it to new answers"
+            )
+        return (
+            f"Recalibrate: {how}. Measure the calibration error on answers that were "
+            "not used in the fit. For a classifier, use "
+            "sklearn.calibration.CalibratedClassifierCV."
+        )
+
+    def _how_many_more(self) -> str:
+        # Half the width needs four times the independent answers.
+        what, count = "questions", self.n
+        if self.n_groups is not None and self.n_groups < self.n:
+            what, count = "groups", self.n_groups
+        more = " More samples per question help little." * (self.n != self.n_samples)
+        return (
+            f"To halve the width of the intervals, collect about {3 * count:,} more "
+            f"{what}: {4 * count:,} in all.{more} The interval of the accuracy is now "
+            f"{self.accuracy['high'] - self.accuracy['low']:.3f} wide."
+        )
+
+    def _how_to_quote(self) -> str:
+        judged = self.found.get("judged")
+        rate = self.accuracy if judged is None else judged
+        quote = (
+            f"Quote: accuracy {rate['estimate']:.3f} ({self.level} interval "
+            f"{ends(rate, '.3f')}"
+        )
+        if judged is not None:
+            return (
+                f"{quote}, {judged['n_items']:,} answers graded by the judge, "
+                f"{judged['n_labelled']:,} of them by people)."
+            )
+        quote = f"{quote}, {self.n:,} questions)"
+        if self.error is None:
+            return f"{quote}."
+        return (
+            f"{quote}; calibration error {self.error['estimate']:.3f} ({self.level} "
+            f"interval {error_ends(self.error)}, debiased root mean square). The ECE "
+            "depends on its bins and is biased upwards: do not report it alone."
+        )
+
+
+def error_ends(error: dict[str, Any], digits: int = 3) -> str:
+    """Return both ends of the interval of a calibration error.
+
+    The lower end is "above 0" if the interval excludes 0 and the digits do not show it.
+    """
+    if error["low"] > 0 == float(f"{error['low']:.{digits}f}"):
+        return f"above 0 to {error['high']:.{digits}f}"
+    return ends(error, f".{digits}f")
+
+
+class Report:
+    """The report on a system, from its numbers and those of its parts by name."""
+
+    def __init__(
+        self,
+        system: System,
+        whole: dict[str, Any],
+        by: dict[str, dict[str, Any]],
+        level: float,
+    ):
+        self.system = system
+        self.whole = Part(whole, level)
+        self.parts = {value: Part(part, level) for value, part in by.items()}
+
+    def numbers(self, figure: Path | None) -> dict[str, Any]:
+        """Return the object that ``--json`` prints."""
+        system, evaluation = self.system, self.system.evaluation
+        found = {
+            "file": system.file,
+            "format": evaluation.format,
+            "model": evaluation.model,
+            "task": evaluation.task,
+            "n_skipped": system.n_skipped,
+            "unanswered": system.unanswered,
+            "unanswered_rule": system.rule,
+            "notes": list(evaluation.notes),
+            **self.whole.found,
+        }
+        if system.if_wrong is not None:
+            found["accuracy_if_wrong"] = system.if_wrong
+        if len(system.files) > 1:
+            found["files"] = system.files
+        if self.parts:
+            values = {value: part.found for value, part in self.parts.items()}
+            found["by"] = {"column": system.by_name, "values": values}
+        found["figure"] = None if figure is None else str(figure)
+        return found
+
+    def printed(self, options: Namespace) -> Iterator[Block]:
+        """Yield the report for the terminal."""
+        system, whole = self.system, self.whole
+        if system.is_table and system.n_skipped:
+            n = system.n_skipped
+            yield Line(f"{n} row{'s' * (n > 1)} with an empty cell left out")
+        yield Line(f"{printable(system.file)}: {whole.opening()}")
+        yield Paragraph(whole.verdict())
+        if system.is_table and whole.error is None:
+            yield Line(
+                "Calibration needs scores of 0 and 1 only."
+                if np.isfinite(system.answers.q).any()
+                else "If a column contains probabilities, name it with --y-proba."
+            )
+        if not system.is_table or options.unanswered is not None:
+            yield from self._about()
+        if "judged" in whole.found:
+            method = whole.found["judged"]["method"]
+            yield Heading(f"accuracy by people, {whole.level} intervals ({method})")
+            yield Table([], self._judged_rates(), mark="  ")
+            for sentence in self._judged_words():
+                yield Paragraph(sentence, mark="  ")
+        yield from whole.details()
+        if self.parts:
+            yield from (Line(), *self.by(f"{system.by_name} = "))
+        if len(self.parts) <= _MOST_REPORTS and whole.error is not None:
+            for value, part in self.parts.items():
+                name = printable(f"{system.by_name} = {value}")
+                yield from (Line(), Line(f"{name}: {part.opening()}"), *part.details())
+        yield from (Heading("what to do now"), *listed(whole.steps()))
+
+    def _named(self) -> dict[str, str | None]:
+        """Return what the files say about themselves."""
+        evaluation = self.system.evaluation
+        named = {"format": evaluation.format, "model": evaluation.model}
+        return named | {"task": evaluation.task}
+
+    def _about(self) -> Iterator[Block]:
+        """Yield what was read, and the scoring of unanswered samples."""
+        system, margin = self.system, " " * 12
+        named = self._named()
+        if len(system.files) > 1:
+            named["tasks"] = str(len(system.files))
+        yield Line()
+        for name, value in named.items():
+            if value:
+                yield Line(f"{name:<11} {printable(value)}")
+        if system.unanswered:
+            counts = f"{self._unanswered()}; {system.n_skipped} left out"
+            yield Line(f"{'unanswered':<11} {counts}")
+            yield Paragraph(f"{system.rule} (--unanswered chooses.)", mark=margin)
+        if system.if_wrong is not None:
+            other = system.if_wrong
+            yield Line(
+                f"{margin}counted as wrong: accuracy {other['estimate']:.4f} "
+                f"{bracketed(other)}"
+            )
+        for note in system.evaluation.notes if not system.is_table else ():
+            yield Paragraph(note, mark=f"{'note':<12}")
+
+    def _unanswered(self) -> str:
+        """Return the number of samples without an answer, by status."""
+        counts = self.system.unanswered.items()
+        return ", ".join(f"{n} {status}" for status, n in counts)
+
+    def _judged_rates(self) -> list[list[str]]:
+        """Return the rates that the judge and the labels give, with intervals."""
+        found = self.whole.found["judged"]
+        rates = {
+            "by judge and labels": found,
+            # Both populations have one estimate, and different intervals.
+            "these answers only": {"estimate": found["estimate"]} | found["items"],
+            "by labels alone": found["labels_only"],
+            "by the judge": {"estimate": found["uncorrected"]},
+            "judge's sensitivity": found["sensitivity"],
+            "judge's specificity": found["specificity"],
+        }
+        return [
+            [
+                name,
+                f"{rate['estimate']:.4f}",
+                bracketed(rate) if "low" in rate else "",
+            ]
+            for name, rate in rates.items()
+            if rate is not None
+        ]
+
+    def _judged_words(self) -> list[str]:
+        """Return sentences about the value of the labels and about calibration."""
+        found = self.whole.found["judged"]
+        words = [
+            f"{found['n_labelled']} of {found['n_items']} answers have a label. With "
+            f"the judge, they are equivalent to {found['equivalent_labels']:.0f} "
+            "labels drawn at random without the judge. The result by labels alone is "
+            "valid only if the labelled answers were drawn without regard to the judge."
+        ]
+        error = found["calibration_error"]
+        if error is not None:
+            words.append(
+                f"Calibration error of the {error['n']} answers with a label, by the "
+                f"labels: {error['estimate']:.4f} {bracketed(error)}. All other "
+                "numbers about probabilities treat the judge's scores as the truth."
+            )
+        return [*words, *found["notes"]]
+
+    def by(self, start: str = "") -> list[Block]:
+        """Return the table of the parts, whose names begin with `start`."""
+        rows = []
+        for value, part in self.parts.items():
+            p = part.found["p_value_adjusted"]
+            last = "" if p is None else p_text(p, ".2g")
+            rows.append([f"{start}{value}", *part.cells(), last])
+        header = [str(self.system.by_name), *self.whole.header(), "adjusted"]
+        found = [part.found["p_value_adjusted"] for part in self.parts.values()]
+        tested = [p for p in found if p is not None]
+        # The p-values are adjusted, so each is compared with alpha.
+        alpha = 1 - self.whole.confidence_level
+        if not tested:
+            return [_without_errors(header, rows)]
+        verdict = (
+            f"Perfect calibration is rejected for {sum(p < alpha for p in tested)} of "
+            f"{len(tested)}, with p-values adjusted by Holm's rule."
+        )
+        return [
+            _without_errors(header, rows),
+            Terminal([Line(verdict)]),
+            Page([Paragraph(verdict)]),
+        ]
+
+    def summary(self) -> Iterator[Block]:
+        """Yield the first part of the page: the main numbers and the advice."""
+        yield Paragraph(self.whole.verdict(), "verdict")
+        yield self.whole.cards()
+        if self.system.unanswered:
+            rule = f"Without an answer: {self._unanswered()}. {self.system.rule}"
+            yield Paragraph(rule)
+        if "judged" in self.whole.found:
+            yield Heading("accuracy by people")
+            header = ["rate", "estimate", f"{self.whole.level} interval"]
+            yield Table(header, self._judged_rates())
+            yield from map(Paragraph, self._judged_words())
+        yield from (Heading("what to do now"), *listed(self.whole.steps()))
+
+    def tables(self) -> Iterator[Block]:
+        """Yield the tables of the page."""
+        header, *rows = self.whole.regions("{} to {}")
+        if rows:
+            yield Heading("stated probabilities and frequencies")
+            yield Table(header, rows)
+        if self.parts:
+            yield from (Heading(f"by {self.system.by_name}"), *self.by())
+        yield from self.whole.errors()
+
+    def settings(self) -> list[list[str]]:
+        """Return the rows of the settings that the files determine."""
+        system = self.system
+        rows = [["file", file] for file in system.files]
+        rows += [[name, value] for name, value in self._named().items() if value]
+        return rows + [["note", note] for note in system.evaluation.notes]
+
+
+def _without_errors(header: list[str], rows: list[list[str]]) -> Table:
+    """Return a table with accuracies only, if no row has a calibration error."""
+    if any(any(row[4:]) for row in rows):
+        return Table(header, rows)
+    return Table(header[:4], [row[:4] for row in rows])
+
+
+def _of_systems(reports: list[Report]) -> tuple[list[str], list[list[str]]]:
+    """Return header and rows of the table with one row per system."""
+    header = ["system", *reports[0].whole.header()]
+    return header, [[each.system.name, *each.whole.cells()] for each in reports]
+
+
+def _printed(reports: list[Report]) -> Iterator[Block]:
+    """Yield the table of several systems, then the table of each one's parts."""
+    yield _without_errors(*_of_systems(reports))
+    yield Line("skcalib compare tests whether these systems differ.")
+    for each in reports:
+        if each.parts:
+            start = f"{each.system.by_name} = "
+            yield from (Heading(each.system.name), *each.by(start))
+
+
+def _page_blocks(
+    reports: list[Report], svg: str | None, options: Namespace
+) -> Iterator[Block]:
+    """Yield the page of one or several systems."""
+    is_single = len(reports) == 1
+    if not is_single:
+        yield Table(*_of_systems(reports))
+    for each in reports:
+        if not is_single:
+            yield Heading(each.system.name, is_name=True)
+        yield from each.summary()
+        if svg is not None and is_single:
+            yield from _figure_blocks(svg, reports)
+        yield from each.tables()
+    # The figure has a curve for each system and therefore follows all of them.
+    if svg is not None and not is_single:
+        yield from _figure_blocks(svg, reports)
+    rows = [row for each in reports for row in each.settings()]
+    for name in _SETTINGS:
+        value = getattr(options, name)
+        if value is not None:
+            rows.append([as_option(name), str(value)])
+    yield from (Heading("settings"), Table(["what", "value"], rows))
+    versions = [f"skcalib {__version__}", f"Python {platform.python_version()}"]
+    versions += [f"{package} {version(package)}" for package in _PACKAGES]
+    yield Paragraph(", ".join(versions), "soft")
+
+
+def _figure_blocks(svg: str, reports: list[Report]) -> Iterator[Block]:
+    yield Heading("reliability")
+    yield Paragraph(
+        "How often answers were right (vertical) for each stated probability "
+        "(horizontal). On the diagonal, frequencies equal the stated probabilities."
+    )
+    errors = [each.whole.error for each in reports]
+    if any(error is not None and is_open(error["low"]) for error in errors):
+        yield Paragraph(
+            "In the legend, an interval that begins with (0 excludes 0, but every "
+            "larger error up to its end is compatible with the data."
+        )
+    yield Figure(svg, "Frequency of right answers against stated probability")

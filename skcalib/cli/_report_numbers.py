@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from argparse import Namespace
 from typing import Any, Literal
 
 import numpy as np
@@ -17,14 +18,61 @@ from ..metrics import (
 from ..metrics._frequency_intervals import frequency_interval
 from ..rates._accuracy import grouped_frequency_interval
 from ..significance._system_comparison import holm
-from ._advice import is_tested
-from ._systems import Answers
+from ._blocks import estimate_of
+from ._shared import CommandError, one_group
+from ._systems import Answers, System
 
 N_REGIONS = 10
 # With at most this number of different probabilities, each one has its own region.
 MOST_STATED = 20
 # Number of probabilities checked first, to avoid sorting all of them.
 _FIRST = 10_000
+
+
+def measure(
+    system: System, options: Namespace
+) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    """Return the numbers of a system, and the numbers of its parts by name."""
+    answers = system.answers
+    if answers.y.size < 2:
+        raise CommandError(f"{system.file} must contain at least two predictions.")
+    stating = with_probabilities(answers)
+    stated = None if stating is None else stated_values(stating.q)
+    whole = _measure_part(system, answers, None, stated, options)
+    by = {
+        value: _measure_part(system, part, value, stated, options)
+        for value, part in answers.parts().items()
+    }
+    _adjust_pvalues(by)
+    if system.judged is not None:
+        whole["judged"] = system.judged
+    return whole, by
+
+
+def _measure_part(
+    system: System,
+    part: Answers,
+    value: str | None,
+    stated: np.ndarray | None,
+    options: Namespace,
+) -> dict[str, Any]:
+    """Return the numbers of a system, or of its part with a value of --by."""
+    where = system.file
+    if value is not None:
+        where += f", {system.by_name} = {value}"
+    if part.y.size < 2:
+        raise CommandError(
+            f"{system.file}: --by needs at least two rows of each value. Got one row "
+            f"of {value!r}."
+        )
+    if part.groups is not None and (part.groups == part.groups[0]).all():
+        raise CommandError(one_group(where, part.group_names[part.groups[0]]))
+    try:
+        return _measure(part.compact(), stated, options)
+    except ValueError as error:
+        problem = getattr(error, "problem", error)
+        option = "--groups " if getattr(error, "name", None) == "groups" else ""
+        raise CommandError(f"{where}: {option}{problem}") from None
 
 
 def stated_values(q: np.ndarray) -> np.ndarray | None:
@@ -106,90 +154,70 @@ def _regions(
     ]
 
 
-def _accuracy(part: Answers, level: float) -> dict[str, Any]:
-    """Return the accuracy, and the numbers of questions, samples and groups."""
+def _measure(
+    part: Answers, stated: np.ndarray | None, options: Namespace
+) -> dict[str, Any]:
+    """Return the accuracy of some answers, and compare them with probabilities."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of a single group
-        found = accuracy_interval(
-            part.y, questions=part.question, groups=part.groups, confidence_level=level
+        accuracy = accuracy_interval(
+            part.y,
+            questions=part.question,
+            groups=part.groups,
+            confidence_level=options.confidence_level,
         )
-    return {
-        "n": found.n,
+    found = {
+        "n": accuracy.n,
         "n_samples": part.y.size,
-        "n_groups": found.n_groups,
-        "accuracy": {
-            "estimate": found.estimate,
-            "low": found.low,
-            "high": found.high,
-        },
+        "n_groups": accuracy.n_groups,
+        "accuracy": estimate_of(accuracy),
     }
+    stating = with_probabilities(part)
+    if stating is not None:
+        return found | _calibration(stating, stated, options)
+    names = ("overall", "calibration_error", "plug_in", "ece", "brier")
+    return found | dict.fromkeys(names) | {"regions": []}
 
 
 def _calibration(
-    part: Answers, stated: np.ndarray | None, bin_size: int | None, level: float
+    part: Answers, stated: np.ndarray | None, options: Namespace
 ) -> dict[str, Any]:
     """Compare probabilities and outcomes."""
-    size: int | Literal["auto"] = "auto" if bin_size is None else bin_size
-    curve = adaptive_reliability_curve(part.y, part.q, bin_size=size)
+    y, q, level = part.y, part.q, options.confidence_level
+    size: int | Literal["auto"] = options.bin_size or "auto"
+    curve = adaptive_reliability_curve(y, q, bin_size=size)
     groups = part.dependent if part.has_two_groups else None
     with warnings.catch_warnings():  # the report mentions few groups
         warnings.simplefilter("ignore", UserWarning)
         interval = calibration_error_interval(
-            part.y,
-            part.q,
-            groups=groups,
-            confidence_level=level,
-            hard_labels=True,
+            y, q, groups=groups, confidence_level=level, hard_labels=True
         )
     error = interval.to_dict()
     if np.isnan(error["p_value"]):  # too few answers; JSON has no NaN
         error["p_value"] = None
-    bins = score_decomposition(part.y, part.q, bin_size=size)
-    levels = score_decomposition(part.y, part.q, method="isotonic")
+    ece = calibration_error(
+        y, q, n_bins=N_REGIONS, strategy="uniform", norm="l1", hard_labels=True
+    )
+    bins = score_decomposition(y, q, bin_size=size)
+    levels = score_decomposition(y, q, method="isotonic")
     return {
         "overall": _region(part, 0.0, 1.0, level, is_all=True),
         "calibration_error": error,
         "plug_in": {"error": curve.error(), "bin_size": curve.bin_size},
-        "ece": calibration_error(
-            part.y,
-            part.q,
-            n_bins=N_REGIONS,
-            strategy="uniform",
-            norm="l1",
-            hard_labels=True,
-        ),
+        "ece": ece,
         "brier": {"adaptive": bins.to_dict(), "isotonic": levels.to_dict()},
         "regions": _regions(part, stated, level),
     }
 
 
-def measure(
-    part: Answers,
-    stated: np.ndarray | None,
-    *,
-    bin_size: int | None,
-    level: float,
-) -> dict[str, Any]:
-    """Return all numbers of the report on some answers."""
-    part = part.compact()
-    found = _accuracy(part, level)
-    stating = with_probabilities(part)
-    if stating is not None:
-        return found | _calibration(stating, stated, bin_size, level)
-    names = ("overall", "calibration_error", "plug_in", "ece", "brier")
-    return found | dict.fromkeys(names) | {"regions": []}
-
-
-def adjust_pvalues(parts: dict[str, dict[str, Any]]) -> None:
+def _adjust_pvalues(parts: dict[str, dict[str, Any]]) -> None:
     """Add the p-value of each part, adjusted over all parts by Holm's method."""
-    tested = [
-        part
-        for part in parts.values()
-        if part["calibration_error"] is not None
-        and is_tested(part["calibration_error"])
-    ]
-    pvalues = np.array([part["calibration_error"]["p_value"] for part in tested])
+    tested, pvalues = [], []
     for part in parts.values():
         part["p_value_adjusted"] = None
-    for part, pvalue in zip(tested, holm(pvalues), strict=True):
+        error = part["calibration_error"]
+        if error is not None and error["p_value"] is not None:
+            tested.append(part)
+            pvalues.append(error["p_value"])
+    for part, pvalue in zip(tested, holm(np.array(pvalues)), strict=True):
         part["p_value_adjusted"] = float(pvalue)

@@ -2,110 +2,26 @@
 
 from __future__ import annotations
 
-import argparse
+import shlex
 import sys
 from argparse import Namespace
+from collections.abc import Iterator
 from pathlib import Path
 
-from ._count import add_dates, add_model, check_dates
+import numpy as np
+
+from .._errors import printable
+from ._blocks import Block, Heading, Line, Paragraph, as_text, listed
+from ._count import check_dates, check_percent
 from ._count_join import design_path
-from ._sample_draw import draw
+from ._sample_draw import LABEL, Drawn, draw
 from ._sample_files import check_ids, check_new, write_design, write_sample
-from ._sample_text import as_text
-from ._shared import CommandError, check_files, exclude
+from ._shared import CommandError, as_option, check_files, exclude
 from ._systems import safe_stem
 
-DESCRIPTION = """\
-Draw documents to label at random, with higher probabilities for documents
-about which the model is uncertain. Two files are written. The file for
-annotators contains the drawn documents with an empty column 'label', without
-the numbers of the model. The file for 'skcalib count' contains the inclusion
-probability of every document of the corpus.
-"""
-
-EPILOG = """\
-examples:
-  skcalib sample docs.csv --n 100 --proba p
-  skcalib sample docs.csv --n 100 --proba p --date date --freq quarter
-  skcalib sample docs.csv --n 60 --expected victims --strata newspaper
-  skcalib sample docs.csv --n 40 --equal --columns id,text
-
-Without --equal, half of the probability is spread evenly (--mix), because a
-model may be confident and wrong. Equal probabilities are better for fewer than
-50 labels and for rare documents.
-"""
-
-
-def add_sample(commands: argparse._SubParsersAction) -> None:
-    """Add the command to the parser."""
-    sample = commands.add_parser(
-        "sample",
-        help="draw documents to label, for a corrected count",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-    )
-    sample.set_defaults(run=run_sample)
-    sample.add_argument(
-        "file",
-        type=Path,
-        metavar="FILE",
-        help="corpus with one row per document: CSV, TSV, JSON, JSON lines, parquet",
-    )
-    _add_reading(sample.add_argument_group("what to read"))
-    _add_drawing(sample.add_argument_group("how to draw"))
-    _add_output(sample.add_argument_group("what to write"))
-
-
-def _add_reading(group: argparse._ArgumentGroup) -> None:
-    add = group.add_argument
-    add("--id", metavar="COL", help="column of document ids")
-    add_model(group)
-    add(
-        "--sd",
-        metavar="COL",
-        help="column of standard deviations of the model's counts",
-    )
-    add("--size", metavar="COL", help="draw in proportion to this column of sizes")
-
-
-def _add_drawing(group: argparse._ArgumentGroup) -> None:
-    add = group.add_argument
-    add("--n", type=int, required=True, help="number of documents to label")
-    add("--strata", metavar="COL", help="column of strata; each gets at least 2 draws")
-    add_dates(group)
-    add(
-        "--mix",
-        type=float,
-        metavar="SHARE",
-        help="share of the inclusion probabilities that is equal for all documents, "
-        "whatever the model says (default: 0.5)",
-    )
-    add("--equal", action="store_true", help="equal probabilities, as --mix 1")
-    add(
-        "--random-state",
-        type=int,
-        default=0,
-        metavar="SEED",
-        help="seed of the draw (default: %(default)s)",
-    )
-
-
-def _add_output(group: argparse._ArgumentGroup) -> None:
-    add = group.add_argument
-    add(
-        "--columns",
-        type=lambda text: [name.strip() for name in text.split(",") if name.strip()],
-        metavar="A,B,...",
-        help="columns that annotators see (default: all except columns of the model "
-        "and of labels)",
-    )
-    add(
-        "--output",
-        type=Path,
-        metavar="SAMPLE",
-        help="CSV or TSV of the drawn documents (default: FILE's name with "
-        ".sample.csv, in this folder); the design is written beside it as .design.csv",
-    )
+# With fewer labels of 0 or 1, equal probabilities are better.
+_FEW = 50
+_RARE = 0.05
 
 
 def run_sample(options: Namespace) -> None:
@@ -114,17 +30,16 @@ def run_sample(options: Namespace) -> None:
     output = options.output or Path(f"{safe_stem(options.file)}.sample.csv")
     check_files([options.file], [("--output", output)])
     design = design_path(output)
+    # The design must not replace the sample, which is beside it.
     check_files([options.file, output], [("the design", design)])
     check_new(output, design)
     drawn = draw(options)
-    if options.percent and (drawn.model is None or not drawn.model[1]):
-        raise CommandError(
-            "--percent needs probabilities. Name their column with --proba."
-        )
+    if drawn.model is None or not drawn.model[1]:
+        check_percent(options)
     check_ids(drawn)
     write_sample(drawn, output)
     write_design(drawn, design)
-    print(as_text(drawn, output, design, options))
+    print(as_text(_blocks(drawn, output, design, options)))
     sys.stdout.flush()
 
 
@@ -141,3 +56,73 @@ def _check_options(options: Namespace) -> None:
         raise CommandError(
             f"--random-state must not be negative. Got {options.random_state}."
         )
+
+
+def _blocks(
+    drawn: Drawn, output: Path, design: Path, options: Namespace
+) -> Iterator[Block]:
+    """Yield what was drawn, what was written, and what to do with it."""
+    pi, index = drawn.choice.inclusion_probability, drawn.choice.index
+    yield Line(
+        f"{printable(str(options.file))}: {len(index):,} of {pi.size:,} documents "
+        f"drawn, with probabilities from {pi.min():.3g} to {pi.max():.3g}"
+    )
+    if drawn.strata is not None:
+        n = np.bincount(drawn.strata[index], minlength=len(drawn.strata_names))
+        n_all = np.bincount(drawn.strata, minlength=len(drawn.strata_names))
+        counts = zip(drawn.strata_names, n, n_all, strict=True)
+        each = [f"{name} {k} of {k_all:,}" for name, k, k_all in counts if k_all]
+        yield Paragraph(f"strata: {', '.join(each)}")
+    yield Heading(f"for annotators: {output}")
+    yield Line(f"  they see {printable(', '.join([*drawn.shown, LABEL]))}")
+    if drawn.hidden:
+        yield Line(f"  they do not see {printable(', '.join(drawn.hidden))}")
+    yield Line(
+        f"for the count: {printable(str(design))}, with the inclusion probability of "
+        "each document"
+    )
+    yield from (Heading("what to do now"), *listed(_steps(drawn, options)))
+    yield Line(f"    {printable(_command(drawn, output, design, options))}")
+
+
+def _steps(drawn: Drawn, options: Namespace) -> list[str]:
+    steps = []
+    is_proba = drawn.model is not None and drawn.model[1]
+    # With --mix 1, all probabilities are equal too.
+    is_weighted = not options.equal and (options.mix or 0.5) < 1
+    if is_weighted and is_proba and drawn.mean_expected is not None:
+        if options.n < _FEW:
+            steps.append(
+                f"Consider --equal: with fewer than {_FEW} labels of 0 or 1, equal "
+                "probabilities give shorter intervals."
+            )
+        elif drawn.mean_expected < _RARE:
+            steps.append(
+                f"Consider --equal: the model expects {drawn.mean_expected:.1%} of the "
+                "documents, and for rare documents equal probabilities give shorter "
+                "intervals."
+            )
+    what = "1 or 0 (yes or no)" if is_proba else "the count of the document"
+    steps += [
+        f"Let annotators fill in the column {LABEL!r}: {what}. They must label every "
+        "row, and must not see what the model says. If documents are skipped, the "
+        "sample is no longer random.",
+        "Keep both files, and do not change the model. Then count:",
+    ]
+    return steps
+
+
+def _command(drawn: Drawn, output: Path, design: Path, options: Namespace) -> str:
+    """Return the command that counts with the labels."""
+    words = ["skcalib", "count", str(options.file), "--labels", str(output)]
+    words += ["--design", str(design), "--id", drawn.id_name]
+    if drawn.model is not None:
+        words += ["--proba" if drawn.model[1] else "--expected", drawn.model[0]]
+    else:
+        words += ["--proba", "COL"]
+    words += ["--percent"] * bool(options.percent)
+    for name in ("date", "freq", "date_format"):
+        value = getattr(options, name)
+        if value is not None:
+            words += [as_option(name), value]
+    return shlex.join(words)

@@ -9,7 +9,8 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from skcalib.cli._advice import MeasuredModel, compare_steps, demo_steps
+from skcalib.cli._compare import Comparison
+from skcalib.cli._demo import MeasuredModel, demo_steps
 from skcalib.datasets import make_calibrated_pairs
 from skcalib.evaluation import accuracy_interval
 from skcalib.metrics import calibration_error_interval
@@ -126,7 +127,7 @@ def test_the_gain_that_is_found_is_the_one_of_the_power(run, folder):
     (pair,) = found["pairs"]
     z, z_power = NormalDist().inv_cdf(0.975), NormalDist().inv_cdf(0.8)
     least = (z + z_power) / z * (pair["high"] - pair["low"]) / 2
-    assert f"true gain of about {least:.4f} between" in compare_steps(found)[1]
+    assert f"true gain of about {least:.4f} between" in Comparison(found).steps()[1]
     assert least == pytest.approx(float(power), rel=0.05)
 
 
