@@ -14,12 +14,12 @@ from .._errors import printable
 from ..evaluation._evaluation import POLICIES
 from ..evaluation._read import FORMATS
 from ..plot import SystemScoresDisplay
-from ._compare_inputs import TABLE, read_inputs
 from ._compare_numbers import measure
 from ._compare_page import compare_page
 from ._compare_text import as_csv, as_text, too_few
 from ._compare_texts import METRICS, measure_texts, metric_of
 from ._labels import HELP as LABELS_HELP
+from ._runs import TABLE, read_inputs
 from ._shared import (
     DONE,
     CommandError,

@@ -15,8 +15,8 @@ from ..rates._repeats import question_best_of_k, question_pass_at_k
 from ..significance import ScoreComparison, compare_scores
 from ..significance._system_comparison import holm
 from ._compare_calibration import compare_probabilities
-from ._compare_inputs import Inputs, column_of
 from ._labels import judged_pairs
+from ._runs import Inputs, column_of
 from ._shared import CommandError, as_option, one_group
 
 # Largest number of systems whose calibration is compared pair by pair.

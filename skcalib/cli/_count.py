@@ -14,9 +14,8 @@ import numpy as np
 
 from .._errors import printable
 from .._periods import EMPTY_PERIODS, FREQS
-from ._count_corpus import Corpus
+from ._corpus import Corpus, read_corpus
 from ._count_figure import MOST_LINES, draw, groups_of
-from ._count_inputs import read_corpus
 from ._count_numbers import measure
 from ._count_page import count_page
 from ._count_text import as_csv, as_text

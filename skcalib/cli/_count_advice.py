@@ -6,9 +6,9 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from ._count_join import design_path
+from ._corpus import design_path
 from ._count_words import interval, number
-from ._systems import safe_stem
+from ._runs import safe_stem
 
 # If a warning contains one of these phrases, the interval may be invalid.
 _DOUBTS = ("do not look like a sample", "interval is not valid", "add up to")

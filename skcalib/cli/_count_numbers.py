@@ -12,7 +12,7 @@ import numpy as np
 
 from .._periods import slope_weights, times_of_trend
 from ..counts import CorrectedCount, corrected_count
-from ._count_corpus import Corpus
+from ._corpus import Corpus
 from ._shared import CommandError
 
 # Options in place of the parameters of corrected_count.

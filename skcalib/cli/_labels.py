@@ -17,9 +17,9 @@ from ..evaluation import (
     judged_accuracy,
     judged_difference,
 )
-from ..evaluation._cells import Names
+from ..evaluation._columns import Names, Numbers
 from ..metrics import calibration_error_interval
-from ._count_columns import Numbers, open_documents, read_columns
+from ._corpus import open_documents, read_columns
 from ._shared import CommandError
 
 HELP = (

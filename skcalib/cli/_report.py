@@ -26,6 +26,7 @@ from ._report_numbers import (
 )
 from ._report_page import report_page
 from ._report_text import as_json, as_text, systems_table
+from ._runs import Answers, System, read_systems, safe_stem
 from ._shared import (
     CommandError,
     as_option,
@@ -37,7 +38,6 @@ from ._shared import (
     one_group,
     save_figure,
 )
-from ._systems import Answers, System, read_systems, safe_stem
 
 DESCRIPTION = """\
 Measure the accuracy and the calibration of answers: print the numbers and draw

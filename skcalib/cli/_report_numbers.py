@@ -18,7 +18,7 @@ from ..metrics._frequency_intervals import frequency_interval
 from ..rates._accuracy import grouped_frequency_interval
 from ..significance._system_comparison import holm
 from ._advice import is_tested
-from ._systems import Answers
+from ._runs import Answers
 
 N_REGIONS = 10
 # With at most this number of different probabilities, each one has its own region.

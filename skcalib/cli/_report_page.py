@@ -22,7 +22,7 @@ from ._report_text import (
     limits,
     pvalue_of,
 )
-from ._systems import System
+from ._runs import System
 
 Measured = tuple[dict[str, Any], dict[str, dict[str, Any]]]
 

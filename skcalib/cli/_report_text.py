@@ -21,7 +21,7 @@ from ._advice import (
     verdict,
 )
 from ._report_numbers import N_REGIONS
-from ._systems import System
+from ._runs import System
 
 # Largest number of parts with their own report; others only have a table row.
 MOST_REPORTS = 12

@@ -7,13 +7,12 @@ import sys
 from argparse import Namespace
 from pathlib import Path
 
+from ._corpus import design_path
 from ._count import add_dates, add_model, check_dates
-from ._count_join import design_path
-from ._sample_draw import draw
-from ._sample_files import check_ids, check_new, write_design, write_sample
+from ._runs import safe_stem
+from ._sample_draw import check_ids, check_new, draw, write_design, write_sample
 from ._sample_text import as_text
 from ._shared import CommandError, check_files, exclude
-from ._systems import safe_stem
 
 DESCRIPTION = """\
 Draw documents to label at random, with higher probabilities for documents

@@ -18,8 +18,7 @@ from ..rates._repeats import (
 )
 from ._align import AlignedEvaluations, align_evaluations, evaluation_of
 from ._evaluation import Evaluation
-from ._read import read_evaluation
-from ._several import read_evaluations
+from ._read import read_evaluation, read_evaluations
 
 __all__ = [
     "AccuracyInterval",

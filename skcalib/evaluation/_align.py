@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import ParameterError, ParameterTypeError, public
+from .._errors import ParameterError, ParameterTypeError, parameter, public
 from .._results import Result
 from .._validation import as_labels, check_choice
 from ..rates._accuracy import as_scores
@@ -303,8 +303,9 @@ def _check_named(name: str, evaluation: Evaluation) -> None:
         raise ParameterError(
             "evaluations",
             f"must name their questions. Got {name}, whose questions have no names. "
-            "Its rows may be in any order, so they are not matched by position. Pass "
-            "the column that contains the id or the text of the question.",
+            "Its rows may be in any order, so they are not matched by position. "
+            f"{parameter('question', 'Pass')} the column that contains the id or the "
+            "text of the question.",
         )
 
 

@@ -110,6 +110,17 @@ class Source:
             return self.head[0] if self.head else None
         return self.head if self.kind == "jsonl" else None
 
+    @property
+    def keys(self) -> set[str]:
+        """The keys of the first entry, if it is an object."""
+        return set(self.first_row) if isinstance(self.first_row, dict) else set()
+
+    @property
+    def object(self) -> dict[str, Any]:
+        """The value of a JSON file, if it is an object; an empty one otherwise."""
+        is_object = self.kind == "json" and isinstance(self.head, dict)
+        return self.head if is_object else {}
+
     @cached_property
     def content(self) -> Any:
         """The value of a JSON file, or a list of the values of its lines."""
@@ -140,6 +151,15 @@ class Source:
         return f"entry {k} of {self.path.name}"
 
 
+def not_text(path: Path, error: UnicodeDecodeError) -> ParameterError:
+    return ParameterError(
+        "path",
+        f"must be a text file in UTF-8, a parquet file or a log. Got {path.name}, with "
+        f"byte {error.object[error.start]:#x}. Spreadsheets write it if told to save "
+        "as 'CSV UTF-8'.",
+    )
+
+
 def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield the lines that are not empty, with their numbers."""
     try:
@@ -148,11 +168,7 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
                 if line.strip():
                     yield k, line
     except UnicodeDecodeError as error:
-        raise ParameterError(
-            "path",
-            f"must be a text file in UTF-8, a parquet file or a log. Got {path.name}, "
-            f"with byte {error.object[error.start]:#x}.",
-        ) from None
+        raise not_text(path, error) from None
 
 
 def open_source(path: Any, verbose: int = 0) -> Source:

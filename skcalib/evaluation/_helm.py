@@ -8,7 +8,7 @@ from typing import Any
 from .._errors import ParameterError
 from ._evaluation import Evaluation, Row
 from ._files import Options, Source, open_source, sibling
-from ._values import as_dict, as_list, as_score, as_text, choose, text_or_none
+from ._values import as_dict, as_list, as_text, choose, text_or_none
 
 NAME = "HELM"
 
@@ -22,8 +22,7 @@ def claims(source: Source) -> bool:
     """Return whether the file or folder is a run of HELM."""
     if source.kind == "folder":
         return (source.path / _FILE).is_file()
-    row = source.first_row
-    return isinstance(row, dict) and {"instance_id", "stats"} <= set(row)
+    return source.keys >= {"instance_id", "stats"}
 
 
 def read(source: Source, options: Options) -> Evaluation:
@@ -59,6 +58,7 @@ def read(source: Source, options: Options) -> Evaluation:
     ]
     return Evaluation._from_rows(
         found,
+        source,
         model=text_or_none(as_dict(spec.get("adapter_spec")).get("model")),
         task=text_or_none(spec.get("name")),
         format=NAME,
@@ -143,11 +143,10 @@ def _as_row(stats: dict, entry: dict, score: str, has_logprob: bool) -> Row:
             "score",
             f"must be a statistic of each row. Got {score!r}, which {place} lacks.",
         )
-    proba = stats["means"].get("max_prob") if has_logprob else None
     return Row(
         question=as_text(entry["instance_id"]),
-        score=as_score(stats["means"][score], place),
-        proba=as_score(proba, place),
+        score=stats["means"][score],
+        proba=stats["means"].get("max_prob") if has_logprob else None,
         repeat=_trial(entry, place),
         place=place,
     )

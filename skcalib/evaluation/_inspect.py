@@ -12,7 +12,6 @@ from ._values import (
     CONFIDENCE,
     as_dict,
     as_list,
-    as_score,
     as_text,
     choose,
     scalar_fields,
@@ -29,13 +28,8 @@ def claims(source: Source) -> bool:
             return any(
                 name in ("header.json", "_journal/start.json") for name in archive.names
             )
-    content = source.head
-    return (
-        source.kind == "json"
-        and isinstance(content, dict)
-        and isinstance(content.get("eval"), dict)
-        and "version" in content
-    )
+    content = source.object
+    return isinstance(content.get("eval"), dict) and "version" in content
 
 
 def read(source: Source, options: Options) -> Evaluation:
@@ -102,6 +96,7 @@ def _read(
         )
     return Evaluation._from_rows(
         rows,
+        source,
         model=text_or_none(about.get("model")),
         task=text_or_none(about.get("task")),
         format=NAME,
@@ -160,9 +155,9 @@ def _as_row(sample: dict, scores: dict, scorer: str | None, place: str) -> Row:
         return Row(status="error" if sample.get("error") else "unscored", **common)
     value, entry = scores[scorer]
     return Row(
-        score=as_score(value, place),
+        score=value,
         status=_status(value, sample),
-        proba=as_score(next(iter(_stated(entry).values()), None), place),
+        proba=next(iter(_stated(entry).values()), None),
         **common,
     )
 

@@ -12,7 +12,6 @@ from ._evaluation import Evaluation, Row
 from ._files import Options, Source, read_parquet
 from ._values import (
     as_dict,
-    as_score,
     as_text,
     choose,
     scalar_fields,
@@ -54,6 +53,7 @@ def read(source: Source, options: Options) -> Evaluation:
     )
     return Evaluation._from_rows(
         found,
+        source,
         model=_model_of(source.path),
         task=rows[0]["task"],
         format=NAME,
@@ -114,8 +114,8 @@ def _as_row(row: dict, score: str | None, place: str) -> Row:
     gold = gold[0] if isinstance(gold, list) and len(gold) == 1 else gold
     return Row(
         row["question"],
-        as_score(row["metric"].get(score), place),
-        proba=np.nan if options is None else float(options.max()),
+        row["metric"].get(score),
+        proba=None if options is None else options.max(),
         option_proba=options,
         gold=gold if isinstance(gold, int) and options is not None else -1,
         repeat=None,

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from .._errors import ParameterError
 from ._evaluation import Evaluation, Row
 from ._files import Options, Source
-from ._values import as_dict, as_score, choose, text_or_none
+from ._values import as_dict, choose, text_or_none
 
 NAME = "OpenAI evals"
 
@@ -18,18 +15,14 @@ _SCORED = {"match": "correct", "metrics": "score"}
 
 def claims(source: Source) -> bool:
     """Return whether the file is a log of OpenAI evals."""
-    return (
-        source.kind == "jsonl"
-        and isinstance(source.head, dict)
-        and isinstance(source.head.get("spec"), dict)
-    )
+    return source.kind == "jsonl" and isinstance(as_dict(source.head).get("spec"), dict)
 
 
 def read(source: Source, options: Options) -> Evaluation:
     """Return the evaluation of a log."""
     options.reject(NAME, "filter", "split", "model")
     events = [
-        (event, source.place(k))
+        (event, k)
         for k, event in enumerate(source.content)
         if isinstance(event, dict) and "sample_id" in event
     ]
@@ -48,7 +41,23 @@ def read(source: Source, options: Options) -> Evaluation:
     rows, scored = [], set()
     for event, place in events:
         if event.get("type") == kind:
-            rows.append(_as_row(event, str(kind), prompts, place))
+            data = event.get("data")
+            if not isinstance(data, dict) or _SCORED[str(kind)] not in data:
+                raise ParameterError(
+                    "path",
+                    f"must contain {_SCORED[str(kind)]!r} in each event {kind!r}. Got "
+                    f"{source.place(place)}, which has none.",
+                )
+            sample = str(event["sample_id"])
+            rows.append(
+                Row(
+                    sample,
+                    data[_SCORED[str(kind)]],
+                    answer=data.get("expected"),
+                    prompt=prompts.get(sample),
+                    place=place,
+                )
+            )
             scored.add(rows[-1].question)
     rows += [
         Row(sample, status="error", prompt=prompts.get(sample))
@@ -58,28 +67,9 @@ def read(source: Source, options: Options) -> Evaluation:
     models = spec.get("completion_fns")
     return Evaluation._from_rows(
         rows,
+        source,
         model=", ".join(map(str, models)) if isinstance(models, list) else None,
         task=text_or_none(spec.get("eval_name")),
         format=NAME,
         notes=(f"The score is the score of the events {kind!r}.",),
-    )
-
-
-def _as_row(
-    event: dict[str, Any], kind: str, prompts: Mapping[str, Any], place: str
-) -> Row:
-    data = event.get("data")
-    if not isinstance(data, dict) or _SCORED[kind] not in data:
-        raise ParameterError(
-            "path",
-            f"must contain {_SCORED[kind]!r} in each event {kind!r}. Got {place}, "
-            "which has none.",
-        )
-    sample = str(event["sample_id"])
-    return Row(
-        sample,
-        as_score(data[_SCORED[kind]], place),
-        answer=data.get("expected"),
-        prompt=prompts.get(sample),
-        place=place,
     )

@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import numpy as np
-
 from .._errors import ParameterError
 from ._evaluation import Evaluation, Row
 from ._files import Options, Source
-from ._values import as_dict, as_score
+from ._values import as_dict
 
 NAME = "simple-evals"
 
@@ -21,12 +19,7 @@ _EXTRACTED = re.compile(r"<p>Extracted Answer: (None|)</p>")
 
 def claims(source: Source) -> bool:
     """Return whether the file contains results of simple-evals."""
-    content = source.head
-    return (
-        source.kind == "json"
-        and isinstance(content, dict)
-        and {"htmls", "convos", "metrics"} <= set(content)
-    )
+    return source.object.keys() >= {"htmls", "convos", "metrics"}
 
 
 def read(source: Source, options: Options) -> Evaluation:
@@ -43,7 +36,7 @@ def read(source: Source, options: Options) -> Evaluation:
         )
     questions = [_question(talk, source.place(k)) for k, talk in enumerate(talks)]
     rows = [
-        _as_row(page, question, source.place(k))
+        _as_row(page, question, k)
         for k, (page, question) in enumerate(zip(pages, questions, strict=True))
     ]
     notes = ["Questions are identified by first messages. There are no probabilities."]
@@ -53,7 +46,7 @@ def read(source: Source, options: Options) -> Evaluation:
             f"{missed:.1%} of the answers were not attempted; the file does not say "
             "which, and they count as wrong."
         )
-    return Evaluation._from_rows(rows, format=NAME, notes=tuple(notes))
+    return Evaluation._from_rows(rows, source, format=NAME, notes=tuple(notes))
 
 
 def _question(talk: Any, place: str) -> str:
@@ -66,10 +59,10 @@ def _question(talk: Any, place: str) -> str:
     return content if isinstance(content, str) else repr(content)
 
 
-def _as_row(page: Any, question: str, place: str) -> Row:
+def _as_row(page: Any, question: str, place: int) -> Row:
     page = page if isinstance(page, str) else ""
-    score = as_score(_last(_SCORE, page), place)
-    is_parsed = np.isnan(score) or not _EXTRACTED.search(page)
+    score = _last(_SCORE, page)
+    is_parsed = score is None or not _EXTRACTED.search(page)
     return Row(
         question,
         score,

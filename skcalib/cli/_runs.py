@@ -1,4 +1,7 @@
-"""Reading of the answers of systems, given the files and options of a command."""
+"""Runs of systems: the files that ``report`` and ``compare`` read, as arrays.
+
+A run is one system on one file, or on one file per task.
+"""
 
 from __future__ import annotations
 
@@ -12,33 +15,49 @@ from typing import Any
 
 import numpy as np
 
-from ..evaluation import Evaluation, accuracy_interval, read_evaluation
+from .._errors import ParameterError
+from ..evaluation import (
+    AlignedEvaluations,
+    Evaluation,
+    accuracy_interval,
+    align_evaluations,
+    read_evaluation,
+    read_evaluations,
+)
 from ..evaluation._evaluation import rule_of
-from ._count_columns import without_file
+from ..evaluation._table_answers import NAME as TABLE
+from ..evaluation._table_answers import SYSTEMS_NOTE
 from ._labels import judged_report, read_labels
-from ._shared import CommandError
-
-TABLE = "table"
+from ._shared import CommandError, as_option, command_error, command_errors, in_options
 
 # Above this file size in bytes, progress is shown on a terminal.
 _LONG = 20_000_000
 
-# Options that name a column of a plain table.
-_COLUMNS = {"y_true": "score", "y_proba": "proba"}
-
-# Options that name any column.
-_COLUMN_OPTIONS = ("y_true", "y_proba", "score", "groups", "by")
-
-# Names of parameters in errors of the reader, with the corresponding options.
-_IN_QUOTES = {
-    "'format'": "--format",
-    "with pos_label": "with --pos-label",
-    "pass percent": "use --percent",
-    "Pass percent": "Use --percent",
-    "Replace words by probabilities.": (
-        "Replace words by probabilities, or report the accuracy of each word with --by."
-    ),
+# Options that name a column of a plain table, and the role of the column.
+_COLUMNS = {
+    "y_true": "score",
+    "y_proba": "proba",
+    "question": "question",
+    "system_column": "model",
 }
+# Options that a reader takes as they are.
+_CHOICES = ("format", "score", "filter", "split", "model", "pos_label")
+
+# What errors of a command propose in addition.
+_REPORT_SHOWN = {"_by": ", or report the accuracy of each word with --by"}
+_COMPARE_SHOWN = {"_gold": "name the column of right answers with --gold, or "}
+_TRANSLATIONS = (
+    " If each line is a translation, pass --metric bleu and --reference FILE."
+)
+
+
+@dataclass
+class _File:
+    """The answers of one system in one file."""
+
+    path: Path
+    name: str | None
+    evaluation: Evaluation
 
 
 @dataclass
@@ -132,10 +151,21 @@ class System:
         return self.evaluation.format == TABLE
 
 
+@dataclass
+class Inputs:
+    """The systems of ``compare``: their names, files and aligned answers."""
+
+    files: dict[str, list[str]]
+    aligned: AlignedEvaluations
+    formats: list[str]
+    by_name: str | None
+    notes: list[str] = field(default_factory=list)
+
+
 def read_systems(options: Namespace) -> list[System]:
-    """Return the systems of all files; files of one run are one system."""
-    found = [(path, _read(path, options)) for path in options.file]
-    systems = [_system(run, options) for run in _runs(found)]
+    """Return the systems of all files for ``report``."""
+    runs = _runs([_read_one(path, options) for path in options.file])
+    systems = [_system(run, options) for run in runs]
     names = [system.name for system in systems]
     for system in systems:
         if names.count(system.name) > 1:
@@ -143,37 +173,106 @@ def read_systems(options: Namespace) -> list[System]:
     return systems
 
 
-def _read(path: Path, options: Namespace) -> Evaluation:
-    """Return the evaluation of a file, with errors that name options."""
-    columns = {
-        role: getattr(options, option)
-        for option, role in _COLUMNS.items()
-        if getattr(options, option) is not None
-    }
-    inside = [options.groups, options.by]
-    may_miss = options.skip_missing or options.unanswered is not None
-    try:
-        evaluation = read_evaluation(
-            path,
-            format=options.format,
-            score=options.score,
-            filter=options.filter,
-            split=options.split,
-            model=options.model,
-            columns=columns,
-            groups=[name for name in inside if name is not None],
-            pos_label=options.pos_label,
-            percent=options.percent,
-            missing="keep" if may_miss else "error",
-            verbose=int(sys.stderr.isatty() and _is_long(path)),
+def read_inputs(options: Namespace) -> Inputs:
+    """Return the systems of all files for ``compare``, on the same questions."""
+    paths = [file for path in options.file for file in _files_of(path)]
+    found = [each for path in paths for each in _read_all(path, options)]
+    runs = _runs(found)
+    if len(runs) < 2:
+        raise CommandError(
+            f"compare needs at least two systems. Got one, of {found[0].path}. Pass "
+            "one file per system, or a table with one column per system."
         )
-    except (ValueError, TypeError) as error:
-        raise _as_command_error(path, error, options) from None
-    except ImportError as error:
-        raise CommandError(str(error)) from None
+    if options.systems is None:
+        _check_one_reading(found)
+    named = dict(zip(_names(runs), runs, strict=True))
+    evaluations = {name: _joined(run) for name, run in named.items()}
+    golds, prompts = (
+        {
+            name: e._fingerprints[k]
+            for name, e in evaluations.items()
+            if e._fingerprints[k]
+        }
+        for k in range(2)
+    )
+    try:
+        aligned = align_evaluations(
+            evaluations,
+            missing=options.missing,
+            duplicates=options.duplicates,
+            mismatch=options.mismatch,
+            unanswered=options.unanswered,
+            golds=golds or None,
+            prompts=prompts,
+        )
+    except ValueError as error:
+        raise command_error(error, options=options) from None
+    notes = dict.fromkeys(note for each in found for note in each.evaluation.notes)
+    by_name = options.by
+    if by_name is None and any(len(run) > 1 for run in runs):
+        by_name = "task"
+    return Inputs(
+        files={name: [str(each.path) for each in run] for name, run in named.items()},
+        aligned=aligned,
+        formats=list(dict.fromkeys(e.format for e in evaluations.values())),
+        by_name=by_name,
+        notes=list(map(in_options, notes)),
+    )
+
+
+def _reading(options: Namespace) -> dict[str, Any]:
+    """Return the arguments of a reader that options give."""
+    given = {role: getattr(options, name, None) for name, role in _COLUMNS.items()}
+    return {
+        "columns": {role: name for role, name in given.items() if name is not None},
+        **{name: getattr(options, name) for name in _CHOICES},
+    }
+
+
+def _read_one(path: Path, options: Namespace) -> _File:
+    """Return the only system of a file, or the one that --model names."""
+    may_miss = options.skip_missing or options.unanswered is not None
+    with command_errors(path, options, _REPORT_SHOWN):
+        try:
+            evaluation = read_evaluation(
+                path,
+                **_reading(options),
+                groups=[n for n in (options.groups, options.by) if n is not None],
+                percent=options.percent,
+                missing="keep" if may_miss else "error",
+                verbose=int(sys.stderr.isatty() and _is_long(path)),
+            )
+        except ParameterError as error:
+            if error.name != "missing":
+                raise
+            cell = error.problem.partition("Got ")[2].removesuffix(f" of {path.name}.")
+            raise CommandError(
+                f"{path}: {cell}. Fill it in, or leave out such rows with "
+                "--skip-missing."
+            ) from None
     if evaluation.format != TABLE:
         _reject_columns(path, evaluation, options)
-    return evaluation
+    return _File(path, evaluation.model, evaluation)
+
+
+def _read_all(path: Path, options: Namespace) -> list[_File]:
+    """Return the systems of a file."""
+    shown = dict(_COMPARE_SHOWN)
+    if path.suffix.lower() == ".txt":
+        shown["_metric"] = _TRANSLATIONS
+    inside = dict.fromkeys([options.groups, options.by])
+    with command_errors(path, options, shown):
+        found = read_evaluations(
+            path,
+            systems=options.systems,
+            gold=options.gold,
+            groups=[name for name in inside if name not in (None, "question")],
+            **_reading(options),
+        )
+    for name, evaluation in found.items():
+        if evaluation.format == TABLE:
+            _check_names(f"{path}: {name}", evaluation)
+    return [_File(path, name, evaluation) for name, evaluation in found.items()]
 
 
 def _is_long(path: Path) -> bool:
@@ -182,82 +281,118 @@ def _is_long(path: Path) -> bool:
     return sum(file.stat().st_size for file in files if file.is_file()) > _LONG
 
 
-def _as_command_error(path: Path, error: Exception, options: Namespace) -> CommandError:
-    """Return an error of the reader with the option instead of its parameter."""
-    name = getattr(error, "name", None)
-    problem = without_file(path, str(getattr(error, "problem", error)))
-    for said, option in _IN_QUOTES.items():
-        problem = problem.replace(said, option)
-    if name == "path" and not path.exists():
-        raise FileNotFoundError(2, "No such file or directory", str(path))
-    if name == "path":
-        if "in UTF-8" in problem:
-            problem += " Spreadsheets write it if told to save as 'CSV UTF-8'."
-        return CommandError(f"{path} {problem}")
-    if name == "missing":
-        cell = problem.partition("Got ")[2]
-        return CommandError(
-            f"{path}: {cell} Fill it in, or leave out such rows with --skip-missing."
-        )
-    if name == "percent":
-        problem = problem.replace("must not be given", "does not apply")
-    option = f"--{name}".replace("_", "-")
-    if name in ("columns", "groups"):
-        option = option_of(problem, options, _COLUMN_OPTIONS, "--y-true")
-    return CommandError(f"{path}: {option} {problem}")
-
-
-def option_of(
-    problem: str, options: Namespace, names: Sequence[str], default: str
-) -> str:
-    """Return the options that gave the column of an error."""
-    found = [
-        "--" + name.replace("_", "-")
-        for name in names
-        if getattr(options, name) is not None
-        and f"Got {getattr(options, name)!r}" in problem
-    ]
-    return " and ".join(found) or default
-
-
 def _reject_columns(path: Path, evaluation: Evaluation, options: Namespace) -> None:
     """Raise if options for plain tables are given with the file of a harness."""
     for name in ("y_true", "y_proba", "pos_label", "percent"):
         if getattr(options, name):
-            option = "--" + name.replace("_", "-")
             raise CommandError(
-                f"{path} is read as a file of {evaluation.format}, to which {option} "
-                "does not apply. Choose the score with --score, or read the file as a "
-                f"plain table with --format {TABLE}."
+                f"{path} is read as a file of {evaluation.format}, to which "
+                f"{as_option(name)} does not apply. Choose the score with --score, or "
+                f"read the file as a plain table with --format {TABLE}."
             )
 
 
-def _runs(found: Sequence[tuple[Path, Evaluation]]) -> list[list]:
+def _files_of(path: Path) -> list[Path]:
+    """Return the files of a folder that are samples of tasks, or the path itself."""
+    if not path.is_dir() or (path / "per_instance_stats.json").is_file():
+        return [path]
+    patterns = ("samples_*.jsonl", "*.eval", "details_*.parquet")
+    found = sorted(file for pattern in patterns for file in path.glob(pattern))
+    if not found:
+        raise CommandError(
+            f"{path} is a folder without {', '.join(patterns)} or "
+            "per_instance_stats.json. Pass the files."
+        )
+    return found
+
+
+def _check_names(where: str, evaluation: Evaluation) -> None:
+    """Raise if a row of a table has an empty cell instead of a name."""
+    columns = {"question": evaluation.question} | evaluation.groups
+    for column, names in columns.items():
+        empty = names == ""
+        if empty.any():
+            n = int(empty.sum())
+            raise CommandError(
+                f"{where} has {n} row{'s' * (n > 1)} with an empty cell in column "
+                f"{column!r}. Fill in each name, or remove such rows."
+            )
+
+
+def _check_one_reading(found: list[_File]) -> None:
+    """Raise if several files have the same columns of scores.
+
+    They may be several scores of one system per file.
+    """
+    wide = [
+        each
+        for each in found
+        if any(note.startswith(SYSTEMS_NOTE) for note in each.evaluation.notes)
+    ]
+    first: dict[str | None, Path] = {}
+    for each in wide:
+        path = first.setdefault(each.name, each.path)
+        if path != each.path:
+            names = [other.name for other in wide if other.path == path]
+            raise CommandError(
+                f"{path} and {each.path} both have the columns of scores "
+                f"{', '.join(map(repr, names))}. If they are scores of one system per "
+                "file, choose one with --score. If they are systems, pass one file "
+                "with the answers of all systems."
+            )
+
+
+def _runs(found: list[_File]) -> list[list[_File]]:
     """Return the files of each run: one system on different tasks."""
-    runs: dict[tuple, list] = {}
-    for path, evaluation in found:
-        key = (evaluation.format, evaluation.model, str(path.resolve().parent))
-        runs.setdefault(key, []).append((path, evaluation))
-    separate = []
+    runs: dict[Any, list[_File]] = {}
+    for each in found:
+        e = each.evaluation
+        key = (e.format, each.name, e.model, str(each.path.resolve().parent))
+        runs.setdefault(key, []).append(each)
+    separate: list[list[_File]] = []
     for run in runs.values():
-        tasks = [evaluation.task for _, evaluation in run]
-        if None in tasks or len(set(tasks)) < len(tasks):
+        tasks = [each.evaluation.task for each in run]
+        if len(run) > 1 and (None in tasks or len(set(tasks)) < len(tasks)):
             separate += [[each] for each in run]
         else:
             separate.append(run)
     return separate
 
 
-def _system(run: list[tuple[Path, Evaluation]], options: Namespace) -> System:
-    paths = [path for path, _ in run]
-    evaluation = run[0][1] if len(run) == 1 else joined([e for _, e in run])
+def _names(runs: list[list[_File]]) -> list[str]:
+    """Return names that identify the systems: model, file, folder or path."""
+    choices: list[list[str]] = [
+        [str(run[0].name) for run in runs],
+        [run[0].path.stem for run in runs],
+        [run[0].path.resolve().parent.name for run in runs],
+        [str(run[0].path) for run in runs],
+    ]
+    for names in choices:
+        if len(set(names)) == len(names):
+            return names
+    return [f"{name} {k}" for k, name in enumerate(choices[0], 1)]
+
+
+def column_of(aligned: AlignedEvaluations, name: str, option: str) -> np.ndarray:
+    """Return the group names of the questions for an option."""
+    if name == "question":
+        return aligned.question
+    if name not in aligned.groups:
+        known = ", ".join([*aligned.groups, "question"])
+        raise CommandError(f"{option} must be one of {known}. Got {name!r}.")
+    return aligned.groups[name]
+
+
+def _system(run: list[_File], options: Namespace) -> System:
+    paths = [each.path for each in run]
+    evaluation = _joined(run)
     by_name = options.by or ("task" if len(run) > 1 else None)
     name = evaluation.model or paths[0].stem
     file = str(paths[0]) if len(paths) == 1 else str(paths[0].parent)
     try:
         scored = evaluation.scored(options.unanswered)
     except ValueError as error:
-        raise CommandError(f"{file}: {getattr(error, 'problem', error)}") from None
+        raise command_error(error, file) from None
     by, by_names = _codes_of(scored, by_name, "--by", file)
     groups, group_names = by, by_names
     if options.groups != by_name:
@@ -340,8 +475,11 @@ def _complete(answers: Answers, has_proba: bool, file: str) -> Answers:
     return answers if complete.all() else answers[complete]
 
 
-def joined(evaluations: list[Evaluation]) -> Evaluation:
-    """Return the evaluation of several tasks; names of questions include the task."""
+def _joined(run: Sequence[_File]) -> Evaluation:
+    """Return the evaluation of a run; names of questions include their task."""
+    evaluations = [each.evaluation for each in run]
+    if len(run) == 1:
+        return evaluations[0]
     columns = {
         name: np.concatenate([getattr(e, name) for e in evaluations])
         for name in ("repeat", "score", "proba", "status")
@@ -358,7 +496,15 @@ def joined(evaluations: list[Evaluation]) -> Evaluation:
         for e in evaluations
         for note in e.notes
     )
-    return replace(
+    fingerprints = (
+        {
+            f"{e.task}: {name}": value
+            for e in evaluations
+            for name, value in e._fingerprints[k].items()
+        }
+        for k in range(2)
+    )
+    every = replace(
         evaluations[0],
         **columns,  # type: ignore[arg-type]
         question=np.array(question, dtype=object),
@@ -368,6 +514,7 @@ def joined(evaluations: list[Evaluation]) -> Evaluation:
         task=None,
         notes=tuple(notes),
     )
+    return every._identified(tuple(fingerprints))
 
 
 def _codes_of(

@@ -1,4 +1,8 @@
-"""Columns of a table, read chunk by chunk: outcomes, probabilities and words."""
+"""Columns of a table, read chunk by chunk: names, numbers, verdicts, probabilities.
+
+Each class reads the cells of one column by `add` and returns an array by `finish`.
+`first_missing` is the line of the first missing cell, or None.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import ParameterError
+from .._errors import ParameterError, parameter
 from ._values import as_number, as_numbers
 
 YES = frozenset(["true", "t", "yes", "y", "correct", "right"])
@@ -18,6 +22,9 @@ NO = frozenset(["false", "f", "no", "n", "incorrect", "wrong"])
 # Texts of missing cells in columns of numbers and of right and wrong answers. In a
 # column of names they are names: NA is the code of Namibia.
 _MISSING = frozenset(["", "nan", "na", "n/a", "#n/a", "null", "none", "<na>"])
+
+# Labels that a message shows.
+_SHOWN = 5
 
 # Largest number of names whose texts are stored once; beyond it, few are repeated.
 _MOST_SHARED = 1_000_000
@@ -53,13 +60,31 @@ def _as_key(cell: Any) -> Any:
     return text_of(cell) if isinstance(cell, (list, dict)) else (type(cell), cell)
 
 
-class Names:
-    """Names, for example of groups or questions; an empty cell is an empty name."""
+class _Column:
+    """Arrays of the chunks of a column."""
 
     def __init__(self, name: str):
         self.name = name
         self.first_missing: int | None = None
         self._chunks: list[np.ndarray] = []
+
+    def _keep(
+        self, found: np.ndarray, is_missing: np.ndarray, lines: Sequence[int]
+    ) -> None:
+        if self.first_missing is None and is_missing.any():
+            self.first_missing = lines[int(is_missing.argmax())]
+        self._chunks.append(found)
+
+    def finish(self) -> np.ndarray:
+        """Return the column of all rows."""
+        return np.concatenate(self._chunks)
+
+
+class Names(_Column):
+    """Names, for example of groups or questions; an empty cell is an empty name."""
+
+    def __init__(self, name: str):
+        super().__init__(name)
         self._known: dict[str, str] = {}
 
     def add(self, cells: Sequence[Any], lines: Sequence[int]) -> None:
@@ -70,41 +95,55 @@ class Names:
             names = [text_of(cell) for cell in cells]
         if len(self._known) < _MOST_SHARED:
             names = list(map(self._known.setdefault, names, names))
-        if self.first_missing is None and "" in names:
-            self.first_missing = lines[names.index("")]
-        self._chunks.append(np.array(names, dtype=object))
-
-    def finish(self) -> np.ndarray:
-        """Return the names of all rows."""
-        return np.concatenate(self._chunks)
+        found = np.array(names, dtype=object)
+        self._keep(found, found == "", lines)
 
 
-class Outcomes:
-    """Whether answers are right: 1, 0, or NaN for a missing cell.
+class Numbers(_Column):
+    """Numbers from a minimum to a maximum; NaN for a missing cell.
 
-    With `pos_label`, cells that are this label count as 1 and others as 0. Without it,
-    cells are numbers in [0, 1], or words such as true, yes or correct.
+    With `words`, cells may be words such as true, yes or correct and their opposites.
+    With `pos_label`, cells that are this label count as 1 and others as 0.
     """
 
-    def __init__(self, name: str, pos_label: str | None):
-        self.name = name
-        self.first_missing: int | None = None
-        self._pos_label = pos_label
-        self._known: dict[Any, float] = {}
-        self._values: list[np.ndarray] = []
+    def __init__(
+        self,
+        name: str,
+        least: float = 0.0,
+        most: float = np.inf,
+        *,
+        words: bool = False,
+        pos_label: str | None = None,
+    ):
+        super().__init__(name)
+        self._least, self._most = least, most
+        self._words, self._pos_label = words, pos_label
+        self._other_labels: set[str] = set()
 
     def add(self, cells: Sequence[Any], lines: Sequence[int]) -> None:
         """Read the cells of a chunk."""
-        keys = [cell if type(cell) is str else _as_key(cell) for cell in cells]
-        known = self._known
-        if set(keys) - known.keys():
+        found = self._quickly(cells)
+        if found is None:
+            keys = [cell if type(cell) is str else _as_key(cell) for cell in cells]
+            known: dict[Any, float] = {}
             for key, cell, line in zip(keys, cells, lines, strict=True):
                 if key not in known:
                     known[key] = self._value(cell, line)
-        found = np.array([known[key] for key in keys])
-        if self.first_missing is None and np.isnan(found).any():
-            self.first_missing = lines[int(np.isnan(found).argmax())]
-        self._values.append(found)
+            found = np.fromiter(map(known.__getitem__, keys), float, len(keys))
+        self._keep(found, np.isnan(found), lines)
+
+    def _quickly(self, cells: Sequence[Any]) -> np.ndarray | None:
+        """Return cells that are all numbers; None for others."""
+        if self._pos_label is not None or set(map(type, cells)) != {str}:
+            return None
+        try:
+            found = as_numbers(cells)
+        except ValueError:
+            return None
+        return found if self._is_inside(found).all() else None
+
+    def _is_inside(self, found: Any) -> Any:
+        return (found >= self._least) & (found <= self._most) & (found < np.inf)
 
     def _value(self, cell: Any, line: int) -> float:
         if self._pos_label is not None and text_of(cell) == self._pos_label:
@@ -113,42 +152,85 @@ class Outcomes:
         if not text:
             return np.nan
         if self._pos_label is not None:
+            self._other_labels.add(text)
             return 0.0
         word = text.lower()
-        if word in YES or word in NO:
+        if self._words and word in YES | NO:
             return float(word in YES)
         try:
-            number = as_number(word)
+            number = self._number(word)
         except ValueError:
             number = np.nan
-        if number == -1:
-            return 0.0
-        if not 0 <= number <= 1:
-            raise ParameterError(
-                "path",
-                "must contain 0/1, true/false, yes/no, correct/incorrect or a score in "
-                f"[0, 1] in {self.name!r}. Got {text!r:.60} in line {line}. Name the "
-                "label that counts as right with pos_label. If the column contains "
-                "answers, add a column 'correct' with 1 for each right answer and 0 "
-                "for each wrong one.",
-            )
+        if not self._is_inside(number):
+            raise ParameterError("path", self._problem(text, line))
         return number
+
+    def _number(self, word: str) -> float:
+        return as_number(word)
+
+    def _problem(self, text: str, line: int) -> str:
+        is_share = self._most == 1
+        expected, remedy = f"numbers of at least {self._least:g}", ""
+        if is_share:
+            expected = "numbers in [0, 1]"
+        if self._words:
+            more = "a score in [0, 1]" if is_share else "a count"
+            expected = f"1 or 0, yes or no, or {more}"
+            what = "an answer" if is_share else "a document"
+            remedy = f" Leave the cell of {what} without a label empty."
+        if self._words and not is_share:
+            option = parameter("pos_label")
+            remedy = f" Name the label that counts as 1 with {option}.{remedy}"
+        return (
+            f"column {self.name!r} must have {expected}. Got {text!r:.60} in line "
+            f"{line}.{remedy}"
+        )
+
+    def finish(self) -> np.ndarray:
+        """Return the numbers of all rows."""
+        found = super().finish()
+        # A sample may have no positive label, and then has one other label as a rule.
+        if len(self._other_labels) > 1 and not (found > 0).any():
+            raise self._no_label()
+        return found
+
+    def _no_label(self) -> ParameterError:
+        found = ", ".join(sorted(self._other_labels)[:_SHOWN])
+        return ParameterError(
+            "pos_label",
+            f"must be a label of {self.name!r}, which contains {found}. Got "
+            f"{self._pos_label!r}.",
+        )
+
+
+class Outcomes(Numbers):
+    """Whether answers are right: words, labels or scores in [0, 1]; -1 is wrong."""
+
+    def __init__(self, name: str, pos_label: str | None):
+        super().__init__(name, 0, 1, words=True, pos_label=pos_label)
+
+    def _number(self, word: str) -> float:
+        number = as_number(word)
+        return 0.0 if number == -1 else number
+
+    def _problem(self, text: str, line: int) -> str:
+        return (
+            "must contain 0/1, true/false, yes/no, correct/incorrect or a score in "
+            f"[0, 1] in {self.name!r}. Got {text!r:.60} in line {line}. Name the "
+            f"label that counts as right with {parameter('pos_label')}. If the column "
+            f"contains answers, {parameter('_gold', '')}add a column 'correct' with 1 "
+            "for each right answer and 0 for each wrong one."
+        )
 
     def finish(self) -> np.ndarray:
         """Return the outcomes of all rows."""
-        values = np.concatenate(self._values)
-        if self._pos_label is not None and not (values == 1).any():
-            cells = (k[1] if isinstance(k, tuple) else k for k in self._known)
-            found = ", ".join(sorted(set(map(value_of, cells)) - {""})[:5])
-            raise ParameterError(
-                "pos_label",
-                f"must be a label of {self.name!r}, which contains {found}. Got "
-                f"{self._pos_label!r}.",
-            )
-        return values
+        found = super().finish()
+        if self._pos_label is not None and not (found == 1).any():
+            raise self._no_label()
+        return found
 
 
-class Fractions:
+class Fractions(_Column):
     """Probabilities, which must all have one unit; NaN for a missing cell.
 
     With `percent`, they are numbers from 0 to 100. With `of_options`, a cell may have
@@ -156,11 +238,9 @@ class Fractions:
     """
 
     def __init__(self, name: str, percent: bool, of_options: bool = False):
-        self.name = name
-        self._of_options = of_options
-        self.first_missing: int | None = None
-        self._percent = percent
-        self._values: list[np.ndarray] = []
+        super().__init__(name)
+        self._percent, self._of_options = percent, of_options
+        self.notes: list[str] = []
         self._n_fractions = self._n_positive = self._n_signed = self._n_negative = 0
         # The first cell of each kind, with its line, for messages.
         self._first: dict[str, tuple[str, int]] = {}
@@ -207,9 +287,7 @@ class Fractions:
             if kind not in self._first and where.any():
                 k = int(where.argmax())
                 self._first[kind] = text_of(cells[k]), lines[k]
-        if self.first_missing is None and np.isnan(found).any():
-            self.first_missing = lines[int(np.isnan(found).argmax())]
-        self._values.append(found)
+        self._keep(found, np.isnan(found), lines)
 
     def _largest(self, cell: Any, line: int) -> Any:
         """Return the largest probability of a list or an object of probabilities."""
@@ -240,7 +318,9 @@ class Fractions:
             return as_number(text.removesuffix("%"))
         except ValueError:
             raise self._error(
-                (text, line), "is not a number. Replace words by probabilities."
+                (text, line),
+                "is not a number. Replace words by probabilities"
+                f"{parameter('_by', '')}.",
             ) from None
 
     def _error(self, cell: tuple[str, int], problem: str) -> ParameterError:
@@ -251,13 +331,14 @@ class Fractions:
             f"{line}, which {problem}",
         )
 
-    def finish(self) -> tuple[np.ndarray, list[str]]:
-        """Return the probabilities of all rows, and notes on how they were read."""
-        values = np.concatenate(self._values)
-        notes = self._check_percentages(values) if self._percent else []
-        if not self._percent:
+    def finish(self) -> np.ndarray:
+        """Return the probabilities of all rows; `notes` says how they were read."""
+        values = super().finish()
+        if self._percent:
+            self._check_percentages(values)
+        else:
             self._check_fractions()
-        return np.clip(values / (100 if self._percent else 1), 0, 1), notes
+        return np.clip(values / (100 if self._percent else 1), 0, 1)
 
     def _mixed(self, kind: str) -> ParameterError:
         text, line = self._first["fraction"]
@@ -276,7 +357,9 @@ class Fractions:
         if "signed" in self._first:
             if "fraction" in self._first:
                 raise self._mixed("signed")
-            raise self._error(self._first["signed"], "is a percentage: pass percent.")
+            raise self._error(
+                self._first["signed"], f"is a percentage: use {parameter('percent')}."
+            )
         if "outside" in self._first:
             cell = self._first["outside"]
             hint = ""
@@ -289,11 +372,12 @@ class Fractions:
                 hint = (
                     " Most others are inside: write all probabilities in one unit."
                     if self._are_mostly_fractions
-                    else " Pass percent if probabilities run from 0 to 100."
+                    else f" Use {parameter('percent')} if probabilities run from 0 to "
+                    "100."
                 )
             raise self._error(cell, f"is outside [0, 1].{hint}")
 
-    def _check_percentages(self, values: np.ndarray) -> list[str]:
+    def _check_percentages(self, values: np.ndarray) -> None:
         """Raise if a cell is outside [0, 100], or if some seem to be fractions."""
         if "outside" in self._first:
             raise self._error(self._first["outside"], "is outside [0, 100].")
@@ -306,18 +390,16 @@ class Fractions:
         if not has_large and not self._n_signed and np.nansum(values) > 0:
             raise ParameterError(
                 "percent",
-                f"must not be given: no probability in {self.name!r} is above 1, so "
+                f"does not apply: no probability in {self.name!r} is above 1, so "
                 "they do not run from 0 to 100.",
             )
-        notes = []
         if self._n_fractions:
-            notes.append(
+            self.notes.append(
                 f"{self._n_fractions} of {values.size} cells of {self.name!r} are "
                 "below 1 and are read as less than 1%."
             )
         elif has_large and not self._n_signed and np.nanmax(values) <= 10:
-            notes.append(
+            self.notes.append(
                 f"No cell of {self.name!r} is above 10, and 10 is read as 10%. Divide "
                 "a scale from 0 to 10 by 10 instead."
             )
-        return notes
