@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .._errors import ParameterError, parameter
-from ._values import as_number, as_numbers
+from ._values import as_number, as_numbers, file_error
 
 YES = frozenset(["true", "t", "yes", "y", "correct", "right"])
 NO = frozenset(["false", "f", "no", "n", "incorrect", "wrong"])
@@ -162,7 +162,7 @@ class Numbers(_Column):
         except ValueError:
             number = np.nan
         if not self._is_inside(number):
-            raise ParameterError("path", self._problem(text, line))
+            raise file_error(self._problem(text, line))
         return number
 
     def _number(self, word: str) -> float:
@@ -325,10 +325,9 @@ class Fractions(_Column):
 
     def _error(self, cell: tuple[str, int], problem: str) -> ParameterError:
         text, line = cell
-        return ParameterError(
-            "path",
+        return file_error(
             f"must contain probabilities in {self.name!r}. Got {text!r:.60} in line "
-            f"{line}, which {problem}",
+            f"{line}, which {problem}"
         )
 
     def finish(self) -> np.ndarray:

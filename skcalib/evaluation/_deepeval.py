@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._errors import ParameterError
 from ._evaluation import Evaluation, Row
 from ._files import Options, Source
 from ._values import (
@@ -12,6 +11,7 @@ from ._values import (
     as_list,
     as_text,
     choose,
+    file_error,
     text_or_none,
 )
 
@@ -56,9 +56,7 @@ def read(source: Source, options: Options) -> Evaluation:
 def _metrics(case: Any, place: str) -> dict[str, dict]:
     """Return the data of each metric of a test case, by name."""
     if not isinstance(case, dict):
-        raise ParameterError(
-            "path", f"must contain test cases. Got {case!r:.60} in {place}."
-        )
+        raise file_error(f"must contain test cases. Got {case!r:.60} in {place}.")
     data = [as_dict(each) for each in as_list(case.get("metricsData"))]
     return {str(each["name"]): each for each in data if "name" in each}
 

@@ -15,7 +15,7 @@ from .._errors import ParameterError, ParameterTypeError, public
 from .._results import Result
 from .._validation import check_choice
 from ._files import Source
-from ._values import as_key, as_scores, numbered_repeats
+from ._values import as_key, as_scores, file_error, numbered_repeats
 
 # For each format, whether samples without a score count as wrong, and the rule.
 _RULES = {
@@ -177,7 +177,7 @@ class Evaluation(Result):
         A row without a score is not 'answered' but 'unscored'.
         """
         if not rows:
-            raise ParameterError("path", "must contain at least one answer. Got none.")
+            raise file_error("must contain at least one answer. Got none.")
 
         def place(k: int) -> str:
             where = rows[k].place

@@ -17,6 +17,7 @@ from typing import IO, Any, TypeVar
 
 from .._errors import ParameterError
 from .._validation import check_bool, check_choice, check_verbose
+from ._values import file_error
 
 ROLES = ("score", "proba", "question", "model")
 
@@ -152,11 +153,10 @@ class Source:
 
 
 def not_text(path: Path, error: UnicodeDecodeError) -> ParameterError:
-    return ParameterError(
-        "path",
+    return file_error(
         f"must be a text file in UTF-8, a parquet file or a log. Got {path.name}, with "
         f"byte {error.object[error.start]:#x}. Spreadsheets write it if told to save "
-        "as 'CSV UTF-8'.",
+        "as 'CSV UTF-8'."
     )
 
 
@@ -176,8 +176,8 @@ def open_source(path: Any, verbose: int = 0) -> Source:
     try:
         path = Path(path)
     except TypeError:
-        raise ParameterError(
-            "path", f"must be a path to a file or folder. Got {path!r:.80}."
+        raise file_error(
+            f"must be a path to a file or folder. Got {path!r:.80}."
         ) from None
     if path.is_dir():
         return Source(path, "folder", verbose=verbose)
@@ -186,16 +186,15 @@ def open_source(path: Any, verbose: int = 0) -> Source:
             head = file.read(4)
     except (OSError, ValueError) as error:  # ValueError: a null character
         problem = getattr(error, "strerror", error)
-        raise ParameterError(
-            "path", f"must be a file that can be read. Got {path}: {problem}."
+        raise file_error(
+            f"must be a file that can be read. Got {path}: {problem}."
         ) from None
     if head == b"PAR1":
         return Source(path, "parquet", verbose=verbose)
     if head.startswith(b"\x1f\x8b"):
-        raise ParameterError(
-            "path",
+        raise file_error(
             f"must not be compressed by gzip. Got {path.name}. Decompress it, for "
-            "example with gunzip.",
+            "example with gunzip."
         )
     if head == b"PK\x03\x04":
         return Source(path, "zip", verbose=verbose)
@@ -256,7 +255,7 @@ def parse(text: str | bytes | bytearray, place: str) -> Any:
         problem = "objects nested too deeply"
     except ValueError as error:  # a repeated key, no UTF-8, or a very long number
         problem = str(error)
-    raise ParameterError("path", f"must contain valid JSON. Got {place}: {problem}.")
+    raise file_error(f"must contain valid JSON. Got {place}: {problem}.")
 
 
 def sibling(path: Path, name: str) -> Any:
@@ -276,8 +275,8 @@ class Archive:
         try:
             self._zip = zipfile.ZipFile(path)
         except (zipfile.BadZipFile, OSError, NotImplementedError, ValueError) as error:
-            raise ParameterError(
-                "path", f"must be a complete zip archive. Got {path.name}: {error}."
+            raise file_error(
+                f"must be a complete zip archive. Got {path.name}: {error}."
             ) from None
         self.path = path
         self.names = self._zip.namelist()
@@ -306,10 +305,9 @@ class Archive:
         except ImportError:
             raise
         except Exception as error:  # each decoder raises different errors
-            raise ParameterError(
-                "path",
+            raise file_error(
                 f"must be a complete archive. Got {name} of {self.path.name}, which "
-                f"cannot be unpacked: {error}.",
+                f"cannot be unpacked: {error}."
             ) from None
         if len(data) > limit:
             what = f"which unpacks to more than {limit:,} bytes"
@@ -317,10 +315,9 @@ class Archive:
                 what = (
                     f"with which the archive unpacks to more than {self._limit:,} bytes"
                 )
-            raise ParameterError(
-                "path",
+            raise file_error(
                 f"must contain logs of answers. Got {name} of {self.path.name}, {what}."
-                " Convert a genuine log with `inspect log convert --to json`.",
+                " Convert a genuine log with `inspect log convert --to json`."
             )
         self._n_read += len(data)
         return data
@@ -366,6 +363,6 @@ def read_parquet(path: Path) -> Iterator[dict[str, Any]]:
         for batch in file.iter_batches(batch_size=1000):
             yield from batch.to_pylist()
     except Exception as error:  # pyarrow raises several types
-        raise ParameterError(
-            "path", f"must be a complete parquet file. Got {path.name}: {error}."
+        raise file_error(
+            f"must be a complete parquet file. Got {path.name}: {error}."
         ) from None

@@ -8,7 +8,7 @@ from typing import Any
 from .._errors import ParameterError
 from ._evaluation import Evaluation, Row
 from ._files import Options, Source, open_source, sibling
-from ._values import as_dict, as_list, as_text, choose, text_or_none
+from ._values import as_dict, as_list, as_text, choose, file_error, text_or_none
 
 NAME = "HELM"
 
@@ -110,14 +110,13 @@ def _notes(
 def _stats(entry: Any, place: str) -> dict[str, Any]:
     """Return the means of a row's statistics by name, and its split."""
     if not isinstance(entry, dict) or not isinstance(entry.get("stats"), list):
-        raise ParameterError("path", f"must contain statistics. Got none in {place}.")
+        raise file_error(f"must contain statistics. Got none in {place}.")
     means, split = {}, "none"
     for stat in entry["stats"]:
         name = stat.get("name") if isinstance(stat, dict) else None
         if not isinstance(name, dict) or "name" not in name:
-            raise ParameterError(
-                "path",
-                f"must name each statistic. Got a statistic without name in {place}.",
+            raise file_error(
+                f"must name each statistic. Got a statistic without name in {place}."
             )
         means[str(name["name"])] = stat.get("mean")
         split = str(name.get("split", split))
@@ -155,7 +154,7 @@ def _as_row(stats: dict, entry: dict, score: str, has_logprob: bool) -> Row:
 def _trial(entry: dict, place: str) -> int:
     trial = entry.get("train_trial_index", 0)
     if not isinstance(trial, int) or not 0 <= trial < 2**31:
-        raise ParameterError(
-            "path", f"must number the trials from 0. Got {trial!r:.60} in {place}."
+        raise file_error(
+            f"must number the trials from 0. Got {trial!r:.60} in {place}."
         )
     return trial

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from .._errors import ParameterError
 from ._evaluation import Evaluation, Row
 from ._files import Options, Source
-from ._values import as_dict, as_number, as_text, text_or_none
+from ._values import as_dict, as_number, as_text, file_error, text_or_none
 
 NAME = "HLE"
 
@@ -71,8 +70,7 @@ def _confidence(judged: dict, place: str) -> float | None:
     try:
         return None if value is None else as_number(str(value)) / 100
     except ValueError:
-        raise ParameterError(
-            "path",
+        raise file_error(
             "must contain a confidence from 0 to 100. Got "
-            f"{judged['confidence']!r:.60} in {place}.",
+            f"{judged['confidence']!r:.60} in {place}."
         ) from None

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from .._errors import ParameterError
 from ._evaluation import Evaluation, Row
 from ._files import Archive, Options, Source
 from ._values import (
@@ -14,6 +13,7 @@ from ._values import (
     as_list,
     as_text,
     choose,
+    file_error,
     scalar_fields,
     text_or_none,
 )
@@ -62,10 +62,9 @@ def _read(
     stated: dict[str, None] = {}
     for k, sample in enumerate(samples):
         if not isinstance(sample, dict) or "id" not in sample:
-            raise ParameterError(
-                "path",
+            raise file_error(
                 "must contain samples with an id. Got "
-                f"{source.place(k)}, which has none.",
+                f"{source.place(k)}, which has none."
             )
         place = f"sample {sample['id']!r} of {source.path.name}"
         scores = _scores(sample)
@@ -76,23 +75,20 @@ def _read(
             stated.update(dict.fromkeys(_stated(scores[scorer][1])))
         key = rows[-1].question, rows[-1].repeat
         if key in seen:
-            raise ParameterError(
-                "path",
+            raise file_error(
                 "must contain each sample once per epoch. Got a second "
-                f"{place} in epoch {sample.get('epoch', 1)!r}.",
+                f"{place} in epoch {sample.get('epoch', 1)!r}."
             )
         seen.add(key)
     if not rows:
-        raise ParameterError(
-            "path",
+        raise file_error(
             f"must be a log with samples. Got {source.path.name}, which has none. Run "
-            "the evaluation without --no-log-samples.",
+            "the evaluation without --no-log-samples."
         )
     if scorer is None:
-        raise ParameterError(
-            "path",
+        raise file_error(
             f"must be a log with scores. Got {source.path.name}, whose samples were "
-            "never scored.",
+            "never scored."
         )
     return Evaluation._from_rows(
         rows,

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import ParameterError
 from ._evaluation import Evaluation, Row
 from ._files import Options, Source, read_parquet
 from ._values import (
     as_dict,
     as_text,
     choose,
+    file_error,
     scalar_fields,
     softmax,
 )
@@ -87,8 +87,8 @@ def _flat(row: dict, place: str) -> dict[str, Any]:
             "metric": row["metrics"],
         }
     if found["question"] is None or not isinstance(found["metric"], dict):
-        raise ParameterError(
-            "path", f"must contain a question and its metrics. Got none in {place}."
+        raise file_error(
+            f"must contain a question and its metrics. Got none in {place}."
         )
     found["question"] = as_text(found["question"])
     return found
@@ -103,8 +103,8 @@ def _model_of(path: Path) -> str | None:
 
 def _as_row(row: dict, score: str | None, place: str) -> Row:
     if score is None:
-        raise ParameterError(
-            "path", f"must contain the metrics of each answer. Got none in {place}."
+        raise file_error(
+            f"must contain the metrics of each answer. Got none in {place}."
         )
     logprobs = np.array(row["logprobs"] or (), dtype=float).ravel()
     options = None

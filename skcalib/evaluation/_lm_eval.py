@@ -20,6 +20,7 @@ from ._values import (
     as_list,
     as_number_lists,
     choose,
+    file_error,
     scalar_fields,
     softmax,
     text_or_none,
@@ -67,10 +68,9 @@ def read(source: Source, options: Options) -> Evaluation:
     numbered = list(enumerate(source.content))
     for k, row in numbered:
         if not (isinstance(row, dict) and {"doc_id", "filtered_resps"} <= set(row)):
-            raise ParameterError(
-                "path",
+            raise file_error(
                 f"must contain samples of {NAME}. Got {source.place(k)}, which has no "
-                "'doc_id' or no 'filtered_resps'.",
+                "'doc_id' or no 'filtered_resps'."
             )
     numbered, notes = _of_one_filter(numbered, options.filter)
     rows = [row for _, row in numbered]
@@ -144,10 +144,9 @@ def _choose_score(rows: list[dict], wanted: str | None) -> str:
         scalar = [name for name in scalar if name != "f1"] or scalar
     chosen = choose(wanted, scalar, option="score", what="metric")
     if chosen is None:
-        raise ParameterError(
-            "path",
+        raise file_error(
             f"must contain a score of each answer. Got only the metrics {names}, which "
-            "are not scores.",
+            "are not scores."
         )
     return chosen
 
@@ -198,9 +197,8 @@ def _option_probas(
             continue
         if not np.isfinite(each).all():
             pairs = rows[k]["filtered_resps"]
-            raise ParameterError(
-                "path",
-                f"must have finite log-likelihoods. Got {pairs!r:.80} in {place(k)}.",
+            raise file_error(
+                f"must have finite log-likelihoods. Got {pairs!r:.80} in {place(k)}."
             )
         if score in _LENGTHS:
             values[k] = each / _lengths(rows[k], score, each.size, k, place)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from .._errors import ParameterError
 from ._evaluation import Evaluation, Row
 from ._files import Options, Source
-from ._values import as_dict, choose, text_or_none
+from ._values import as_dict, choose, file_error, text_or_none
 
 NAME = "OpenAI evals"
 
@@ -43,10 +42,9 @@ def read(source: Source, options: Options) -> Evaluation:
         if event.get("type") == kind:
             data = event.get("data")
             if not isinstance(data, dict) or _SCORED[str(kind)] not in data:
-                raise ParameterError(
-                    "path",
+                raise file_error(
                     f"must contain {_SCORED[str(kind)]!r} in each event {kind!r}. Got "
-                    f"{source.place(place)}, which has none.",
+                    f"{source.place(place)}, which has none."
                 )
             sample = str(event["sample_id"])
             rows.append(

@@ -7,7 +7,7 @@ from typing import Any
 from .._errors import ParameterError
 from ._evaluation import Evaluation, Row
 from ._files import Options, Source
-from ._values import as_dict, as_key, as_list, choose, scalar_fields
+from ._values import as_dict, as_key, as_list, choose, file_error, scalar_fields
 
 NAME = "promptfoo"
 
@@ -43,10 +43,9 @@ def systems_of(source: Source) -> list[str]:
     rows = _results(source)
     for k, row in enumerate(rows):
         if not isinstance(row, dict) or not isinstance(row.get("vars"), dict):
-            raise ParameterError(
-                "path",
+            raise file_error(
                 f"must contain the variables of a test. Got {source.place(k)}, "
-                "which has none.",
+                "which has none."
             )
     return _systems(rows)
 

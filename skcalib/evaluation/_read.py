@@ -24,6 +24,7 @@ from . import (
 )
 from ._evaluation import Evaluation
 from ._files import Options, Source, open_source
+from ._values import file_error
 
 READERS: tuple[ModuleType, ...] = (
     _lm_eval,
@@ -242,7 +243,7 @@ def _reader_of(source: Source, format: str | None) -> ModuleType:
     if not found and _table_answers.claims(source):
         found = [_table_answers]
     if len(found) != 1:
-        raise ParameterError("path", _not_one(source, found, list(readers)))
+        raise file_error(_not_one(source, found, list(readers)))
     return found[0]
 
 
@@ -254,10 +255,9 @@ def _complete_file(reader: ModuleType, source: Source) -> Iterator[None]:
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError) as error:
         if isinstance(error, ParameterTypeError):
             raise
-        raise ParameterError(
-            "path",
+        raise file_error(
             f"must be a complete file of {reader.NAME}. Got {source.path.name}, with "
-            f"an entry of another kind than the harness writes: {error!s:.200}.",
+            f"an entry of another kind than the harness writes: {error!s:.200}."
         ) from error
 
 

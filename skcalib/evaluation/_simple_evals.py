@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from .._errors import ParameterError
 from ._evaluation import Evaluation, Row
 from ._files import Options, Source
-from ._values import as_dict
+from ._values import as_dict, file_error
 
 NAME = "simple-evals"
 
@@ -27,12 +26,11 @@ def read(source: Source, options: Options) -> Evaluation:
     options.reject(NAME, "score", "filter", "split", "model")
     pages, talks = source.content["htmls"], source.content["convos"]
     if not isinstance(pages, list) or not isinstance(talks, list):
-        raise ParameterError("path", "must contain the lists 'htmls' and 'convos'.")
+        raise file_error("must contain the lists 'htmls' and 'convos'.")
     if len(pages) != len(talks):
-        raise ParameterError(
-            "path",
+        raise file_error(
             f"must contain one page per conversation. Got {len(pages)} pages and "
-            f"{len(talks)} conversations.",
+            f"{len(talks)} conversations."
         )
     questions = [_question(talk, source.place(k)) for k, talk in enumerate(talks)]
     rows = [
@@ -53,8 +51,8 @@ def _question(talk: Any, place: str) -> str:
     try:
         content = talk[0]["content"]
     except (TypeError, KeyError, IndexError):
-        raise ParameterError(
-            "path", f"must contain a first message. Got none in {place}."
+        raise file_error(
+            f"must contain a first message. Got none in {place}."
         ) from None
     return content if isinstance(content, str) else repr(content)
 

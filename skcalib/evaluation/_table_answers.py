@@ -13,7 +13,7 @@ from ._columns import Fractions, Names, Outcomes
 from ._evaluation import Evaluation
 from ._files import Options, Source
 from ._tables import OF_OPTIONS, USUAL, Column, Table, open_table
-from ._values import choose, none_of, numbered_repeats
+from ._values import choose, file_error, none_of, numbered_repeats
 
 NAME = "table"
 
@@ -83,10 +83,9 @@ def read_systems(
         return {source.path.stem: every}
     names = system.tolist()
     if "" in names:
-        raise ParameterError(
-            "path",
+        raise file_error(
             f"must name the system of each row in column {model!r}. Got an empty cell "
-            f"in row {names.index('') + 1} of {table.path.name}.",
+            f"in row {names.index('') + 1} of {table.path.name}."
         )
     wanted = chosen_systems(list(dict.fromkeys(names)), systems)
     return {name: _of_one_model(every, system, name) for name in wanted}

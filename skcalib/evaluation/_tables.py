@@ -22,7 +22,7 @@ import numpy as np
 from .._errors import ParameterError
 from ._columns import Fractions, Names, Numbers
 from ._files import Source, not_text, numbered_lines, read_parquet
-from ._values import none_of
+from ._values import file_error, none_of
 
 _DELIMITERS = ",;\t|"
 
@@ -105,8 +105,8 @@ class Table:
                 print(f"{n:,} rows of {self.path.name} read", file=sys.stderr)
                 n_said = n
         if not n:
-            raise ParameterError(
-                "path", f"must contain rows. Got {self.path.name}, which has none."
+            raise file_error(
+                f"must contain rows. Got {self.path.name}, which has none."
             )
         return np.concatenate(read)
 
@@ -120,10 +120,9 @@ def open_table(source: Source) -> Table:
     elif isinstance(source.first_row, dict):
         names = dict.fromkeys(name for _, row in _objects(source) for name in row)
     else:
-        raise ParameterError(
-            "path",
+        raise file_error(
             "must be a table: CSV, TSV, parquet, or JSON objects one per line or in an "
-            f"array. Got {source.path.name}.",
+            f"array. Got {source.path.name}."
         )
 
     def chunks(wanted: list[str]) -> Iterator[Chunk]:
@@ -147,10 +146,9 @@ def _objects(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
     for number, row in rows:
         if not isinstance(row, dict):
             what = "line" if source.kind == "jsonl" else "entry"
-            raise ParameterError(
-                "path",
+            raise file_error(
                 f"must contain one object per {what}. Got {type(row).__name__} in "
-                f"number {number}.",
+                f"number {number}."
             )
         yield number, _flat(row)
 
@@ -181,24 +179,19 @@ def _delimited(path: Path) -> Table:
     """Return the columns of a text with a delimiter between cells."""
     sample = [line for _, line in islice(numbered_lines(path), 20)]
     if not sample:
-        raise ParameterError(
-            "path", f"must contain rows. Got {path.name}, which is empty."
-        )
+        raise file_error(f"must contain rows. Got {path.name}, which is empty.")
     try:
         with _long_cells():
             delimiter = _delimiter(sample, path)
             first = next(csv.reader(sample, delimiter=delimiter))
     except csv.Error as error:
-        raise ParameterError(
-            "path",
-            f"must be a table. The first lines of {path.name} cannot be read: {error}.",
+        raise file_error(
+            f"must be a table. The first lines of {path.name} cannot be read: {error}."
         ) from None
     header = [name.strip() for name in first]
     repeated = sorted({name for name in header if name and header.count(name) > 1})
     if repeated:
-        raise ParameterError(
-            "path", f"must name each column once. Got {repeated[0]!r} twice."
-        )
+        raise file_error(f"must name each column once. Got {repeated[0]!r} twice.")
 
     def chunks(names: list[str]) -> Iterator[Chunk]:
         places = [header.index(name) for name in names]
@@ -250,8 +243,8 @@ def _blocks(
     try:
         yield from _parsed(path, file, delimiter, width, line)
     except csv.Error as error:
-        raise ParameterError(
-            "path", f"must be a table. A line of {path.name} cannot be read: {error}."
+        raise file_error(
+            f"must be a table. A line of {path.name} cannot be read: {error}."
         ) from None
     except UnicodeDecodeError as error:
         raise not_text(path, error) from None
@@ -329,10 +322,9 @@ def _chunks(
         sizes = list(map(len, rows))
         if set(sizes) - {width}:
             k = next(k for k, size in enumerate(sizes) if size != width)
-            raise ParameterError(
-                "path",
+            raise file_error(
                 f"must have {width} cells in each line, as in the first. Got "
-                f"{sizes[k]} in line {lines[k]} of {path.name}.",
+                f"{sizes[k]} in line {lines[k]} of {path.name}."
             )
         yield list(zip(*rows, strict=True)), lines
 
@@ -340,10 +332,9 @@ def _chunks(
 def _not_closed(path: Path, first: int, n: int, delimiter: str) -> ParameterError:
     """Return the error for a row, after n others, that does not end."""
     lines = _lines_of(path, first, n, delimiter) if n else [first]
-    return ParameterError(
-        "path",
+    return file_error(
         f"must close each quote. The row of {path.name} that begins in line "
-        f"{lines[-1] + 1} has a quote that is not closed.",
+        f"{lines[-1] + 1} has a quote that is not closed."
     )
 
 

@@ -12,6 +12,12 @@ import numpy as np
 
 from .._errors import ParameterError
 
+
+def file_error(problem: str) -> ParameterError:
+    """Return the error for the content of a file."""
+    return ParameterError("path", problem)
+
+
 # Names under which files keep the probability that an answer is right. A probability
 # comes first: beside it, a confidence may measure the shape of a distribution.
 CONFIDENCE = ("probability", "proba", "prob", "confidence", "certainty")
@@ -44,10 +50,9 @@ def as_scores(
     is_outside = ~(np.isnan(scores) | ((scores >= 0) & (scores <= 1)))
     if is_outside.any():
         k = int(is_outside.argmax())
-        raise ParameterError(
-            "path",
+        raise file_error(
             f"must contain a {what} in [0, 1] in each row. Got {float(scores[k])!r} in "
-            f"{place(k)}.",
+            f"{place(k)}."
         )
     return scores
 
@@ -69,7 +74,7 @@ def _as_score(value: Any, k: int, place: Callable[[int], str]) -> float:
         problem = "must contain scores in [0, 1]"
     except ValueError:
         pass
-    raise ParameterError("path", f"{problem}. Got {value!r:.60} in {place(k)}.")
+    raise file_error(f"{problem}. Got {value!r:.60} in {place(k)}.")
 
 
 def as_number(text: str) -> float:
