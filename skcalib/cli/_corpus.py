@@ -100,9 +100,7 @@ def read_corpus(options: Namespace) -> Corpus:
     model, label = roles["model"], roles.get("label")
     names = [roles[r] for r in ("strata", "groups", "by", "date", "id") if r in roles]
     numbers = [roles[r] for r in ("inclusion", "size") if r in roles]
-    readers = readers_of(table, (model, is_proba), names, numbers, options)
-    if label is not None:
-        readers[label] = _label_reader(label, options)
+    readers = readers_of(table, (model, is_proba), names, numbers, options, label)
     found, line = read_columns(table, readers, may_miss=[label])
     columns = {role: found[name] for role, name in roles.items()}
     corpus = Corpus(
@@ -213,12 +211,15 @@ def readers_of(
     names: Iterable[str],
     numbers: Iterable[str],
     options: Namespace,
+    label: str | None = None,
 ) -> dict[str, Any]:
-    """Return what reads the column of the model, and columns of names and numbers."""
+    """Return what reads the columns of the model, the label, names and numbers."""
     readers: dict[str, Any] = {name: Numbers(name) for name in numbers}
     if model is not None:
         name, is_proba = model
         readers[name] = Fractions(name, options.percent) if is_proba else Numbers(name)
+    if label is not None:
+        readers[label] = _label_reader(label, options)
     for name in names:
         if not isinstance(readers.setdefault(name, Names(name)), Names):
             raise CommandError(
@@ -235,11 +236,10 @@ def _label_reader(name: str, options: Namespace) -> Numbers:
 def given_columns(table: Table, options: Namespace, *names: str) -> dict[str, Any]:
     """Return the columns that options name, which the table must have."""
     given = {name: getattr(options, name) for name in names}
-    given = {name: column for name, column in given.items() if column is not None}
     with command_errors(table.path):
         for name, column in given.items():
-            table.check([column], name)
-    return given
+            table.check([] if column is None else [column], name)
+    return {name: column for name, column in given.items() if column is not None}
 
 
 def _one_column(
@@ -299,22 +299,22 @@ def check_unique(path: Path, ids: np.ndarray, lines: np.ndarray, name: str) -> N
     )
 
 
+def factorised(names: np.ndarray) -> tuple[np.ndarray, list[Any]]:
+    """Return a code for each name in order of appearance, and the names."""
+    known: dict[Any, int] = {}
+    codes = (known.setdefault(name, len(known)) for name in names.tolist())
+    return np.fromiter(codes, np.intp, names.size), list(known)
+
+
 def coded(names: np.ndarray) -> tuple[np.ndarray, list[str]]:
     """Return a code for each name, and the names; numbers are sorted as numbers."""
-    known: dict[str, int] = {}
-    values = names.tolist()
-    codes = np.fromiter(
-        (known.setdefault(name, len(known)) for name in values), np.intp, len(values)
-    )
-    different = list(known)
-    order = sorted(different)
+    codes, different = factorised(names)
+    order = np.argsort(np.array(different, dtype=object), kind="stable")
     with suppress(ValueError):
         numbers = as_numbers(different)
         if not np.isnan(numbers).any():
-            order = [different[k] for k in np.argsort(numbers, kind="stable")]
-    place = np.empty(len(order), dtype=np.intp)
-    place[[known[name] for name in order]] = np.arange(len(order))
-    return place[codes], order
+            order = np.argsort(numbers, kind="stable")
+    return np.argsort(order)[codes], [different[k] for k in order]
 
 
 def _check_different(table: Table, named: dict[str, str | None]) -> None:

@@ -27,6 +27,7 @@ from ..evaluation import (
 from ..evaluation._evaluation import rule_of
 from ..evaluation._table_answers import NAME as TABLE
 from ..evaluation._table_answers import SYSTEMS_NOTE
+from ._corpus import factorised
 from ._labels import judged_report, read_labels
 from ._shared import CommandError, as_option, command_error, command_errors, in_options
 
@@ -75,19 +76,9 @@ class Answers:
     is_by_group: bool = False
 
     def __getitem__(self, rows: np.ndarray) -> Answers:
-        columns = (self.question, self.groups, self.by)
-        question, groups, by = (
-            None if column is None else column[rows] for column in columns
-        )
-        return Answers(
-            self.y[rows],
-            self.q[rows],
-            question,
-            groups,
-            by,
-            group_names=self.group_names,
-            by_names=self.by_names,
-        )
+        columns = {n: getattr(self, n) for n in ("y", "q", "question", "groups", "by")}
+        taken = {n: column[rows] for n, column in columns.items() if column is not None}
+        return replace(self, **taken)
 
     def compact(self) -> Answers:
         """Return the same answers, with consecutive codes of questions and groups."""
@@ -373,14 +364,16 @@ def _names(runs: list[list[_File]]) -> list[str]:
     return [f"{name} {k}" for k, name in enumerate(choices[0], 1)]
 
 
-def column_of(aligned: AlignedEvaluations, name: str, option: str) -> np.ndarray:
-    """Return the group names of the questions for an option."""
+def column_of(
+    found: Evaluation | AlignedEvaluations, name: str, option: str, where: str = ""
+) -> np.ndarray:
+    """Return the group names that an option chooses."""
+    if name in found.groups:
+        return found.groups[name]
     if name == "question":
-        return aligned.question
-    if name not in aligned.groups:
-        known = ", ".join([*aligned.groups, "question"])
-        raise CommandError(f"{option} must be one of {known}. Got {name!r}.")
-    return aligned.groups[name]
+        return found.question
+    known = ", ".join([*found.groups, "question"])
+    raise CommandError(f"{where}{option} must be one of {known}. Got {name!r}.")
 
 
 def _system(run: list[_File], options: Namespace) -> System:
@@ -393,15 +386,17 @@ def _system(run: list[_File], options: Namespace) -> System:
         scored = evaluation.scored(options.unanswered)
     except ValueError as error:
         raise command_error(error, file) from None
-    by, by_names = _codes_of(scored, by_name, "--by", file)
-    groups, group_names = by, by_names
-    if options.groups != by_name:
-        groups, group_names = _codes_of(scored, options.groups, "--groups", file)
+    codes: dict[str | None, tuple[Any, list[str]]] = {None: (None, [])}
+    for option, column in (("--by", by_name), ("--groups", options.groups)):
+        if column is not None and column not in codes:
+            codes[column] = factorised(column_of(scored, column, option, f"{file}: "))
+    by, by_names = codes[by_name]
+    groups, group_names = codes[options.groups]
     answers = Answers(
         y=scored.score,
         q=scored.proba,
-        question=_factorised(scored.question)[0] if _is_repeated(scored) else None,
-        groups=groups if options.groups is not None else None,
+        question=factorised(scored.question)[0] if _is_repeated(scored) else None,
+        groups=groups,
         by=by,
         group_names=group_names,
         by_names=by_names,
@@ -416,7 +411,7 @@ def _system(run: list[_File], options: Namespace) -> System:
         judged = judged_report(
             read_labels(options.labels),
             scored,
-            groups if options.groups is not None else None,
+            groups,
             names=(file, name, paths[0].stem),
             level=options.confidence_level,
         )
@@ -444,7 +439,7 @@ def _accuracy_if_wrong(
     every = evaluation.scored("wrong")
     found = accuracy_interval(
         every.score,
-        questions=_factorised(every.question)[0],
+        questions=factorised(every.question)[0],
         confidence_level=options.confidence_level,
     )
     return {"estimate": found.estimate, "low": found.low, "high": found.high}
@@ -517,41 +512,10 @@ def _joined(run: Sequence[_File]) -> Evaluation:
     return every._identified(tuple(fingerprints))
 
 
-def _codes_of(
-    evaluation: Evaluation, name: str | None, option: str, file: str
-) -> tuple[np.ndarray | None, list[str]]:
-    """Return the codes and names of the groups of an option."""
-    if name is None:
-        return None, []
-    if name in evaluation.groups:
-        return _factorised(evaluation.groups[name])
-    if name == "question":
-        return _factorised(evaluation.question)
-    known = ", ".join([*evaluation.groups, "question"])
-    raise CommandError(f"{file}: {option} must be one of {known}. Got {name!r}.")
-
-
 def _is_repeated(evaluation: Evaluation) -> bool:
     if evaluation.format == TABLE:
         return bool(evaluation.repeat.any())
     return evaluation.n_questions < len(evaluation)
-
-
-def _factorised(names: np.ndarray) -> tuple[np.ndarray, list[Any]]:
-    """Return a number for each distinct name in order of appearance, and the names.
-
-    Readers store one object for all rows with a name, so few texts are compared.
-    """
-    values = names.tolist()
-    identity = np.fromiter(map(id, values), np.int64, len(values))
-    _, first, code = np.unique(identity, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    objects = [values[k] for k in first[order]]
-    different = list(dict.fromkeys(objects))
-    number = dict(zip(different, range(len(different)), strict=True))
-    number_of_code = np.empty(order.size, dtype=np.int64)
-    number_of_code[order] = [number[name] for name in objects]
-    return number_of_code[code], different
 
 
 def _compact(codes: np.ndarray) -> np.ndarray:
