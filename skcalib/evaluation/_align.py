@@ -13,7 +13,8 @@ from .._errors import ParameterError, ParameterTypeError, parameter, public
 from .._results import Result
 from .._validation import as_labels, check_choice
 from ..rates._accuracy import as_scores
-from ._evaluation import Evaluation
+from ._evaluation import Evaluation, as_objects, statuses
+from ._values import numbered_repeats
 
 MISSING = ("error", "drop")
 DUPLICATES = ("error", "mean", "drop")
@@ -166,11 +167,7 @@ def evaluation_of(
         repeat = np.zeros(n, dtype=np.int64)
     else:
         names = _texts(question, n, "question")
-        seen: Counter = Counter()
-        repeat = np.zeros(n, dtype=np.int64)
-        for k, name in enumerate(names.tolist()):
-            repeat[k] = seen[name]
-            seen[name] += 1
+        repeat = np.array(numbered_repeats(names.tolist()), dtype=np.int64)
     chances = np.full(n, np.nan)
     if proba is not None:
         chances = as_scores(proba, name="proba", may_be_missing=True)
@@ -184,14 +181,12 @@ def evaluation_of(
             "must be a mapping of names to one entry per score. Got "
             f"{type(groups).__name__}.",
         )
-    status = np.full(n, "answered", dtype=object)
-    status[np.isnan(scores)] = "unscored"
     return Evaluation(
         question=names,
         repeat=repeat,
         score=scores,
         proba=chances,
-        status=status,
+        status=statuses(scores),
         groups={
             name: _texts(values, n, f"groups[{name!r}]")
             for name, values in (groups or {}).items()
@@ -390,8 +385,7 @@ def _common(
             f"{len(shared)} common question{'s' * (len(shared) > 1)}: "
             f"{', '.join(lacking)}.",
         )
-    for text in lacking:
-        notes.append(f"{text}: left out.")
+    notes += [f"{text}: left out." for text in lacking]
     return [q for q in places[names[0]] if q in shared]
 
 
@@ -407,14 +401,15 @@ def _agreeing(
     """Return the questions whose answers and prompts are the same in all systems."""
     if golds is None:
         golds = {
-            name: _golds(evaluation, places[name])
-            for name, evaluation in scored.items()
-            if evaluation.gold is not None
+            name: {q: str(e.gold[k]) for q, (k, *_) in rows.items() if e.gold[k] >= 0}
+            for (name, e), rows in zip(scored.items(), places.values(), strict=True)
+            if e.gold is not None
         }
     differing: dict[str, None] = {}
     found = []
     for what, known in (("right answers", golds), ("prompts", prompts or {})):
-        other = _differing(known, common)
+        sides = known.values()
+        other = [q for q in common if len({s[q] for s in sides if q in s}) > 1]
         if other:
             found.append(_differing_in_words(what, other, known, common))
             differing.update(dict.fromkeys(other))
@@ -439,22 +434,6 @@ def _agreeing(
     return kept
 
 
-def _golds(
-    evaluation: Evaluation, places: Mapping[str, Sequence[int]]
-) -> dict[str, str]:
-    gold = evaluation.gold
-    assert gold is not None
-    return {q: str(gold[rows[0]]) for q, rows in places.items() if gold[rows[0]] >= 0}
-
-
-def _differing(
-    known: Mapping[str, Mapping[str, str]], common: Sequence[str]
-) -> list[str]:
-    """Return the questions for which two systems have different values."""
-    sides = list(known.values())
-    return [q for q in common if len({side[q] for side in sides if q in side}) > 1]
-
-
 def _differing_in_words(
     what: str,
     differing: Sequence[str],
@@ -477,8 +456,7 @@ def _differing_in_words(
             "that equal names stand for different questions, or the systems were "
             "scored against different right answers"
         )
-    texts = [set(side.values()) for side in known.values()]
-    n_shared = len(set.intersection(*texts))
+    n_shared = len(set.intersection(*(set(side.values()) for side in known.values())))
     if n_shared < 2:
         return (
             f"{text}. By name, all questions are common; by prompt, {n_shared} are. "
@@ -517,10 +495,16 @@ def _collect(
             proba[single, k] = evaluation.proba[flat[starts[single]]]
         for group, column in evaluation.groups.items():
             groups.setdefault(group, column[flat[starts]])
-    question = np.empty(n, dtype=object)
-    question[:] = common
     return AlignedEvaluations(
-        list(scored), question, score, number, samples, proba, groups, only_in, notes
+        names=list(scored),
+        question=as_objects(common),
+        score=score,
+        n_samples=number,
+        samples=samples,
+        proba=proba,
+        groups=groups,
+        only_in=only_in,
+        notes=notes,
     )
 
 
@@ -564,6 +548,4 @@ def _texts(values: Any, n: int, name: str) -> np.ndarray:
         raise ParameterError(
             name, f"must have one entry per score, {n}. Got {len(found)}."
         )
-    array = np.empty(n, dtype=object)
-    array[:] = [str(value) for value in found]
-    return array
+    return as_objects(map(str, found))

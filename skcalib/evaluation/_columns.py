@@ -239,22 +239,19 @@ class Fractions(_Column):
 
     def __init__(self, name: str, percent: bool, of_options: bool = False):
         super().__init__(name)
-        self._percent, self._of_options = percent, of_options
         self.notes: list[str] = []
-        self._n_fractions = self._n_positive = self._n_signed = self._n_negative = 0
+        self._percent, self._of_options = percent, of_options
+        self._signed: list[np.ndarray] = []  # whether cells have a percent sign
         # The first cell of each kind, with its line, for messages.
         self._first: dict[str, tuple[str, int]] = {}
 
     def add(self, cells: Sequence[Any], lines: Sequence[int]) -> None:
         """Read the cells of a chunk."""
         if self._of_options:
-            cells = [
-                self._largest(cell, line)
-                for cell, line in zip(cells, lines, strict=True)
-            ]
+            cells = list(map(self._largest, cells, lines))
         signed = np.zeros(len(cells), dtype=bool)
+        kinds = set(map(type, cells))
         try:
-            kinds = set(map(type, cells))
             if kinds == {str}:
                 found = as_numbers(cells)
             elif kinds <= {int, float}:
@@ -264,30 +261,24 @@ class Fractions(_Column):
         except (TypeError, ValueError):
             texts = [value_of(cell) for cell in cells]
             signed = np.array([text.endswith("%") for text in texts], dtype=bool)
-            found = np.array(
-                [
-                    self._number(text, line)
-                    for text, line in zip(texts, lines, strict=True)
-                ]
-            )
-        is_fraction = (found > 0) & (found < 1) & ~signed
-        self._n_fractions += int(is_fraction.sum())
-        self._n_positive += int((found > 0).sum())
-        self._n_signed += int(signed.sum())
-        self._n_negative += int((found < -_ROUNDING).sum())
-        top = 100 if self._percent else 1
-        outside = ~((found >= -_ROUNDING * top) & (found <= top * (1 + _ROUNDING)))
-        places = {
-            "signed": signed,
-            "fraction": is_fraction,
-            "outside": outside & ~np.isnan(found),
-            "large": found > 1,
-        }
-        for kind, where in places.items():
+            found = np.array(list(map(self._number, texts, lines)))
+        for kind, where in self._kinds(found, signed).items():
             if kind not in self._first and where.any():
                 k = int(where.argmax())
                 self._first[kind] = text_of(cells[k]), lines[k]
+        self._signed.append(signed)
         self._keep(found, np.isnan(found), lines)
+
+    def _kinds(self, values: np.ndarray, signed: np.ndarray) -> dict[str, np.ndarray]:
+        """Return which cells show the unit of the probabilities, or a fault."""
+        top = 100 if self._percent else 1
+        return {
+            "signed": signed,
+            "fraction": (values > 0) & (values < 1) & ~signed,
+            "outside": (values < -_ROUNDING * top) | (values > top * (1 + _ROUNDING)),
+            "negative": values < -_ROUNDING,
+            "large": values > 1,
+        }
 
     def _largest(self, cell: Any, line: int) -> Any:
         """Return the largest probability of a list or an object of probabilities."""
@@ -333,11 +324,64 @@ class Fractions(_Column):
     def finish(self) -> np.ndarray:
         """Return the probabilities of all rows; `notes` says how they were read."""
         values = super().finish()
-        if self._percent:
-            self._check_percentages(values)
-        else:
-            self._check_fractions()
-        return np.clip(values / (100 if self._percent else 1), 0, 1)
+        kinds = self._kinds(values, np.concatenate(self._signed))
+        n_fractions = int(kinds["fraction"].sum())
+        are_mostly_fractions = bool(2 * n_fractions >= (values > 0).sum() > 0)
+        if not self._percent:
+            self._check_fractions(are_mostly_fractions)
+            return np.clip(values, 0, 1)
+        self._check_percentages(are_mostly_fractions)
+        has_large, has_signs = "large" in self._first, "signed" in self._first
+        if not has_large and not has_signs and np.nansum(values) > 0:
+            raise ParameterError(
+                "percent",
+                f"does not apply: no probability in {self.name!r} is above 1, so they "
+                "do not run from 0 to 100.",
+            )
+        if n_fractions:
+            self.notes.append(
+                f"{n_fractions} of {values.size} cells of {self.name!r} are below 1 "
+                "and are read as less than 1%."
+            )
+        elif has_large and not has_signs and np.nanmax(values) <= 10:
+            self.notes.append(
+                f"No cell of {self.name!r} is above 10, and 10 is read as 10%. Divide "
+                "a scale from 0 to 10 by 10 instead."
+            )
+        return np.clip(values / 100, 0, 1)
+
+    def _check_fractions(self, are_mostly_fractions: bool) -> None:
+        """Raise an error if a cell has a percent sign or is outside [0, 1]."""
+        if "signed" in self._first and "fraction" in self._first:
+            raise self._mixed("signed")
+        if "signed" in self._first:
+            raise self._error(
+                self._first["signed"], f"is a percentage: use {parameter('percent')}."
+            )
+        if "outside" not in self._first:
+            return
+        cell = self._first["outside"]
+        hint = ""
+        if "negative" in self._first:
+            hint = (
+                " Convert log-probabilities by exp and logits by scipy.special.expit."
+            )
+        elif 1 < float(cell[0].replace(",", ".")) <= 100:
+            hint = (
+                " Most others are inside: write all probabilities in one unit."
+                if are_mostly_fractions
+                else f" Use {parameter('percent')} if probabilities run from 0 to 100."
+            )
+        raise self._error(cell, f"is outside [0, 1].{hint}")
+
+    def _check_percentages(self, are_mostly_fractions: bool) -> None:
+        """Raise an error if a cell is outside [0, 100], or if units are mixed."""
+        if "outside" in self._first:
+            raise self._error(self._first["outside"], "is outside [0, 100].")
+        if "fraction" in self._first and "signed" in self._first:
+            raise self._mixed("signed")
+        if are_mostly_fractions and "large" in self._first:
+            raise self._mixed("large")
 
     def _mixed(self, kind: str) -> ParameterError:
         text, line = self._first["fraction"]
@@ -346,59 +390,3 @@ class Fractions(_Column):
             f"looks like a percentage, while {text!r} in line {line} does not. Write "
             "all probabilities in one unit.",
         )
-
-    @property
-    def _are_mostly_fractions(self) -> bool:
-        return 2 * self._n_fractions >= self._n_positive > 0
-
-    def _check_fractions(self) -> None:
-        """Raise if a cell has a percent sign or is outside [0, 1]."""
-        if "signed" in self._first:
-            if "fraction" in self._first:
-                raise self._mixed("signed")
-            raise self._error(
-                self._first["signed"], f"is a percentage: use {parameter('percent')}."
-            )
-        if "outside" in self._first:
-            cell = self._first["outside"]
-            hint = ""
-            if self._n_negative:
-                hint = (
-                    " Convert log-probabilities by exp and logits by "
-                    "scipy.special.expit."
-                )
-            elif 1 < float(cell[0].replace(",", ".")) <= 100:
-                hint = (
-                    " Most others are inside: write all probabilities in one unit."
-                    if self._are_mostly_fractions
-                    else f" Use {parameter('percent')} if probabilities run from 0 to "
-                    "100."
-                )
-            raise self._error(cell, f"is outside [0, 1].{hint}")
-
-    def _check_percentages(self, values: np.ndarray) -> None:
-        """Raise if a cell is outside [0, 100], or if some seem to be fractions."""
-        if "outside" in self._first:
-            raise self._error(self._first["outside"], "is outside [0, 100].")
-        has_large = "large" in self._first
-        if "fraction" in self._first:
-            if self._n_signed:
-                raise self._mixed("signed")
-            if has_large and self._are_mostly_fractions:
-                raise self._mixed("large")
-        if not has_large and not self._n_signed and np.nansum(values) > 0:
-            raise ParameterError(
-                "percent",
-                f"does not apply: no probability in {self.name!r} is above 1, so "
-                "they do not run from 0 to 100.",
-            )
-        if self._n_fractions:
-            self.notes.append(
-                f"{self._n_fractions} of {values.size} cells of {self.name!r} are "
-                "below 1 and are read as less than 1%."
-            )
-        elif has_large and not self._n_signed and np.nanmax(values) <= 10:
-            self.notes.append(
-                f"No cell of {self.name!r} is above 10, and 10 is read as 10%. Divide "
-                "a scale from 0 to 10 by 10 instead."
-            )

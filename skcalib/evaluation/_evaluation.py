@@ -5,7 +5,7 @@ Scoring of samples without an answer, by the rule of the harness or by choice.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -185,8 +185,8 @@ class Evaluation(Result):
 
         score = as_scores([row.score for row in rows], place, "score")
         proba = as_scores([row.proba for row in rows], place, "probability")
-        status = _texts(row.status for row in rows)
-        status[(status == "answered") & np.isnan(score)] = "unscored"
+        status = as_objects(row.status for row in rows)
+        status = np.where(status == "answered", statuses(score), status)
         options = [row.option_proba for row in rows if row.option_proba is not None]
         gold = np.array([row.gold for row in rows])
         names = dict.fromkeys(name for row in rows for name in row.groups)
@@ -194,7 +194,7 @@ class Evaluation(Result):
         numbers = zip(rows, numbered_repeats(questions), strict=True)
         repeats = [k if row.repeat is None else row.repeat for row, k in numbers]
         found = cls(
-            question=_texts(questions),
+            question=as_objects(questions),
             repeat=np.array(repeats, dtype=np.int64),
             score=score,
             proba=proba,
@@ -202,7 +202,8 @@ class Evaluation(Result):
             option_proba=options if len(options) == len(rows) else None,
             gold=gold if (gold >= 0).any() else None,
             groups={
-                name: _texts(row.groups.get(name, "") for row in rows) for name in names
+                name: as_objects(row.groups.get(name, "") for row in rows)
+                for name in names
             },
             **properties,
         )
@@ -393,7 +394,13 @@ class Evaluation(Result):
 _COLUMNS = ("question", "repeat", "score", "proba", "status")
 
 
-def _texts(values: Any) -> np.ndarray:
+def statuses(score: np.ndarray) -> np.ndarray:
+    """Return the status of answers by whether they have a score."""
+    return np.where(np.isnan(score), "unscored", "answered").astype(object)
+
+
+def as_objects(values: Iterable[Any]) -> np.ndarray:
+    """Return values as an array of objects, without a dimension for lists."""
     found = list(values)
     array = np.empty(len(found), dtype=object)
     array[:] = found

@@ -22,7 +22,7 @@ from ._values import file_error
 ROLES = ("score", "proba", "question", "model")
 
 
-@dataclass(frozen=True)
+@dataclass
 class Options:
     """Parameters of :func:`read_evaluation`; None if a parameter is not given.
 
@@ -44,15 +44,11 @@ class Options:
     verbose: int = 0
 
     def __post_init__(self) -> None:
-        checked = {
-            "columns": dict(self.columns or {}),
-            "groups": tuple(self.groups),
-            "percent": check_bool(self.percent, name="percent"),
-            "missing": check_choice(self.missing, ("keep", "error"), name="missing"),
-            "verbose": check_verbose(self.verbose),
-        }
-        for name, value in checked.items():
-            object.__setattr__(self, name, value)
+        self.columns = dict(self.columns or {})
+        self.groups = tuple(self.groups)
+        self.percent = check_bool(self.percent, name="percent")
+        check_choice(self.missing, ("keep", "error"), name="missing")
+        self.verbose = check_verbose(self.verbose)
         for role in self.columns:
             if role not in ROLES:
                 raise ParameterError(

@@ -17,6 +17,12 @@ _FILE = "per_instance_stats.json"
 # Scores of an answer; the first score is the default.
 _SCORES = ("exact_match", "quasi_exact_match")
 
+_OF_LETTERS = "Each probability is the probability of the option letter that was given."
+_NO_LOGPROBS = (
+    "All log-probabilities are 0, as for models that do not report them. There are no "
+    "probabilities."
+)
+
 
 def claims(source: Source) -> bool:
     """Return whether the file or folder is a run of HELM."""
@@ -47,6 +53,11 @@ def read(source: Source, options: Options) -> Evaluation:
     spec = as_dict(sibling(source.path, "run_spec.json"))
     subject = as_dict(as_dict(spec.get("scenario_spec")).get("args")).get("subject")
     groups = {"subject": as_text(subject)} if subject else {}
+    notes = [f"The score is {score!r}.", _OF_LETTERS if has_logprob else _NO_LOGPROBS]
+    n_perturbed, n_others = len(rows) - len(original), len(original) - len(kept)
+    for n, what in ((n_perturbed, "perturbed questions"), (n_others, "other splits")):
+        if n:
+            notes.append(f"{n} rows of {what} are left out.")
     instances = _instances(sibling(source.path, "scenario_state.json"))
     found = [
         replace(
@@ -62,7 +73,7 @@ def read(source: Source, options: Options) -> Evaluation:
         model=text_or_none(as_dict(spec.get("adapter_spec")).get("model")),
         task=text_or_none(spec.get("name")),
         format=NAME,
-        notes=_notes(score, has_logprob, rows, original, kept),
+        notes=tuple(notes),
     )
 
 
@@ -83,28 +94,6 @@ def _instances(state: Any) -> dict[str, dict[str, Any]]:
         prompt = [as_dict(instance.get("input")).get("text"), texts]
         found[as_text(instance["id"])] = {"answer": right or None, "prompt": prompt}
     return found
-
-
-def _notes(
-    score: str, has_logprob: bool, rows: list, original: list, kept: list
-) -> tuple[str, ...]:
-    notes = [f"The score is {score!r}."]
-    if has_logprob:
-        notes.append(
-            "Each probability is the probability of the option letter that was given."
-        )
-    else:
-        notes.append(
-            "All log-probabilities are 0, as for models that do not report them. "
-            "There are no probabilities."
-        )
-    if len(original) < len(rows):
-        n = len(rows) - len(original)
-        notes.append(f"{n} rows of perturbed questions are left out.")
-    if len(kept) < len(original):
-        n = len(original) - len(kept)
-        notes.append(f"{n} rows of other splits are left out.")
-    return tuple(notes)
 
 
 def _stats(entry: Any, place: str) -> dict[str, Any]:
@@ -142,19 +131,15 @@ def _as_row(stats: dict, entry: dict, score: str, has_logprob: bool) -> Row:
             "score",
             f"must be a statistic of each row. Got {score!r}, which {place} lacks.",
         )
-    return Row(
-        question=as_text(entry["instance_id"]),
-        score=stats["means"][score],
-        proba=stats["means"].get("max_prob") if has_logprob else None,
-        repeat=_trial(entry, place),
-        place=place,
-    )
-
-
-def _trial(entry: dict, place: str) -> int:
     trial = entry.get("train_trial_index", 0)
     if not isinstance(trial, int) or not 0 <= trial < 2**31:
         raise file_error(
             f"must number the trials from 0. Got {trial!r:.60} in {place}."
         )
-    return trial
+    return Row(
+        question=as_text(entry["instance_id"]),
+        score=stats["means"][score],
+        proba=stats["means"].get("max_prob") if has_logprob else None,
+        repeat=trial,
+        place=place,
+    )

@@ -21,45 +21,34 @@ def read(source: Source, options: Options) -> Evaluation:
     """Return the evaluation of a log."""
     options.reject(NAME, "filter", "split", "model")
     events = [
-        (event, k)
+        (k, str(event["sample_id"]), event)
         for k, event in enumerate(source.content)
         if isinstance(event, dict) and "sample_id" in event
     ]
-    kind = choose(
-        options.score,
-        (str(e["type"]) for e, _ in events if str(e.get("type")) in _SCORED),
-        option="score",
-        what="kind of event",
-    )
-    failed = {str(e["sample_id"]) for e, _ in events if e.get("type") == "error"}
+    kinds = [str(e["type"]) for _, _, e in events if str(e.get("type")) in _SCORED]
+    kind = choose(options.score, kinds, option="score", what="kind of event")
     prompts = {
-        str(e["sample_id"]): as_dict(e.get("data")).get("prompt")
-        for e, _ in events
-        if e.get("type") == "sampling"
+        sample: as_dict(event.get("data")).get("prompt")
+        for _, sample, event in events
+        if event.get("type") == "sampling"
     }
-    rows, scored = [], set()
-    for event, place in events:
-        if event.get("type") == kind:
-            data = event.get("data")
-            if not isinstance(data, dict) or _SCORED[str(kind)] not in data:
-                raise file_error(
-                    f"must contain {_SCORED[str(kind)]!r} in each event {kind!r}. Got "
-                    f"{source.place(place)}, which has none."
-                )
-            sample = str(event["sample_id"])
-            rows.append(
-                Row(
-                    sample,
-                    data[_SCORED[str(kind)]],
-                    answer=data.get("expected"),
-                    prompt=prompts.get(sample),
-                    place=place,
-                )
+    rows = []
+    for k, sample, event in events:
+        if kind is None or event.get("type") != kind:
+            continue
+        data = as_dict(event.get("data"))
+        if _SCORED[kind] not in data:
+            raise file_error(
+                f"must contain {_SCORED[kind]!r} in each event {kind!r}. Got "
+                f"{source.place(k)}, which has none."
             )
-            scored.add(rows[-1].question)
+        score, answer = data[_SCORED[kind]], data.get("expected")
+        prompt = prompts.get(sample)
+        rows.append(Row(sample, score, answer=answer, prompt=prompt, place=k))
+    failed = {sample for _, sample, event in events if event.get("type") == "error"}
     rows += [
         Row(sample, status="error", prompt=prompts.get(sample))
-        for sample in sorted(failed - scored)
+        for sample in sorted(failed - {row.question for row in rows})
     ]
     spec = source.content[0]["spec"]
     models = spec.get("completion_fns")

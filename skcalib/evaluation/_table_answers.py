@@ -10,7 +10,7 @@ import numpy as np
 
 from .._errors import Marked, ParameterError, parameter
 from ._columns import Fractions, Names, Outcomes
-from ._evaluation import Evaluation
+from ._evaluation import Evaluation, statuses
 from ._files import Options, Source
 from ._tables import OF_OPTIONS, USUAL, Column, Table, open_table
 from ._values import choose, file_error, none_of, numbered_repeats
@@ -144,14 +144,12 @@ def _evaluation(
     """Return the evaluation of scores; without names, rows number the questions."""
     if question is None:
         question = np.arange(score.size)
-    status = np.full(score.size, "answered", dtype=object)
-    status[np.isnan(score)] = "unscored"
     properties.setdefault("proba", np.full(score.size, np.nan))
     return Evaluation(
         question=question,
         repeat=_repeats(question),
         score=score,
-        status=status,
+        status=statuses(score),
         format=NAME,
         **properties,
     )
