@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ._errors import ParameterError, warn
+from ._errors import ParameterError, parameter, warn
 from ._validation import is_integer
 
 __all__ = [
@@ -41,6 +41,8 @@ _WEEK = re.compile(r"(\d{4})-?W(\d{2})", re.IGNORECASE)
 
 
 # Calendar periods
+
+_UNOBSERVED = "empty_periods='unobserved'"
 
 
 def number_of(day: datetime.date, freq: str) -> int:
@@ -184,7 +186,7 @@ def times_of_trend(
             "periods",
             f"must lie within {MOST_PERIODS:,} periods for a trend, because periods "
             f"without documents count as 0. Got {n:,} periods. Correct the periods, "
-            "or pass empty_periods='unobserved'.",
+            f"or pass {parameter('_unobserved', _UNOBSERVED)}.",
         )
     n_empty = n - times.size
     if n_empty > 0:
@@ -193,7 +195,7 @@ def times_of_trend(
             what = "periods without documents count"
         warn(
             f"{n_empty:,} {what} as 0 in the trend. If documents of such periods were "
-            "not collected, pass empty_periods='unobserved'."
+            f"not collected, pass {parameter('_unobserved', _UNOBSERVED)}."
         )
     return times[0] + np.arange(n) if known is None else known
 

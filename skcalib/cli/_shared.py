@@ -41,6 +41,11 @@ SHOWN = {
     "y_true": "labels",
     "inclusion_probability": "--inclusion or --design",
     "periods": "--date",
+    "_probability": "these inclusion probabilities",
+    "_as_probability": "(--inclusion or --design)",
+    "_choice": "(skcalib sample --size)",
+    "_no_groups": "leave out --groups",
+    "_unobserved": "--empty-periods unobserved",
 }
 
 # Options that name columns of a table.
