@@ -95,8 +95,9 @@ class Names(_Column):
             names = [text_of(cell) for cell in cells]
         if len(self._known) < _MOST_SHARED:
             names = list(map(self._known.setdefault, names, names))
-        found = np.array(names, dtype=object)
-        self._keep(found, found == "", lines)
+        if self.first_missing is None and "" in names:
+            self.first_missing = lines[names.index("")]
+        self._chunks.append(np.array(names, dtype=object))
 
 
 class Numbers(_Column):
@@ -118,6 +119,7 @@ class Numbers(_Column):
         super().__init__(name)
         self._least, self._most = least, most
         self._words, self._pos_label = words, pos_label
+        self._known: dict[Any, float] = {}
         self._other_labels: set[str] = set()
 
     def add(self, cells: Sequence[Any], lines: Sequence[int]) -> None:
@@ -125,16 +127,18 @@ class Numbers(_Column):
         found = self._quickly(cells)
         if found is None:
             keys = [cell if type(cell) is str else _as_key(cell) for cell in cells]
-            known: dict[Any, float] = {}
-            for key, cell, line in zip(keys, cells, lines, strict=True):
-                if key not in known:
-                    known[key] = self._value(cell, line)
-            found = np.fromiter(map(known.__getitem__, keys), float, len(keys))
+            known = self._known if len(self._known) < _MOST_SHARED else {}
+            if set(keys) - known.keys():
+                for key, cell, line in zip(keys, cells, lines, strict=True):
+                    if key not in known:
+                        known[key] = self._value(cell, line)
+            found = np.array([known[key] for key in keys])
         self._keep(found, np.isnan(found), lines)
 
     def _quickly(self, cells: Sequence[Any]) -> np.ndarray | None:
         """Return cells that are all numbers; None for others."""
-        if self._pos_label is not None or set(map(type, cells)) != {str}:
+        # Verdicts and labels have few values, which are looked up faster.
+        if self._words or self._pos_label is not None or set(map(type, cells)) != {str}:
             return None
         try:
             found = as_numbers(cells)

@@ -396,7 +396,9 @@ _COLUMNS = ("question", "repeat", "score", "proba", "status")
 
 def statuses(score: np.ndarray) -> np.ndarray:
     """Return the status of answers by whether they have a score."""
-    return np.where(np.isnan(score), "unscored", "answered").astype(object)
+    status = np.full(score.shape, "answered", dtype=object)
+    status[np.isnan(score)] = "unscored"
+    return status
 
 
 def as_objects(values: Iterable[Any]) -> np.ndarray:

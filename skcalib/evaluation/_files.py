@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
@@ -80,6 +81,9 @@ _BLOCK = 2**20
 
 _ZSTANDARD = 93
 
+# Number of lines that show what a text is.
+_N_LOOKED_AT = 20
+
 # Number of answers of a harness after which progress is printed.
 _SAID_EACH = 10_000
 
@@ -91,8 +95,8 @@ class Source:
     """A file, and the part of its content that readers need to recognise it.
 
     `kind` is 'json' (`head` is the value), 'jsonl' (`head` is the value of the first
-    line), 'parquet', 'zip', 'folder' or 'text' (`head` is None). If `verbose` is
-    positive, progress is printed to standard error.
+    line), 'text' (`head` is a list of the first lines), 'parquet', 'zip' or 'folder'
+    (`head` is None). If `verbose` is positive, progress is printed to standard error.
     """
 
     path: Path
@@ -199,11 +203,11 @@ def open_source(path: Any, verbose: int = 0) -> Source:
 
 def _open_text(path: Path, verbose: int) -> Source:
     """Return a text file: one JSON value, one value per line, or neither."""
-    lines = numbered_lines(path)
-    _, first = next(lines, (0, ""))
+    lines = [line for _, line in islice(numbered_lines(path), _N_LOOKED_AT)]
+    first = lines[0] if lines else ""
     if first.lstrip()[:1] not in ("{", "["):
-        return Source(path, "text", verbose=verbose)
-    if next(lines, None) is not None and _is_json(first):
+        return Source(path, "text", lines, verbose)
+    if len(lines) > 1 and _is_json(first):
         head = parse(first, f"the first line of {path.name}")
         return Source(path, "jsonl", head, verbose)
     if verbose:

@@ -373,14 +373,17 @@ def _read_wide(
     left = [name for name in free if name not in scores and name != question]
     notes = () if systems is not None else (_note(list(scores), left, constant),)
     groups = {name: found[name] for name in options.groups}
+    if not scores:
+        return {}
+    score = next(iter(scores.values()))
+    base = _evaluation(found.get(question or ""), score, groups=groups, notes=notes)
+    fingerprints = _fingerprints(base.question, known)
     evaluations = {}
     for name, score in scores.items():
-        every = _evaluation(
-            found.get(question or ""), score, groups=groups, model=name, notes=notes
-        )
-        is_asked = ~np.isnan(score)
-        part = every if is_asked.all() else every.take(is_asked)
-        evaluations[name] = part._identified(_fingerprints(every.question, known))
+        part = replace(base, score=score, status=statuses(score), model=name)
+        if np.isnan(score).any():  # questions that the system was not asked
+            part = part.take(~np.isnan(score))
+        evaluations[name] = part._identified(fingerprints)
     return evaluations
 
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from .._errors import ParameterError
 from ._columns import Fractions, Names, Numbers
-from ._files import Source, not_text, numbered_lines, read_parquet
+from ._files import Source, not_text, read_parquet
 from ._values import file_error, none_of
 
 _DELIMITERS = ",;\t|"
@@ -61,7 +61,7 @@ USUAL = {
 }
 OF_OPTIONS = "probabilities"
 
-Chunk = tuple[dict[str, list[Any]], list[int]]
+Chunk = tuple[dict[str, list[Any]], Sequence[int]]
 Column = Names | Numbers | Fractions
 
 
@@ -99,7 +99,7 @@ class Table:
         for cells, lines in self.chunks(list(dict.fromkeys(c.name for c in columns))):
             for column in columns:
                 column.add(cells[column.name], lines)
-            read.append(np.array(lines, dtype=np.int64))
+            read.append(np.fromiter(lines, np.int64, len(lines)))
             n += len(lines)
             if verbose and n >= n_said + _SAID_EACH:
                 print(f"{n:,} rows of {self.path.name} read", file=sys.stderr)
@@ -114,7 +114,7 @@ class Table:
 def open_table(source: Source) -> Table:
     """Return the columns of a file; the cells are read later."""
     if source.kind == "text":
-        return _delimited(source.path)
+        return _delimited(source.path, source.head)
     if source.kind == "parquet":
         names = dict.fromkeys(_flat(next(read_parquet(source.path), {})))
     elif isinstance(source.first_row, dict):
@@ -175,9 +175,8 @@ def _long_cells() -> Iterator[None]:
             csv.field_size_limit(before)
 
 
-def _delimited(path: Path) -> Table:
-    """Return the columns of a text with a delimiter between cells."""
-    sample = [line for _, line in islice(numbered_lines(path), 20)]
+def _delimited(path: Path, sample: list[str]) -> Table:
+    """Return the columns of a text with a delimiter, which its first lines show."""
     if not sample:
         raise file_error(f"must contain rows. Got {path.name}, which is empty.")
     try:
@@ -218,7 +217,7 @@ def _delimiter(sample: list[str], path: Path) -> str:
 
 def _blocks(
     path: Path, file: BinaryIO, delimiter: str, width: int
-) -> Iterator[tuple[list, list[int]]]:
+) -> Iterator[tuple[list, Sequence[int]]]:
     """Yield columns and lines, with a fast path up to the first quoted text."""
     header = file.readline()
     line = 1
@@ -238,7 +237,7 @@ def _blocks(
         if not columns:
             return
         n = len(columns[0])
-        yield columns, list(range(line + 1, line + 1 + n))
+        yield columns, range(line + 1, line + 1 + n)
         line += n
     try:
         yield from _parsed(path, file, delimiter, width, line)
