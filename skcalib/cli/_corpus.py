@@ -333,6 +333,7 @@ def _join_files(corpus: Corpus, options: Namespace) -> None:
     assert corpus.ids is not None
     assert corpus.id_name is not None
     check_unique(options.file, corpus.ids, corpus.line, corpus.id_name)
+    # A design says which documents were drawn; without it, the labelled ones were.
     drawn = None
     if options.design is not None:
         drawn = _read_design(corpus, options.design)
@@ -404,6 +405,7 @@ def _rows_of(corpus: Corpus, names: list[str]) -> np.ndarray:
     assert corpus.ids is not None
     if names == corpus.ids.tolist():
         return np.arange(len(names))
+    # Most samples are in another order than the corpus, and shorter.
     wanted = dict(zip(names, range(len(names)), strict=True))
     rows = np.full(len(names), -1, dtype=np.intp)
     for row, name in enumerate(corpus.ids.tolist()):
@@ -442,6 +444,7 @@ def _read_design(corpus: Corpus, path: Path) -> np.ndarray:
             "the corpus are not in the design. Count in the corpus from which the "
             "documents were drawn."
         )
+    # Rows of the design may be in another order than the corpus.
     order = np.argsort(rows)
     corpus.inclusion = found[PROBABILITY][order]
     corpus.inclusion_source = str(path)

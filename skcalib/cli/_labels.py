@@ -175,6 +175,7 @@ def judged_report(
     human, inclusion = join_labels(
         own, scored.question.tolist(), scored.repeat.tolist(), where
     )
+    # Samples of one question depend on each other.
     is_repeated = scored.n_questions < len(scored)
     settings: dict[str, Any] = {
         "questions": scored.question if is_repeated else None,
@@ -210,6 +211,7 @@ def _calibration(
     human: np.ndarray, scored: Evaluation, groups: np.ndarray | None, level: float
 ) -> dict[str, Any] | None:
     """Return the calibration error of the labelled answers, by their labels."""
+    # A calibration error needs outcomes; a score such as 0.5 is none.
     used = np.isin(human, (0, 1)) & np.isfinite(scored.proba)
     if used.sum() < 2:
         return None

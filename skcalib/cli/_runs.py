@@ -90,6 +90,7 @@ class Answers:
         """Return the answers of each value of the column `by`, as they appear."""
         if self.by is None:
             return {}
+        # One sort for all parts: a mask per value is slow if there are many.
         order = np.argsort(self.by, kind="stable")
         ends = np.cumsum(np.bincount(self.by, minlength=len(self.by_names)))
         parts = {
@@ -178,6 +179,7 @@ def read_inputs(options: Namespace) -> Inputs:
         _check_one_reading(found)
     named = dict(zip(_names(runs), runs, strict=True))
     evaluations = {name: _joined(run) for name, run in named.items()}
+    # A system without known answers or prompts agrees with every other one.
     golds, prompts = (
         {
             name: e._fingerprints[k]
@@ -343,6 +345,7 @@ def _runs(found: list[_File]) -> list[list[_File]]:
     separate: list[list[_File]] = []
     for run in runs.values():
         tasks = [each.evaluation.task for each in run]
+        # Two files of one task are two systems, not two parts of a run.
         if len(run) > 1 and (None in tasks or len(set(tasks)) < len(tasks)):
             separate += [[each] for each in run]
         else:
@@ -475,6 +478,7 @@ def _joined(run: Sequence[_File]) -> Evaluation:
     evaluations = [each.evaluation for each in run]
     if len(run) == 1:
         return evaluations[0]
+    # Only attributes that all tasks have are kept, since each row needs a value.
     columns = {
         name: np.concatenate([getattr(e, name) for e in evaluations])
         for name in ("repeat", "score", "proba", "status")

@@ -321,6 +321,7 @@ def _duplicated(
     counts = Counter(evaluation.question.tolist())
     more = [question for question, n in counts.items() if n > 1]
     if not more or 2 * len(more) > len(counts):
+        # The rows are samples; only rows with one number of a sample are duplicates.
         same = Counter(
             zip(evaluation.question.tolist(), evaluation.repeat.tolist(), strict=True)
         )
@@ -371,6 +372,7 @@ def _common(
         others = dict.fromkeys(q for other in names for q in places[other])
         absent = [q for q in others if q not in places[name]]
         if absent:
+            # A question without a score is in the file, which the message says.
             known = set(evaluations[name].question.tolist())
             unscored = sum(q in known for q in absent)
             why = f"; {unscored} of them without a score there" if unscored else ""
@@ -426,6 +428,7 @@ def _agreeing(
     notes += [f"{text}: {done}." for text in found]
     if mismatch == "keep":
         return common
+    # Dropping is decided for all systems, so that they stay on the same questions.
     kept = [q for q in common if q not in differing]
     if not kept:
         raise ParameterError(
@@ -485,6 +488,7 @@ def _collect(
     for k, (name, evaluation) in enumerate(scored.items()):
         rows = [places[name][question] for question in common]
         number[:, k] = list(map(len, rows))
+        # Samples are sorted by question, so that each question is a slice.
         flat = np.fromiter((row for each in rows for row in each), np.int64)
         starts = np.cumsum(number[:, k]) - number[:, k]
         values = evaluation.score[flat]
@@ -519,6 +523,7 @@ def _check_related(aligned: AlignedEvaluations) -> None:
     for i in moving:
         for j in moving[moving > i]:
             r = float(score[:, i] @ score[:, j] / (spread[i] * spread[j]))
+            # The standard error of a correlation near 0 is 1 / sqrt(n).
             if r + _CLEARLY / np.sqrt(n) < _RELATED:
                 a, b = aligned.names[i], aligned.names[j]
                 raise ParameterError(
@@ -534,6 +539,7 @@ def _check_related(aligned: AlignedEvaluations) -> None:
 def _are_row_numbers(questions: np.ndarray) -> bool:
     """Return whether the names are integers with hardly any gaps."""
     try:
+        # The name of a joined task precedes the number.
         numbers = [int(q.rpartition(": ")[2]) for q in questions.tolist()]
     except (AttributeError, ValueError):
         return False

@@ -126,6 +126,7 @@ class Numbers(_Column):
         """Read the cells of a chunk."""
         found = self._quickly(cells)
         if found is None:
+            # Each different cell is converted once, and its first line is known then.
             keys = [cell if type(cell) is str else _as_key(cell) for cell in cells]
             known = self._known if len(self._known) < _MOST_SHARED else {}
             if set(keys) - known.keys():
@@ -215,6 +216,7 @@ class Outcomes(Numbers):
 
     def _number(self, word: str) -> float:
         number = as_number(word)
+        # Labels of support vector machines are 1 and -1.
         return 0.0 if number == -1 else number
 
     def _problem(self, text: str, line: int) -> str:
@@ -253,6 +255,7 @@ class Fractions(_Column):
         """Read the cells of a chunk."""
         if self._of_options:
             cells = list(map(self._largest, cells, lines))
+        # In most files, all cells of a chunk are plain numbers.
         signed = np.zeros(len(cells), dtype=bool)
         kinds = set(map(type, cells))
         try:
@@ -329,11 +332,12 @@ class Fractions(_Column):
         """Return the probabilities of all rows; `notes` says how they were read."""
         values = super().finish()
         kinds = self._kinds(values, np.concatenate(self._signed))
+        # A file may have a few cells below 1 in percent, or a few above 1 by mistake.
         n_fractions = int(kinds["fraction"].sum())
         are_mostly_fractions = bool(2 * n_fractions >= (values > 0).sum() > 0)
         if not self._percent:
             self._check_fractions(are_mostly_fractions)
-            return np.clip(values, 0, 1)
+            return np.clip(values, 0, 1)  # rounding, which was checked
         self._check_percentages(are_mostly_fractions)
         has_large, has_signs = "large" in self._first, "signed" in self._first
         if not has_large and not has_signs and np.nansum(values) > 0:

@@ -187,6 +187,7 @@ class Evaluation(Result):
         proba = as_scores([row.proba for row in rows], place, "probability")
         status = as_objects(row.status for row in rows)
         status = np.where(status == "answered", statuses(score), status)
+        # Options are kept only if every row has them, since columns have all rows.
         options = [row.option_proba for row in rows if row.option_proba is not None]
         gold = np.array([row.gold for row in rows])
         names = dict.fromkeys(name for row in rows for name in row.groups)
@@ -272,6 +273,7 @@ class Evaluation(Result):
         if unanswered is not None:
             check_choice(unanswered, POLICIES, name="unanswered")
         score = counted_scores(self.score, self.status, self.format, unanswered)
+        # The rule may give unanswered samples a score, so rows are dropped after it.
         kept = replace(self, score=score)
         if np.isnan(score).any():
             kept = kept.take(~np.isnan(score))
@@ -357,6 +359,7 @@ class Evaluation(Result):
 
     def _columns(self) -> dict[str, Any]:
         columns = {name: getattr(self, name) for name in _COLUMNS}
+        # A group may have the name of a column, for example 'status'.
         taken = {name for name in self.groups if name in columns}
         return columns | {
             (f"group_{name}" if name in taken else name): values
@@ -414,6 +417,7 @@ def _first_known(rows: Sequence[Row], name: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for row in rows:
         value = getattr(row, name)
+        # Samples of one question have the same answer and prompt.
         if value is not None and row.question not in found:
             found[row.question] = as_key(value)
     return found

@@ -207,6 +207,7 @@ def _open_text(path: Path, verbose: int) -> Source:
     first = lines[0] if lines else ""
     if first.lstrip()[:1] not in ("{", "["):
         return Source(path, "text", lines, verbose)
+    # A value over many lines begins with a line that is not JSON.
     if len(lines) > 1 and _is_json(first):
         head = parse(first, f"the first line of {path.name}")
         return Source(path, "jsonl", head, verbose)
@@ -249,6 +250,7 @@ def parse(text: str | bytes | bytearray, place: str) -> Any:
         line = "" if error.lineno == 1 else f"line {error.lineno}, "
         what = error.msg.removesuffix(" at")
         problem = f"{what} at {line}column {error.colno}"
+        # An error at the very end is one of a file that was not written to its end.
         if what.startswith("Unterminated") or error.pos >= len(error.doc.rstrip()):
             problem += ". The text may have been cut off while it was written"
     except RecursionError:
@@ -338,6 +340,7 @@ class Archive:
                 "`pip install skcalib[evaluation]`."
             ) from error
         with self.path.open("rb") as file:
+            # The local header has the lengths of the name and of the extra field here.
             file.seek(info.header_offset + 26)
             lengths = file.read(4)
             skip = int.from_bytes(lengths[:2], "little") + int.from_bytes(

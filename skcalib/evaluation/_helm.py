@@ -49,6 +49,7 @@ def read(source: Source, options: Options) -> Evaluation:
     )
     kept = [row for row in original if row[0]["split"] == split]
     score = options.score or _default_score(kept)
+    # Models that report no log-probability have 0 in each row.
     has_logprob = any(stats["means"].get("logprob") for stats, _ in kept)
     spec = as_dict(sibling(source.path, "run_spec.json"))
     subject = as_dict(as_dict(spec.get("scenario_spec")).get("args")).get("subject")
@@ -82,6 +83,7 @@ def _instances(state: Any) -> dict[str, dict[str, Any]]:
     found = {}
     for request in map(as_dict, as_list(as_dict(state).get("request_states"))):
         instance = as_dict(request.get("instance"))
+        # Perturbed copies of a question have its id.
         if instance.get("id") is None or instance.get("perturbation"):
             continue
         options = [as_dict(each) for each in as_list(instance.get("references"))]

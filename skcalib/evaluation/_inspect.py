@@ -73,6 +73,7 @@ def _read(
         rows.append(_as_row(sample, scores, scorer, place))
         if scorer in scores:
             stated.update(dict.fromkeys(_stated(scores[scorer][1])))
+        # A sample that is in the log twice would be a second answer of the question.
         key = rows[-1].question, rows[-1].repeat
         if key in seen:
             raise file_error(

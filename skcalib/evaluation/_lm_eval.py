@@ -140,6 +140,7 @@ def _choose_score(rows: list[dict], wanted: str | None) -> str:
     ]
     if wanted is None and "acc" in scalar:
         return "acc"
+    # F1 of a token overlap is a partial score beside an exact match.
     if wanted is None:
         scalar = [name for name in scalar if name != "f1"] or scalar
     chosen = choose(wanted, scalar, option="score", what="metric")
@@ -192,6 +193,7 @@ def _option_probas(
 ) -> list[np.ndarray | None]:
     """Return the softmax of the options' log-likelihoods; None without options."""
     values = as_number_lists([_likelihoods(row, score) for row in rows])
+    # Lengths and faults are checked before the softmax, which would hide them.
     for k, each in enumerate(values):
         if each is None:
             continue

@@ -46,6 +46,7 @@ def read(source: Source, options: Options) -> Evaluation:
         prompt = prompts.get(sample)
         rows.append(Row(sample, score, answer=answer, prompt=prompt, place=k))
     failed = {sample for _, sample, event in events if event.get("type") == "error"}
+    # A sample that failed and was tried again is scored.
     rows += [
         Row(sample, status="error", prompt=prompts.get(sample))
         for sample in sorted(failed - {row.question for row in rows})

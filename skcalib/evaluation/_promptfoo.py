@@ -82,6 +82,7 @@ def _systems(rows: list[dict]) -> list[str]:
         for p in (row.get("prompt") for row in rows)
     ]
     numbers = [str(row.get("promptIdx")) for row in rows]
+    # Several prompts of one provider are several systems.
     if len(set(zip(names, numbers, strict=True))) == len(set(names)):
         return names
     return [f"{name} | {prompt}" for name, prompt in zip(names, prompts, strict=True)]

@@ -38,6 +38,7 @@ def read(source: Source, options: Options) -> Evaluation:
         for k, (page, question) in enumerate(zip(pages, questions, strict=True))
     ]
     notes = ["Questions are identified by first messages. There are no probabilities."]
+    # SimpleQA states this rate in its metrics only.
     missed = as_dict(source.content["metrics"]).get("is_not_attempted")
     if isinstance(missed, float) and missed > 0:
         notes.append(

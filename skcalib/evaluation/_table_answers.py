@@ -87,6 +87,7 @@ def read_systems(
             f"must name the system of each row in column {model!r}. Got an empty cell "
             f"in row {names.index('') + 1} of {table.path.name}."
         )
+    # The table is read once, also if it has many systems.
     wanted = chosen_systems(list(dict.fromkeys(names)), systems)
     return {name: _of_one_model(every, system, name) for name in wanted}
 
@@ -360,6 +361,7 @@ def _read_wide(
         question = usual
     texts = {n: Names(n) for n in (*options.groups, question, gold) if n is not None}
     known = _identifying(table, question)
+    # All columns that may be systems are read at once, and others are left out then.
     columns = {name: _reader(name, options, systems, gold) for name in names}
     table.read([*texts.values(), *known.values(), *columns.values()], options.verbose)
     found = {name: column.finish() for name, column in texts.items()}
@@ -469,6 +471,7 @@ def _scores(
         values = values[np.isfinite(values)]
         if not values.size:
             continue
+        # A system that is always wrong or always right is not a setting.
         if (values == values[0]).all() and values[0] not in (0, 1):
             constant[name] = float(values[0])
         else:

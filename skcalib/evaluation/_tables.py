@@ -126,6 +126,7 @@ def open_table(source: Source) -> Table:
         )
 
     def chunks(wanted: list[str]) -> Iterator[Chunk]:
+        # Objects are parsed again, so that they need not all be in memory.
         rows = _objects(source)
         while block := list(islice(rows, CHUNK)):
             columns = {name: [row.get(name) for _, row in block] for name in wanted}
@@ -159,6 +160,7 @@ def _flat(row: Mapping[str, Any], before: str = "") -> dict[str, Any]:
     for name, value in row.items():
         if isinstance(value, dict):
             found |= _flat(value, f"{before}{name}.")
+        # The probabilities of options are one cell, of which the largest is read.
         if not isinstance(value, dict) or name.lower() == OF_OPTIONS:
             found[f"{before}{name}"] = value
     return found
@@ -231,7 +233,7 @@ def _blocks(
         start = file.tell()
         block = file.read(_BLOCK) + file.readline()
         columns = _split(block, delimiter, width)
-        if columns is None:
+        if columns is None:  # from here on, the slower parser of quotes
             file.seek(start)
             break
         if not columns:
@@ -263,6 +265,7 @@ def _split(block: bytes, delimiter: str, width: int) -> list[list[str]] | None:
     if not block.endswith(b"\n"):
         block += b"\n"
     raw = np.frombuffer(block, np.uint8)
+    # In whole rows, each width-th mark is the end of a line, and no other one.
     marks = raw[(raw == ord(delimiter)) | (raw == ord("\n"))]
     if marks.size % width:
         return None
