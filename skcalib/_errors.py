@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import difflib
 import functools
+import re
 import sys
 import unicodedata
 import warnings
@@ -18,8 +19,10 @@ from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
 __all__ = [
+    "Marked",
     "ParameterError",
     "ParameterTypeError",
+    "parameter",
     "printable",
     "public",
     "shortened",
@@ -70,6 +73,35 @@ def shortened(text: str) -> str:
     return f"{text[:start]} ... ({left_out:,} characters left out) ... {text[-_END:]}"
 
 
+# A marked name: the name, and the text that stands for it in Python. The marks are
+# control characters, which occur in no value that a message shows by its repr.
+_MARKED = re.compile("\x1f(\\w+)\x1f(.*?)\x1f")
+
+
+def parameter(name: str, text: str | None = None) -> str:
+    """Return the name of a parameter for a message, marked for the command line.
+
+    The message has `text` (default: the name) in its place, and an option on the
+    command line.
+    """
+    return f"\x1f{name}\x1f{name if text is None else text}\x1f"
+
+
+class Marked(str):
+    """A message with the texts of its marked names, and `template` with the marks."""
+
+    template: str
+
+    def __new__(cls, template: str) -> Marked:
+        message = super().__new__(cls, _MARKED.sub(r"\2", template))
+        message.template = template
+        return message
+
+    def shown(self, show: Callable[[str, str], str]) -> str:
+        """Return the message with `show(name, text)` in place of each marked name."""
+        return _MARKED.sub(lambda found: show(*found.groups()), self.template)
+
+
 class ParameterError(ValueError):
     """An argument that is not as described.
 
@@ -81,7 +113,7 @@ class ParameterError(ValueError):
         Rest of a sentence that begins with "The 'name' parameter of function", or with
         the function if `name` is None. It states what was expected and what was
         received: "must be positive. Got -1 instead.", "takes 'bin_size' or 'n_bins',
-        not both."
+        not both." Names of parameters may be marked by :func:`parameter`.
     function : str, default=None
         Public function that received the argument; :func:`public` fills it in.
     """
@@ -89,7 +121,7 @@ class ParameterError(ValueError):
     def __init__(self, name: str | None, problem: str, function: str | None = None):
         super().__init__(name, problem, function)
         self.name = name
-        self.problem = problem
+        self.problem: str = Marked(problem)
         self.function = function
 
     def __str__(self) -> str:
@@ -155,7 +187,7 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
     level, frame = 2, sys._getframe(1)
     while frame.f_back and _is_here(frame.f_globals.get("__name__", "")):
         level, frame = level + 1, frame.f_back
-    warnings.warn(message, category, stacklevel=level)
+    warnings.warn(category(Marked(message)), stacklevel=level)
 
 
 def _is_here(module: str) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ._errors import ParameterError, ParameterTypeError, warn
+from ._errors import ParameterError, ParameterTypeError, parameter, warn
 from ._validation import is_integer, is_missing, is_sequence
 
 __all__ = [
@@ -48,6 +48,8 @@ _COMPACT = re.compile(r"(\d{4})(\d{2})(\d{2})")
 _QUARTER = re.compile(r"(\d{4})-?Q([1-4])", re.IGNORECASE)
 _WEEK = re.compile(r"(\d{4})-?W(\d{2})", re.IGNORECASE)
 
+
+_UNOBSERVED = parameter("_unobserved", "empty_periods='unobserved'")
 
 # Calendar periods
 
@@ -390,7 +392,7 @@ def times_of_trend(
             "periods",
             f"must lie within {MOST_PERIODS:,} periods for a trend, because periods "
             f"without documents count as 0. Got {n:,} periods. Correct the periods, "
-            "or pass empty_periods='unobserved'.",
+            f"or pass {_UNOBSERVED}.",
         )
     n_empty = n - times.size
     if n_empty > 0:
@@ -399,7 +401,7 @@ def times_of_trend(
             what = "periods without documents count"
         warn(
             f"{n_empty:,} {what} as 0 in the trend. If documents of such periods were "
-            "not collected, pass empty_periods='unobserved'."
+            f"not collected, pass {_UNOBSERVED}."
         )
     return times[0] + np.arange(n) if known is None else known
 

@@ -32,10 +32,10 @@ from ._blocks import (
     percent,
     svg_of,
 )
-from ._compare_inputs import TABLE, read_inputs
 from ._compare_numbers import measure
 from ._compare_texts import measure_texts, metric_of
 from ._options import reject
+from ._runs import TABLE, read_inputs
 from ._shared import (
     DONE,
     CommandError,

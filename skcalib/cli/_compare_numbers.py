@@ -18,8 +18,8 @@ from ..rates._repeats import question_best_of_k, question_pass_at_k
 from ..scorers import compare_calibration
 from ..significance import ScoreComparison, compare_scores, paired_bootstrap_test
 from ..significance._system_comparison import holm
-from ._compare_inputs import Inputs, column_of
 from ._labels import judged_pairs
+from ._runs import Inputs, column_of
 from ._shared import CommandError, as_option, one_group
 
 # Compares the items of a mask, with their groups and a correction of p-values.

@@ -32,11 +32,10 @@ from ._blocks import (
     percent,
     svg_of,
 )
-from ._count_corpus import Corpus
-from ._count_inputs import read_corpus
-from ._count_join import design_path
+from ._corpus import Corpus, design_path, read_corpus
 from ._count_numbers import measure
 from ._options import reject
+from ._runs import safe_stem
 from ._shared import (
     CommandError,
     as_option,
@@ -45,7 +44,6 @@ from ._shared import (
     check_level,
     exclude,
 )
-from ._systems import safe_stem
 
 # Options that act on the labels, or on the correction by them.
 _OF_LABELS = (

@@ -13,27 +13,8 @@ import numpy as np
 from .._periods import slope_weights, times_of_trend
 from ..counts import CorrectedCount, corrected_count
 from ._blocks import estimate_of
-from ._count_corpus import Corpus
-from ._shared import CommandError
-
-# Options in place of the parameters of corrected_count.
-_OPTIONS = {
-    "y_true": "labels",
-    "inclusion_probability": "--inclusion or --design",
-    "strata": "--strata",
-    "groups": "--groups",
-    "size": "--size",
-    "periods": "--date",
-    "by": "--by",
-}
-_IN_WORDS = {
-    "as `inclusion_probability`": "(--inclusion or --design)",
-    "with `inclusion_probability`": "with these inclusion probabilities",
-    "do not pass `groups`": "leave out --groups",
-    "pass empty_periods='unobserved'": "pass --empty-periods unobserved",
-    "(see choose_documents)": "(skcalib sample --size)",
-    ", with NaN where a document has none": "",
-}
+from ._corpus import Corpus
+from ._shared import SHOWN, CommandError, command_error, in_options
 
 # This warning names rows of a table by codes. The text replaces it by names.
 _ABOUT_EMPTY_ROWS = "rows of the table have no labelled document"
@@ -145,7 +126,7 @@ def _trends(
         warnings.simplefilter("always")
         times = times_of_trend(number, None, empty)
     for each in caught:
-        said.add(str(each.message))
+        said.add(each.message)
     parts: list[tuple[str | None, np.ndarray]] = [(None, np.ones(number.size))]
     if corpus.by is not None:
         codes = enumerate(corpus.by_names)
@@ -201,33 +182,23 @@ def _caller(
                     **more,
                 )
         except ValueError as error:
-            raise _as_command_error(corpus, error) from None
+            found = command_error(error, str(corpus.path), shown=_shown(corpus))
+            raise CommandError(_in_lines(str(found), corpus)) from None
         for each in caught:
-            said.add(str(each.message))
+            said.add(each.message)
         return result
 
     return count
 
 
-def _as_command_error(corpus: Corpus, error: ValueError) -> CommandError:
-    """Return an error of corrected_count with options and places of the file."""
-    name = getattr(error, "name", None)
-    problem = in_words(str(getattr(error, "problem", error)), corpus)
-    subject = _OPTIONS.get(str(name), "")
-    if name == "expected":
-        subject = f"column {corpus.model!r}"
-    return CommandError(f"{corpus.path}: {subject} {problem}".replace(":  ", ": "))
+def _shown(corpus: Corpus) -> dict[str, str]:
+    """Return what messages show for the column of the model."""
+    return {"expected": f"column {corpus.model!r}", "_expected": repr(corpus.model)}
 
 
-def in_words(message: str, corpus: Corpus) -> str:
-    """Return a message of corrected_count about the columns and lines of the file."""
-    for said, words in _IN_WORDS.items():
-        message = message.replace(said, words)
-    message = message.replace("`expected`", repr(corpus.model))
-    message = message.replace("The 'expected' parameter", repr(corpus.model))
-    return re.sub(
-        r"\b([Rr])ow (\d+)", lambda found: corpus.place(int(found[2])), message
-    )
+def _in_lines(message: str, corpus: Corpus) -> str:
+    """Return a message with lines of the file in place of rows."""
+    return re.sub(r"\b[Rr]ow (\d+)", lambda found: corpus.place(int(found[1])), message)
 
 
 class _Warnings:
@@ -237,8 +208,10 @@ class _Warnings:
         self.sentences: list[str] = []
         self._corpus = corpus
 
-    def add(self, message: str) -> None:
+    def add(self, warning: Warning | str) -> None:
         """Keep a warning, unless it is a duplicate or the text already states it."""
-        sentence = in_words(message, self._corpus)
+        message = warning.args[0] if isinstance(warning, Warning) else warning
+        words = in_options(message, {**SHOWN, **_shown(self._corpus)})
+        sentence = _in_lines(words, self._corpus)
         if _ABOUT_EMPTY_ROWS not in sentence and sentence not in self.sentences:
             self.sentences.append(sentence)

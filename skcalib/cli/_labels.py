@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -13,9 +14,9 @@ import numpy as np
 
 from ..evaluation import Evaluation, judged_accuracy, judged_difference
 from ..evaluation._align import AlignedEvaluations
-from ..evaluation._cells import Names
+from ..evaluation._columns import Names, Numbers
 from ..metrics import calibration_error_interval
-from ._count_columns import Numbers, open_documents, read_columns
+from ._corpus import open_documents, read_columns
 from ._shared import CommandError
 
 HELP = (
@@ -170,6 +171,7 @@ def judged_report(
     human, inclusion = join_labels(
         own, scored.question.tolist(), scored.repeat.tolist(), where
     )
+    # Samples of one question depend on each other.
     is_repeated = scored.n_questions < len(scored)
     settings: dict[str, Any] = {
         "questions": scored.question if is_repeated else None,
@@ -177,25 +179,35 @@ def judged_report(
         "inclusion_probability": inclusion if (inclusion != 1).any() else None,
         "confidence_level": level,
     }
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UserWarning)
-        try:
+    try:
+        with _noted() as notes:
             whole = judged_accuracy(scored.score, human, **settings)
             items = judged_accuracy(scored.score, human, population="items", **settings)
-        except ValueError as error:
-            problem = getattr(error, "problem", error)
-            raise CommandError(f"{where}: --labels {problem}") from None
+    except ValueError as error:
+        problem = getattr(error, "problem", error)
+        raise CommandError(f"{where}: --labels {problem}") from None
     found = whole.to_dict()
     found["items"] = {"low": items.low, "high": items.high}
-    found["notes"] = list(dict.fromkeys(str(each.message) for each in caught))
+    found["notes"] = notes
     found["calibration_error"] = _calibration(human, scored, groups, level)
     return found
+
+
+@contextmanager
+def _noted() -> Iterator[list[str]]:
+    """Collect the warnings of a block in a list, each once."""
+    notes: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        yield notes
+    notes += dict.fromkeys(str(each.message) for each in caught)
 
 
 def _calibration(
     human: np.ndarray, scored: Evaluation, groups: np.ndarray | None, level: float
 ) -> dict[str, Any] | None:
     """Return the calibration error of the labelled answers, by their labels."""
+    # A calibration error needs outcomes; a score such as 0.5 is none.
     used = np.isin(human, (0, 1)) & np.isfinite(scored.proba)
     if used.sum() < 2:
         return None
@@ -239,8 +251,7 @@ def judged_pairs(
                 f"and {aligned.names[b]}. Got {int(both.sum())}."
             )
         used = inclusion[a] if (inclusion[a][both] != 1).any() else None
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", UserWarning)
+        with _noted() as notes:
             found = judged_difference(
                 aligned.score[:, a],
                 aligned.score[:, b],
@@ -250,7 +261,6 @@ def judged_pairs(
                 inclusion_probability=used,
                 confidence_level=level,
             )
-        notes = list(dict.fromkeys(str(each.message) for each in caught))
         names = {"a": aligned.names[a], "b": aligned.names[b]}
         pairs.append(names | found.to_dict() | {"notes": notes})
     return pairs

@@ -39,6 +39,7 @@ from ._blocks import (
 )
 from ._options import reject
 from ._report_numbers import N_REGIONS, measure, with_probabilities
+from ._runs import Answers, System, read_systems, safe_stem
 from ._shared import (
     CommandError,
     as_option,
@@ -49,7 +50,6 @@ from ._shared import (
     new_axes,
     save_figure,
 )
-from ._systems import Answers, System, read_systems, safe_stem
 
 # With more values of --by, the colours of the figure would repeat.
 _MOST_CURVES = 10

@@ -19,8 +19,8 @@ from ..metrics._frequency_intervals import frequency_interval
 from ..rates._accuracy import grouped_frequency_interval
 from ..significance._system_comparison import holm
 from ._blocks import estimate_of
+from ._runs import Answers, System
 from ._shared import CommandError, one_group
-from ._systems import Answers, System
 
 N_REGIONS = 10
 # With at most this number of different probabilities, each one has its own region.

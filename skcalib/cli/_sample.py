@@ -12,12 +12,19 @@ import numpy as np
 
 from .._errors import printable
 from ._blocks import Block, Heading, Line, Paragraph, as_text, listed
+from ._corpus import design_path
 from ._count import check_dates, check_percent
-from ._count_join import design_path
-from ._sample_draw import LABEL, Drawn, draw
-from ._sample_files import check_ids, check_new, write_design, write_sample
+from ._runs import safe_stem
+from ._sample_draw import (
+    LABEL,
+    Drawn,
+    check_ids,
+    check_new,
+    draw,
+    write_design,
+    write_sample,
+)
 from ._shared import CommandError, as_option, check_files, exclude
-from ._systems import safe_stem
 
 # With fewer labels of 0 or 1, equal probabilities are better.
 _FEW = 50

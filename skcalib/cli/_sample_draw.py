@@ -1,34 +1,41 @@
-"""The draw of a sample of documents."""
+"""The draw of a sample of documents, and its two files."""
 
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..counts import choose_documents
 from ..counts._choose_documents import DocumentChoice
-from ..evaluation._cells import Names
-from ..evaluation._delimited import Table
-from ._count_columns import (
-    Numbers,
-    check_column,
+from ..evaluation._columns import text_of
+from ..evaluation._tables import Table
+from ._corpus import (
+    DRAWN,
+    ID,
+    PROBABILITY,
+    STRATUM,
     check_unique,
     coded,
     find_id,
     find_model,
-    model_reader,
+    find_periods,
+    given_columns,
     open_documents,
     read_columns,
-    usual,
+    readers_of,
 )
-from ._count_periods import find_periods
-from ._shared import CommandError
+from ._csv import as_cell, write_rows
+from ._shared import CommandError, command_errors
 
 # Column that annotators fill in.
 LABEL = "label"
+
+_DELIMITERS = {".csv": ",", ".tsv": "\t"}
 
 
 @dataclass
@@ -48,22 +55,22 @@ class Drawn:
 
 
 def draw(options: Namespace) -> Drawn:
+    """Return the sample that the options describe."""
     table = open_documents(options.file)
     id_name = find_id(table, options.id)
-    named = [options.sd, options.size, options.strata, options.date]
-    for option in ("sd", "size", "strata", "date"):
-        if getattr(options, option) is not None:
-            check_column(table, getattr(options, option), f"--{option}")
-    model = find_model(table, options.proba, options.expected, named)
+    given = given_columns(table, options, "sd", "size", "strata", "date")
+    model = find_model(table, options, given.values())
     if options.sd is not None and options.proba is None and options.expected is None:
         model = None
     _check_has_doubt(table, model, options)
-    readers = _readers(id_name, model, options)
+    names = [id_name, *(given[role] for role in ("strata", "date") if role in given)]
+    numbers = [given[role] for role in ("sd", "size") if role in given]
+    readers = readers_of(table, model, names, numbers, options)
     shown, hidden = _shown(table, id_name, model, options)
     found, line = read_columns(table, readers)
     check_unique(options.file, found[id_name], line, id_name)
     strata, names = _strata(found, line, options)
-    try:
+    with command_errors(options.file):
         choice = choose_documents(
             _spread(found, model, options, line.size),
             options.n,
@@ -71,10 +78,6 @@ def draw(options: Namespace) -> Drawn:
             mix=1.0 if options.equal else (options.mix or 0.5),
             random_state=options.random_state,
         )
-    except ValueError as error:
-        problem = str(getattr(error, "problem", error))
-        name = getattr(error, "name", None)
-        raise CommandError(f"{options.file}: --{name} {problem}") from None
     return Drawn(
         table=table,
         choice=choice,
@@ -103,26 +106,6 @@ def _check_has_doubt(
         )
 
 
-def _readers(
-    id_name: str, model: tuple[str, bool] | None, options: Namespace
-) -> dict[str, Any]:
-    readers: dict[str, Any] = {id_name: Names(id_name)}
-    for name in (options.strata, options.date):
-        if name is not None:
-            readers[name] = Names(name)
-    if model is not None:
-        readers[model[0]] = model_reader(*model, options.percent)
-    for name in (options.sd, options.size):
-        if name is not None:
-            readers.setdefault(name, Numbers(name, 0.0))
-            if isinstance(readers[name], Names):
-                raise CommandError(
-                    f"{options.file}: column {name!r} is read as numbers and as names. "
-                    "Choose different columns."
-                )
-    return readers
-
-
 def _spread(
     found: dict[str, np.ndarray],
     model: tuple[str, bool] | None,
@@ -148,14 +131,7 @@ def _strata(
         return coded(found[options.strata])
     if options.date is None:
         return None, []
-    periods = find_periods(
-        found[options.date],
-        line,
-        column=options.date,
-        freq=options.freq,
-        date_format=options.date_format,
-        where=str(options.file),
-    )
+    periods = find_periods(found[options.date], line, options)
     return periods.number, periods.labels
 
 
@@ -164,8 +140,8 @@ def _shown(
 ) -> tuple[list[str], list[str]]:
     """Return the columns that annotators see, and those that they do not see."""
     if options.columns is not None:
-        for name in options.columns:
-            check_column(table, name, "--columns")
+        with command_errors(table.path):
+            table.check(options.columns)
         shown = [id_name, *(name for name in options.columns if name != id_name)]
         if LABEL in shown:
             raise CommandError(
@@ -174,7 +150,7 @@ def _shown(
             )
     else:
         roles = ("proba", "expected", "label", "inclusion")
-        secret: set[str | None] = {n for role in roles for n in usual(table, role)}
+        secret: set[str | None] = set(table.usual(*roles))
         secret |= {options.sd} | ({model[0]} if model else set())
         kept = {id_name, options.size, options.strata, options.date}
         shown = [name for name in table.names if name not in secret or name in kept]
@@ -182,3 +158,70 @@ def _shown(
             shown.remove(id_name)
         shown.insert(0, id_name)
     return shown, [name for name in table.names if name not in shown]
+
+
+def check_new(output: Path, design: Path) -> None:
+    """Raise an error if a file of the sample exists, or is not a table."""
+    if output.suffix.lower() not in _DELIMITERS:
+        raise CommandError(f"--output must end in .csv or .tsv. Got {str(output)!r}.")
+    for path in (output, design):
+        if path.exists():
+            raise CommandError(
+                f"{path} exists, and may have labels that were filled in. Choose "
+                "another name with --output, or remove the file."
+            )
+
+
+def check_ids(drawn: Drawn) -> None:
+    """Raise an error if two ids would be the same in the files of the sample."""
+    ids = set(drawn.ids.tolist())
+    first: dict[str, str] = {}
+    for name in drawn.ids.tolist():
+        cell = as_cell(name)
+        other = first.setdefault(cell, name)
+        if other != name or (cell != name and cell in ids):
+            other = cell if other == name else other
+            raise CommandError(
+                f"{drawn.table.path}: ids must differ when they are written to a CSV "
+                f"file, in which formulas begin with an apostrophe. {name!r} and "
+                f"{other!r} are both written as {cell!r}. Choose another column with "
+                "--id."
+            )
+
+
+def write_sample(drawn: Drawn, output: Path) -> None:
+    """Write the drawn rows, each with an empty label."""
+    mark = _DELIMITERS[output.suffix.lower()]
+    index, start, k = drawn.choice.index, 0, 0
+    # Spreadsheet programs recognise UTF-8 by the byte order mark.
+    with output.open("w", encoding="utf-8-sig", newline="") as file:
+        write_rows(file, [[*drawn.shown, LABEL]], mark)
+        for cells, lines in drawn.table.chunks(drawn.shown):
+            rows = []
+            while k < len(index) and index[k] < start + len(lines):
+                row = [cells[name][index[k] - start] for name in drawn.shown]
+                row[0] = drawn.ids[index[k]]  # without the blanks around it
+                rows.append([*map(_as_text, row), ""])
+                k += 1
+            write_rows(file, rows, mark)
+            start += len(lines)
+
+
+def _as_text(cell: Any) -> str:
+    return cell if isinstance(cell, str) else text_of(cell)
+
+
+def write_design(drawn: Drawn, design: Path) -> None:
+    """Write the inclusion probability of every document."""
+    is_drawn = np.zeros(drawn.ids.size, dtype=int)
+    is_drawn[drawn.choice.index] = 1
+    columns: dict[str, Sequence[Any]] = {
+        ID: drawn.ids.tolist(),
+        PROBABILITY: drawn.choice.inclusion_probability.tolist(),
+        DRAWN: is_drawn.tolist(),
+    }
+    if drawn.strata is not None:
+        columns[STRATUM] = [drawn.strata_names[code] for code in drawn.strata.tolist()]
+    with design.open("w", encoding="utf-8", newline="") as file:
+        write_rows(file, [list(columns)])
+        write_rows(file, zip(*columns.values(), strict=True))

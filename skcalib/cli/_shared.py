@@ -1,13 +1,20 @@
-"""Functions shared by the commands: exit statuses, errors, text and figures."""
+"""Functions shared by the commands: exit statuses, errors, text and figures.
+
+The errors of the package name options of the command line here.
+"""
 
 from __future__ import annotations
 
 import errno
 import os
+import re
 from argparse import Namespace
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
+
+from .._errors import Marked
 
 # Exit statuses.
 DONE = 0
@@ -27,8 +34,102 @@ _GAP = 0.25
 _OF_HARNESSES = (".json", ".jsonl", ".eval", ".parquet")
 
 
+# What the command line shows for a parameter, unless it is the option of this name.
+SHOWN = {
+    "evaluations": "the files",
+    "question": "Name with --question",
+    "y_true": "labels",
+    "inclusion_probability": "--inclusion or --design",
+    "periods": "--date",
+    "_probability": "these inclusion probabilities",
+    "_as_probability": "(--inclusion or --design)",
+    "_choice": "(skcalib sample --size)",
+    "_no_groups": "leave out --groups",
+    "_unobserved": "--empty-periods unobserved",
+}
+
+# Options that name columns of a table.
+_COLUMN_OPTIONS = (
+    *("y_true", "y_proba", "question", "system_column", "score", "groups", "by"),
+)
+
+
 class CommandError(Exception):
     """An error in a file or an option that the user can correct."""
+
+
+@contextmanager
+def command_errors(
+    path: Path, options: Namespace | None = None, shown: Mapping[str, str] | None = None
+) -> Iterator[None]:
+    """Raise errors of reading a file as errors of the command."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        if not path.exists():
+            raise FileNotFoundError(2, "No such file or directory", str(path)) from None
+        raise command_error(error, str(path), options, shown) from None
+    except ImportError as error:
+        raise CommandError(str(error)) from None
+
+
+def command_error(
+    error: Exception,
+    where: str = "",
+    options: Namespace | None = None,
+    shown: Mapping[str, str] | None = None,
+) -> CommandError:
+    """Return an error of the package with options in place of parameters.
+
+    `shown` are more of the texts that are shown for parameters, in place of `SHOWN`.
+    """
+    known = {**SHOWN, **(shown or {})}
+    name = getattr(error, "name", None)
+    problem = in_options(getattr(error, "problem", str(error)), known)
+    if where:
+        problem = _without_file(Path(where).name, problem)
+    if name == "path" and name not in known:
+        return CommandError(f"{where} {problem}")
+    if name in ("columns", "groups") and options is not None:
+        option = _column_options(problem, options)
+    else:
+        option = "" if name is None else known.get(name, as_option(name))
+    parts = (f"{where}:" if where else "", option, problem)
+    return CommandError(" ".join(filter(None, parts)))
+
+
+def in_options(message: str, known: Mapping[str, str] = SHOWN) -> str:
+    """Return a message with options in place of its marked parameters."""
+    if not isinstance(message, Marked):
+        return message
+    return message.shown(lambda n, text: known.get(n, as_option(n) if text else ""))
+
+
+def _without_file(name: str, problem: str) -> str:
+    """Return the problem of a reader for a message that begins with the file."""
+    name = re.escape(name)
+    for said, shorter in (
+        (f"Got {name}, which ", "It "),
+        (f"Got {name}, with ", "It has "),
+        (f"Got {name}: ", ""),
+        (f" Got {name}\\.", ""),
+        (f" of {name}(?![\\w.]\\w)", ""),
+    ):
+        problem = re.sub(said, shorter, problem)
+    return problem
+
+
+def _column_options(problem: str, options: Namespace) -> str:
+    """Return the options that gave the column of an error, or that may give it."""
+    found = [
+        as_option(name)
+        for name in _COLUMN_OPTIONS
+        if getattr(options, name, None) is not None
+        and f"Got {getattr(options, name)!r}" in problem
+    ]
+    if not found and hasattr(options, "system_column"):
+        return "--question, --system-column or --score"
+    return " and ".join(found) or "--y-true"
 
 
 def check_level(level: float) -> None:

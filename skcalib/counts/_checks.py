@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import ParameterError, ParameterTypeError, warn
+from .._errors import ParameterError, ParameterTypeError, parameter, warn
 from .._validation import (
     as_floats,
     as_groups,
@@ -27,6 +27,14 @@ LEAST = 1 / LARGEST
 
 # A random sample of this size has documents on both sides of the median.
 _ENOUGH_FOR_SIDES = 20
+
+# Names in messages, which the command line shows as columns, options and lines.
+EXPECTED = parameter("_expected", "`expected`")
+THE_EXPECTED = parameter("_expected", "The 'expected' parameter")
+PROBABILITY = parameter("_probability", "`inclusion_probability`")
+AS_PROBABILITY = parameter("_as_probability", "as `inclusion_probability`")
+SEE_CHOICE = parameter("_choice", "(see choose_documents)")
+NO_GROUPS = parameter("_no_groups", "do not pass `groups`")
 
 
 def as_column(values: Any, n: int | None, *, name: str) -> np.ndarray:
@@ -120,7 +128,7 @@ def _warn_of_impossible(f: np.ndarray, low: np.ndarray, high: np.ndarray) -> Non
     if bad.any():
         row = int(bad.argmax())
         warn(
-            f"The 'expected' parameter is outside the range of possible counts in "
+            f"{THE_EXPECTED} is outside the range of possible counts in "
             f"{int(bad.sum())} of {len(f)} rows: {float(f[row])!r} in row {row}, where "
             f"a count is between {low[row]:g} and {high[row]:g}. The interval is still "
             "valid. Pass probabilities or expected counts, not logarithms or scores, "
@@ -161,7 +169,7 @@ def check_groups(groups: Any, labelled: np.ndarray) -> np.ndarray | None:
         problem = (
             "must be labelled as a whole or not at all, because whole groups were "
             f"drawn. Row {row} has no label, but other rows of its group have one. If "
-            "single documents were drawn, do not pass `groups`."
+            f"single documents were drawn, {NO_GROUPS}."
         )
         raise ParameterError("groups", problem)
     if (held > 0).sum() < 3 and not labelled.all():
@@ -255,7 +263,7 @@ def check_strata(
     names = ", ".join(map(repr, labels[single].tolist()[:5]))
     warn(
         f"{single.sum()} strata have one label: {names}. To estimate the variance, "
-        "each is merged with the stratum that has the nearest mean of `expected`."
+        f"each is merged with the stratum that has the nearest mean of {EXPECTED}."
     )
     return codes, np.unique(joined, return_inverse=True)[1][codes]
 
@@ -287,7 +295,7 @@ def check_sides(expected: np.ndarray, rows: np.ndarray) -> None:
         if is_there[rows].all():
             problem = (
                 "must be drawn from the whole corpus. All labelled documents are "
-                f"{side} the median of `expected`, so the errors of the model in the "
+                f"{side} the median of {EXPECTED}, so the errors of the model in the "
                 "other documents are unknown. Label some of the other documents, or "
                 "pass the corpus from which the documents were drawn."
             )

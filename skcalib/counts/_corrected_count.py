@@ -20,8 +20,13 @@ from .._results import Result, as_frame, plain
 from .._validation import check_choice, check_fraction, check_real, raise_where
 from ..rates._judged import RateInterval
 from ._checks import (
+    AS_PROBABILITY,
+    EXPECTED,
     LARGEST,
     LEAST,
+    PROBABILITY,
+    SEE_CHOICE,
+    THE_EXPECTED,
     as_codes,
     as_column,
     check_bounds,
@@ -449,7 +454,7 @@ def corrected_count(
     warn_of_recalibration(sample)
     if np.ptp(f) == 0 and sample.is_tuned and np.ptp(sample.size) == 0:
         warn(
-            f"The 'expected' parameter is {f[0]:g} for every document. The model does "
+            f"{THE_EXPECTED} is {f[0]:g} for every document. The model does "
             "not distinguish them, so the result is computed from the labels alone."
         )
         sample = replace(sample, slope=0.0)
@@ -613,15 +618,15 @@ def warn_of_the_sample(sample: Sample, is_given: bool) -> None:
     by_doubt = 0.0
     if sample.expected.min() >= 0 and sample.expected.max() <= 1:
         by_doubt = deviation(sample, sample.expected * (1 - sample.expected))
-    design = "`inclusion_probability`" if is_given else "equal inclusion probabilities"
+    design = PROBABILITY if is_given else "equal inclusion probabilities"
     if abs(by_f) > max(_MOST_DEVIATION, abs(by_doubt)):
         more = "larger" if by_f > 0 else "smaller"
         warn(
             f"The labelled documents do not look like a sample drawn with {design}: "
-            f"their `expected` is {more} than that of the corpus, by {abs(by_f):.1f} "
+            f"their {EXPECTED} is {more} than that of the corpus, by {abs(by_f):.1f} "
             "standard errors. If they were chosen by the model or by a keyword, the "
             "interval is not valid. Pass the probabilities with which they were "
-            "drawn as `inclusion_probability`."
+            f"drawn {AS_PROBABILITY}."
         )
     elif by_doubt < -_MOST_DEVIATION:
         warn(
@@ -635,8 +640,8 @@ def warn_of_the_sample(sample: Sample, is_given: bool) -> None:
             f"The labelled documents do not look like a sample drawn with {design}: "
             "the model is less confident about them than about the corpus, by "
             f"{by_doubt:.1f} standard errors. If uncertain documents were preferred, "
-            "pass the probabilities with which the documents were drawn as "
-            "`inclusion_probability`."
+            "pass the probabilities with which the documents were drawn "
+            f"{AS_PROBABILITY}."
         )
 
 
@@ -651,7 +656,7 @@ def warn_of_recalibration(sample: Sample) -> None:
     is_exact = bool((np.abs(means - values) <= 1e-9 * (1 + np.abs(values))).all())
     if is_exact and (f != sample.y).any() and (values % 1 != 0).sum() >= 2:
         warn(
-            "Each value of `expected` is exactly the mean label of its rows. If the "
+            f"Each value of {EXPECTED} is exactly the mean label of its rows. If the "
             "model was recalibrated on these labels, the interval is not valid. Use "
             "cross-validation to recalibrate the model, or pass its expected counts "
             "before the recalibration."
@@ -694,15 +699,15 @@ def warn_of_the_errors(total: Total, sample: Sample, method: str) -> None:
             f"One labelled document has {100 * total.largest_share:.0f}% of the "
             "estimated variance. With such errors, 95% intervals contain the count in "
             "85 to 95% of samples. Label more documents, or draw large documents with "
-            "larger probabilities (see choose_documents)."
+            f"larger probabilities {SEE_CHOICE}."
         )
     elif total.largest_unlabelled > max(_LARGE_SHARE, 4 / sample.n_documents):
         warn(
             f"One document without a label may have "
             f"{100 * total.largest_unlabelled:.0f}% of the variance, because its "
-            "value of `expected` is much larger than in other documents. With such "
+            f"value of {EXPECTED} is much larger than in other documents. With such "
             "documents, 95% intervals contain the count in 88 to 95% of samples. Draw "
-            "large documents with larger probabilities (see choose_documents)."
+            f"large documents with larger probabilities {SEE_CHOICE}."
         )
 
 

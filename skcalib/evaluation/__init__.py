@@ -7,8 +7,7 @@ from ..rates._precision import threshold_for_precision
 from ..rates._repeats import pass_at_k, sample_variance
 from ._align import align_evaluations, evaluation_of
 from ._evaluation import Evaluation
-from ._read import read_evaluation
-from ._several import read_evaluations
+from ._read import read_evaluation, read_evaluations
 
 __all__ = [
     "Evaluation",

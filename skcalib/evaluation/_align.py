@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import ParameterError, ParameterTypeError, public
+from .._errors import ParameterError, ParameterTypeError, parameter, public
 from .._results import Result
 from .._validation import as_labels, check_choice
 from ..rates._accuracy import as_scores
-from ._evaluation import Evaluation
+from ._evaluation import Evaluation, as_objects, statuses
+from ._values import numbered_repeats
 
 MISSING = ("error", "drop")
 DUPLICATES = ("error", "mean", "drop")
@@ -166,11 +167,7 @@ def evaluation_of(
         repeat = np.zeros(n, dtype=np.int64)
     else:
         names = _texts(question, n, "question")
-        seen: Counter = Counter()
-        repeat = np.zeros(n, dtype=np.int64)
-        for k, name in enumerate(names.tolist()):
-            repeat[k] = seen[name]
-            seen[name] += 1
+        repeat = np.array(numbered_repeats(names.tolist()), dtype=np.int64)
     chances = np.full(n, np.nan)
     if proba is not None:
         chances = as_scores(proba, name="proba", may_be_missing=True)
@@ -184,14 +181,12 @@ def evaluation_of(
             "must be a mapping of names to one entry per score. Got "
             f"{type(groups).__name__}.",
         )
-    status = np.full(n, "answered", dtype=object)
-    status[np.isnan(scores)] = "unscored"
     return Evaluation(
         question=names,
         repeat=repeat,
         score=scores,
         proba=chances,
-        status=status,
+        status=statuses(scores),
         groups={
             name: _texts(values, n, f"groups[{name!r}]")
             for name, values in (groups or {}).items()
@@ -303,8 +298,9 @@ def _check_named(name: str, evaluation: Evaluation) -> None:
         raise ParameterError(
             "evaluations",
             f"must name their questions. Got {name}, whose questions have no names. "
-            "Its rows may be in any order, so they are not matched by position. Pass "
-            "the column that contains the id or the text of the question.",
+            "Its rows may be in any order, so they are not matched by position. "
+            f"{parameter('question', 'Pass')} the column that contains the id or the "
+            "text of the question.",
         )
 
 
@@ -325,6 +321,7 @@ def _duplicated(
     counts = Counter(evaluation.question.tolist())
     more = [question for question, n in counts.items() if n > 1]
     if not more or 2 * len(more) > len(counts):
+        # The rows are samples; only rows with one number of a sample are duplicates.
         same = Counter(
             zip(evaluation.question.tolist(), evaluation.repeat.tolist(), strict=True)
         )
@@ -375,6 +372,7 @@ def _common(
         others = dict.fromkeys(q for other in names for q in places[other])
         absent = [q for q in others if q not in places[name]]
         if absent:
+            # A question without a score is in the file, which the message says.
             known = set(evaluations[name].question.tolist())
             unscored = sum(q in known for q in absent)
             why = f"; {unscored} of them without a score there" if unscored else ""
@@ -389,8 +387,7 @@ def _common(
             f"{len(shared)} common question{'s' * (len(shared) > 1)}: "
             f"{', '.join(lacking)}.",
         )
-    for text in lacking:
-        notes.append(f"{text}: left out.")
+    notes += [f"{text}: left out." for text in lacking]
     return [q for q in places[names[0]] if q in shared]
 
 
@@ -406,14 +403,15 @@ def _agreeing(
     """Return the questions whose answers and prompts are the same in all systems."""
     if golds is None:
         golds = {
-            name: _golds(evaluation, places[name])
-            for name, evaluation in scored.items()
-            if evaluation.gold is not None
+            name: {q: str(e.gold[k]) for q, (k, *_) in rows.items() if e.gold[k] >= 0}
+            for (name, e), rows in zip(scored.items(), places.values(), strict=True)
+            if e.gold is not None
         }
     differing: dict[str, None] = {}
     found = []
     for what, known in (("right answers", golds), ("prompts", prompts or {})):
-        other = _differing(known, common)
+        sides = known.values()
+        other = [q for q in common if len({s[q] for s in sides if q in s}) > 1]
         if other:
             found.append(_differing_in_words(what, other, known, common))
             differing.update(dict.fromkeys(other))
@@ -430,28 +428,13 @@ def _agreeing(
     notes += [f"{text}: {done}." for text in found]
     if mismatch == "keep":
         return common
+    # Dropping is decided for all systems, so that they stay on the same questions.
     kept = [q for q in common if q not in differing]
     if not kept:
         raise ParameterError(
             "mismatch", f"must leave questions to compare. Got {'; '.join(found)}."
         )
     return kept
-
-
-def _golds(
-    evaluation: Evaluation, places: Mapping[str, Sequence[int]]
-) -> dict[str, str]:
-    gold = evaluation.gold
-    assert gold is not None
-    return {q: str(gold[rows[0]]) for q, rows in places.items() if gold[rows[0]] >= 0}
-
-
-def _differing(
-    known: Mapping[str, Mapping[str, str]], common: Sequence[str]
-) -> list[str]:
-    """Return the questions for which two systems have different values."""
-    sides = list(known.values())
-    return [q for q in common if len({side[q] for side in sides if q in side}) > 1]
 
 
 def _differing_in_words(
@@ -476,8 +459,7 @@ def _differing_in_words(
             "that equal names stand for different questions, or the systems were "
             "scored against different right answers"
         )
-    texts = [set(side.values()) for side in known.values()]
-    n_shared = len(set.intersection(*texts))
+    n_shared = len(set.intersection(*(set(side.values()) for side in known.values())))
     if n_shared < 2:
         return (
             f"{text}. By name, all questions are common; by prompt, {n_shared} are. "
@@ -506,6 +488,7 @@ def _collect(
     for k, (name, evaluation) in enumerate(scored.items()):
         rows = [places[name][question] for question in common]
         number[:, k] = list(map(len, rows))
+        # Samples are sorted by question, so that each question is a slice.
         flat = np.fromiter((row for each in rows for row in each), np.int64)
         starts = np.cumsum(number[:, k]) - number[:, k]
         values = evaluation.score[flat]
@@ -516,10 +499,16 @@ def _collect(
             proba[single, k] = evaluation.proba[flat[starts[single]]]
         for group, column in evaluation.groups.items():
             groups.setdefault(group, column[flat[starts]])
-    question = np.empty(n, dtype=object)
-    question[:] = common
     return AlignedEvaluations(
-        list(scored), question, score, number, samples, proba, groups, only_in, notes
+        names=list(scored),
+        question=as_objects(common),
+        score=score,
+        n_samples=number,
+        samples=samples,
+        proba=proba,
+        groups=groups,
+        only_in=only_in,
+        notes=notes,
     )
 
 
@@ -534,6 +523,7 @@ def _check_related(aligned: AlignedEvaluations) -> None:
     for i in moving:
         for j in moving[moving > i]:
             r = float(score[:, i] @ score[:, j] / (spread[i] * spread[j]))
+            # The standard error of a correlation near 0 is 1 / sqrt(n).
             if r + _CLEARLY / np.sqrt(n) < _RELATED:
                 a, b = aligned.names[i], aligned.names[j]
                 raise ParameterError(
@@ -549,6 +539,7 @@ def _check_related(aligned: AlignedEvaluations) -> None:
 def _are_row_numbers(questions: np.ndarray) -> bool:
     """Return whether the names are integers with hardly any gaps."""
     try:
+        # The name of a joined task precedes the number.
         numbers = [int(q.rpartition(": ")[2]) for q in questions.tolist()]
     except (AttributeError, ValueError):
         return False
@@ -563,6 +554,4 @@ def _texts(values: Any, n: int, name: str) -> np.ndarray:
         raise ParameterError(
             name, f"must have one entry per score, {n}. Got {len(found)}."
         )
-    array = np.empty(n, dtype=object)
-    array[:] = [str(value) for value in found]
-    return array
+    return as_objects(map(str, found))

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from .._errors import ParameterError
 from ._evaluation import Evaluation, Row
 from ._files import Options, Source
 from ._values import (
     as_dict,
     as_list,
-    as_score,
     as_text,
     choose,
+    file_error,
     text_or_none,
 )
 
@@ -23,21 +20,18 @@ NAME = "deepeval"
 
 def claims(source: Source) -> bool:
     """Return whether the file is a test run."""
-    return isinstance(_cases(source), list)
+    return isinstance(_run(source).get("testCases"), list)
 
 
-def _cases(source: Source) -> Any:
-    content = source.head
-    if source.kind != "json" or not isinstance(content, dict):
-        return None
-    run = content.get("testRunData", content)
-    return run.get("testCases") if isinstance(run, dict) else None
+def _run(source: Source) -> dict[str, Any]:
+    return as_dict(source.object.get("testRunData", source.object))
 
 
 def read(source: Source, options: Options) -> Evaluation:
     """Return the evaluation of a test run."""
     options.reject(NAME, "filter", "split", "model")
-    cases = _cases(source)
+    run = _run(source)
+    cases = run["testCases"]
     metrics = [_metrics(case, source.place(k)) for k, case in enumerate(cases)]
     score = choose(
         options.score,
@@ -46,13 +40,13 @@ def read(source: Source, options: Options) -> Evaluation:
         what="metric",
     )
     rows = [
-        _as_row(case, each.get(str(score)), source.place(k))
+        _as_row(case, each.get(str(score), {}), k)
         for k, (case, each) in enumerate(zip(cases, metrics, strict=True))
     ]
-    run = source.content.get("testRunData", source.content)
     model = as_dict(run.get("hyperparameters")).get("model")
     return Evaluation._from_rows(
         rows,
+        source,
         model=text_or_none(model),
         format=NAME,
         notes=(f"The score is the score of the metric {score!r}.",),
@@ -62,9 +56,7 @@ def read(source: Source, options: Options) -> Evaluation:
 def _metrics(case: Any, place: str) -> dict[str, dict]:
     """Return the data of each metric of a test case, by name."""
     if not isinstance(case, dict):
-        raise ParameterError(
-            "path", f"must contain test cases. Got {case!r:.60} in {place}."
-        )
+        raise file_error(f"must contain test cases. Got {case!r:.60} in {place}.")
     data = [as_dict(each) for each in as_list(case.get("metricsData"))]
     return {str(each["name"]): each for each in data if "name" in each}
 
@@ -76,12 +68,11 @@ def _question(case: dict) -> str:
     return name if is_given and name else as_text(case.get("input"))
 
 
-def _as_row(case: dict, found: dict | None, place: str) -> Row:
-    found = found or {}
+def _as_row(case: dict, found: dict, place: int) -> Row:
     is_error = bool(found.get("error"))
     return Row(
         _question(case),
-        np.nan if is_error else as_score(found.get("score"), place),
+        None if is_error else found.get("score"),
         "error" if is_error else "answered",
         repeat=None,
         answer=case.get("expectedOutput"),

@@ -5,7 +5,7 @@ Scoring of samples without an answer, by the rule of the harness or by choice.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -14,7 +14,8 @@ import numpy as np
 from .._errors import ParameterError, ParameterTypeError, public
 from .._results import Result
 from .._validation import check_choice
-from ._values import as_key, numbered_repeats
+from ._files import Source
+from ._values import as_key, as_scores, file_error, numbered_repeats
 
 # For each format, whether samples without a score count as wrong, and the rule.
 _RULES = {
@@ -73,28 +74,25 @@ STATUSES = ("answered", "refused", "unparseable", "error", "unscored")
 class Row:
     """One sample of one question, as read from a file.
 
-    A row without a score is not 'answered' but 'unscored'. Two rows of a question with
-    the same `repeat` are duplicates; if `repeat` is None, the rows of the question are
-    its samples and are numbered in the order of the file. `answer` and `prompt` are the
-    right answer and the prompt of the question, as JSON values, or None if they are not
-    known. `place` is the position of the row in its file, for messages.
+    Score and probability are numbers, or verdicts of a harness, or None. Two rows of a
+    question with the same `repeat` are duplicates; if `repeat` is None, the rows of the
+    question are its samples and are numbered in the order of the file. `answer` and
+    `prompt` are the right answer and the prompt of the question, as JSON values, or
+    None if they are not known. `place` is the entry of the file, as a number or in
+    words, for messages.
     """
 
     question: str
-    score: float = np.nan
+    score: Any = None
     status: str = "answered"
-    proba: float = np.nan
+    proba: Any = None
     option_proba: np.ndarray | None = None
     repeat: int | None = 0
     gold: int = -1
     groups: Mapping[str, str] = field(default_factory=dict)
     answer: Any = None
     prompt: Any = None
-    place: str = ""
-
-    def __post_init__(self) -> None:
-        if self.status == "answered" and np.isnan(self.score):
-            object.__setattr__(self, "status", "unscored")
+    place: int | str = ""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -164,18 +162,32 @@ class Evaluation(Result):
     gold: np.ndarray | None = None
     groups: dict[str, np.ndarray] = field(default_factory=dict)
     # Right answers and prompts by question, only directly after reading.
-    _fingerprints: tuple[dict[str, str], dict[str, str]] = field(
-        default=({}, {}), init=False
-    )
+    _fingerprints: tuple[dict[str, str], ...] = field(default=({}, {}), init=False)
     model: str | None = None
     task: str | None = None
     format: str = "table"
     notes: tuple[str, ...] = ()
 
     @classmethod
-    def _from_rows(cls, rows: Sequence[Row], **properties: Any) -> Evaluation:
-        """Return the evaluation of the rows of a reader."""
-        check_rows(rows)
+    def _from_rows(
+        cls, rows: Sequence[Row], source: Source, **properties: Any
+    ) -> Evaluation:
+        """Return the evaluation of the rows of a reader.
+
+        A row without a score is not 'answered' but 'unscored'.
+        """
+        if not rows:
+            raise file_error("must contain at least one answer. Got none.")
+
+        def place(k: int) -> str:
+            where = rows[k].place
+            return source.place(where) if isinstance(where, int) else where
+
+        score = as_scores([row.score for row in rows], place, "score")
+        proba = as_scores([row.proba for row in rows], place, "probability")
+        status = as_objects(row.status for row in rows)
+        status = np.where(status == "answered", statuses(score), status)
+        # Options are kept only if every row has them, since columns have all rows.
         options = [row.option_proba for row in rows if row.option_proba is not None]
         gold = np.array([row.gold for row in rows])
         names = dict.fromkeys(name for row in rows for name in row.groups)
@@ -183,21 +195,27 @@ class Evaluation(Result):
         numbers = zip(rows, numbered_repeats(questions), strict=True)
         repeats = [k if row.repeat is None else row.repeat for row, k in numbers]
         found = cls(
-            question=_texts(questions),
+            question=as_objects(questions),
             repeat=np.array(repeats, dtype=np.int64),
-            score=np.array([row.score for row in rows], dtype=np.float64),
-            proba=np.array([row.proba for row in rows], dtype=np.float64),
-            status=_texts(row.status for row in rows),
+            score=score,
+            proba=proba,
+            status=status,
             option_proba=options if len(options) == len(rows) else None,
             gold=gold if (gold >= 0).any() else None,
             groups={
-                name: _texts(row.groups.get(name, "") for row in rows) for name in names
+                name: as_objects(row.groups.get(name, "") for row in rows)
+                for name in names
             },
             **properties,
         )
-        known = tuple(_first_known(rows, name) for name in ("answer", "prompt"))
-        object.__setattr__(found, "_fingerprints", known)
-        return found
+        return found._identified(
+            tuple(_first_known(rows, name) for name in ("answer", "prompt"))
+        )
+
+    def _identified(self, fingerprints: tuple[dict[str, str], ...]) -> Evaluation:
+        """Add the right answers and the prompts of questions, and return self."""
+        object.__setattr__(self, "_fingerprints", fingerprints)
+        return self
 
     @property
     def n_questions(self) -> int:
@@ -255,6 +273,7 @@ class Evaluation(Result):
         if unanswered is not None:
             check_choice(unanswered, POLICIES, name="unanswered")
         score = counted_scores(self.score, self.status, self.format, unanswered)
+        # The rule may give unanswered samples a score, so rows are dropped after it.
         kept = replace(self, score=score)
         if np.isnan(score).any():
             kept = kept.take(~np.isnan(score))
@@ -340,6 +359,7 @@ class Evaluation(Result):
 
     def _columns(self) -> dict[str, Any]:
         columns = {name: getattr(self, name) for name in _COLUMNS}
+        # A group may have the name of a column, for example 'status'.
         taken = {name for name in self.groups if name in columns}
         return columns | {
             (f"group_{name}" if name in taken else name): values
@@ -377,7 +397,15 @@ class Evaluation(Result):
 _COLUMNS = ("question", "repeat", "score", "proba", "status")
 
 
-def _texts(values: Any) -> np.ndarray:
+def statuses(score: np.ndarray) -> np.ndarray:
+    """Return the status of answers by whether they have a score."""
+    status = np.full(score.shape, "answered", dtype=object)
+    status[np.isnan(score)] = "unscored"
+    return status
+
+
+def as_objects(values: Iterable[Any]) -> np.ndarray:
+    """Return values as an array of objects, without a dimension for lists."""
     found = list(values)
     array = np.empty(len(found), dtype=object)
     array[:] = found
@@ -389,20 +417,7 @@ def _first_known(rows: Sequence[Row], name: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for row in rows:
         value = getattr(row, name)
+        # Samples of one question have the same answer and prompt.
         if value is not None and row.question not in found:
             found[row.question] = as_key(value)
     return found
-
-
-def check_rows(rows: Sequence[Row]) -> None:
-    """Raise an error if a score or probability is not in [0, 1]."""
-    if not rows:
-        raise ParameterError("path", "must contain at least one answer. Got none.")
-    for row in rows:
-        for what, value in (("score", row.score), ("probability", row.proba)):
-            if not (np.isnan(value) or 0 <= value <= 1):
-                raise ParameterError(
-                    "path",
-                    f"must contain a {what} in [0, 1] in each row. Got {value!r} in "
-                    f"{row.place or row.question}.",
-                )

@@ -12,16 +12,18 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
 from .._errors import ParameterError
 from .._validation import check_bool, check_choice, check_verbose
+from ._values import file_error
 
 ROLES = ("score", "proba", "question", "model")
 
 
-@dataclass(frozen=True)
+@dataclass
 class Options:
     """Parameters of :func:`read_evaluation`; None if a parameter is not given.
 
@@ -43,15 +45,11 @@ class Options:
     verbose: int = 0
 
     def __post_init__(self) -> None:
-        checked = {
-            "columns": dict(self.columns or {}),
-            "groups": tuple(self.groups),
-            "percent": check_bool(self.percent, name="percent"),
-            "missing": check_choice(self.missing, ("keep", "error"), name="missing"),
-            "verbose": check_verbose(self.verbose),
-        }
-        for name, value in checked.items():
-            object.__setattr__(self, name, value)
+        self.columns = dict(self.columns or {})
+        self.groups = tuple(self.groups)
+        self.percent = check_bool(self.percent, name="percent")
+        check_choice(self.missing, ("keep", "error"), name="missing")
+        self.verbose = check_verbose(self.verbose)
         for role in self.columns:
             if role not in ROLES:
                 raise ParameterError(
@@ -83,6 +81,9 @@ _BLOCK = 2**20
 
 _ZSTANDARD = 93
 
+# Number of lines that show what a text is.
+_N_LOOKED_AT = 20
+
 # Number of answers of a harness after which progress is printed.
 _SAID_EACH = 10_000
 
@@ -94,8 +95,8 @@ class Source:
     """A file, and the part of its content that readers need to recognise it.
 
     `kind` is 'json' (`head` is the value), 'jsonl' (`head` is the value of the first
-    line), 'parquet', 'zip', 'folder' or 'text' (`head` is None). If `verbose` is
-    positive, progress is printed to standard error.
+    line), 'text' (`head` is a list of the first lines), 'parquet', 'zip' or 'folder'
+    (`head` is None). If `verbose` is positive, progress is printed to standard error.
     """
 
     path: Path
@@ -109,6 +110,17 @@ class Source:
         if self.kind == "json" and isinstance(self.head, list):
             return self.head[0] if self.head else None
         return self.head if self.kind == "jsonl" else None
+
+    @property
+    def keys(self) -> set[str]:
+        """The keys of the first entry, if it is an object."""
+        return set(self.first_row) if isinstance(self.first_row, dict) else set()
+
+    @property
+    def object(self) -> dict[str, Any]:
+        """The value of a JSON file, if it is an object; an empty one otherwise."""
+        is_object = self.kind == "json" and isinstance(self.head, dict)
+        return self.head if is_object else {}
 
     @cached_property
     def content(self) -> Any:
@@ -140,6 +152,14 @@ class Source:
         return f"entry {k} of {self.path.name}"
 
 
+def not_text(path: Path, error: UnicodeDecodeError) -> ParameterError:
+    return file_error(
+        f"must be a text file in UTF-8, a parquet file or a log. Got {path.name}, with "
+        f"byte {error.object[error.start]:#x}. Spreadsheets write it if told to save "
+        "as 'CSV UTF-8'."
+    )
+
+
 def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield the lines that are not empty, with their numbers."""
     try:
@@ -148,11 +168,7 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
                 if line.strip():
                     yield k, line
     except UnicodeDecodeError as error:
-        raise ParameterError(
-            "path",
-            f"must be a text file in UTF-8, a parquet file or a log. Got {path.name}, "
-            f"with byte {error.object[error.start]:#x}.",
-        ) from None
+        raise not_text(path, error) from None
 
 
 def open_source(path: Any, verbose: int = 0) -> Source:
@@ -160,8 +176,8 @@ def open_source(path: Any, verbose: int = 0) -> Source:
     try:
         path = Path(path)
     except TypeError:
-        raise ParameterError(
-            "path", f"must be a path to a file or folder. Got {path!r:.80}."
+        raise file_error(
+            f"must be a path to a file or folder. Got {path!r:.80}."
         ) from None
     if path.is_dir():
         return Source(path, "folder", verbose=verbose)
@@ -170,16 +186,15 @@ def open_source(path: Any, verbose: int = 0) -> Source:
             head = file.read(4)
     except (OSError, ValueError) as error:  # ValueError: a null character
         problem = getattr(error, "strerror", error)
-        raise ParameterError(
-            "path", f"must be a file that can be read. Got {path}: {problem}."
+        raise file_error(
+            f"must be a file that can be read. Got {path}: {problem}."
         ) from None
     if head == b"PAR1":
         return Source(path, "parquet", verbose=verbose)
     if head.startswith(b"\x1f\x8b"):
-        raise ParameterError(
-            "path",
+        raise file_error(
             f"must not be compressed by gzip. Got {path.name}. Decompress it, for "
-            "example with gunzip.",
+            "example with gunzip."
         )
     if head == b"PK\x03\x04":
         return Source(path, "zip", verbose=verbose)
@@ -188,11 +203,12 @@ def open_source(path: Any, verbose: int = 0) -> Source:
 
 def _open_text(path: Path, verbose: int) -> Source:
     """Return a text file: one JSON value, one value per line, or neither."""
-    lines = numbered_lines(path)
-    _, first = next(lines, (0, ""))
+    lines = [line for _, line in islice(numbered_lines(path), _N_LOOKED_AT)]
+    first = lines[0] if lines else ""
     if first.lstrip()[:1] not in ("{", "["):
-        return Source(path, "text", verbose=verbose)
-    if next(lines, None) is not None and _is_json(first):
+        return Source(path, "text", lines, verbose)
+    # A value over many lines begins with a line that is not JSON.
+    if len(lines) > 1 and _is_json(first):
         head = parse(first, f"the first line of {path.name}")
         return Source(path, "jsonl", head, verbose)
     if verbose:
@@ -234,13 +250,14 @@ def parse(text: str | bytes | bytearray, place: str) -> Any:
         line = "" if error.lineno == 1 else f"line {error.lineno}, "
         what = error.msg.removesuffix(" at")
         problem = f"{what} at {line}column {error.colno}"
+        # An error at the very end is one of a file that was not written to its end.
         if what.startswith("Unterminated") or error.pos >= len(error.doc.rstrip()):
             problem += ". The text may have been cut off while it was written"
     except RecursionError:
         problem = "objects nested too deeply"
     except ValueError as error:  # a repeated key, no UTF-8, or a very long number
         problem = str(error)
-    raise ParameterError("path", f"must contain valid JSON. Got {place}: {problem}.")
+    raise file_error(f"must contain valid JSON. Got {place}: {problem}.")
 
 
 def sibling(path: Path, name: str) -> Any:
@@ -260,8 +277,8 @@ class Archive:
         try:
             self._zip = zipfile.ZipFile(path)
         except (zipfile.BadZipFile, OSError, NotImplementedError, ValueError) as error:
-            raise ParameterError(
-                "path", f"must be a complete zip archive. Got {path.name}: {error}."
+            raise file_error(
+                f"must be a complete zip archive. Got {path.name}: {error}."
             ) from None
         self.path = path
         self.names = self._zip.namelist()
@@ -290,10 +307,9 @@ class Archive:
         except ImportError:
             raise
         except Exception as error:  # each decoder raises different errors
-            raise ParameterError(
-                "path",
+            raise file_error(
                 f"must be a complete archive. Got {name} of {self.path.name}, which "
-                f"cannot be unpacked: {error}.",
+                f"cannot be unpacked: {error}."
             ) from None
         if len(data) > limit:
             what = f"which unpacks to more than {limit:,} bytes"
@@ -301,10 +317,9 @@ class Archive:
                 what = (
                     f"with which the archive unpacks to more than {self._limit:,} bytes"
                 )
-            raise ParameterError(
-                "path",
+            raise file_error(
                 f"must contain logs of answers. Got {name} of {self.path.name}, {what}."
-                " Convert a genuine log with `inspect log convert --to json`.",
+                " Convert a genuine log with `inspect log convert --to json`."
             )
         self._n_read += len(data)
         return data
@@ -325,6 +340,7 @@ class Archive:
                 "`pip install skcalib[evaluation]`."
             ) from error
         with self.path.open("rb") as file:
+            # The local header has the lengths of the name and of the extra field here.
             file.seek(info.header_offset + 26)
             lengths = file.read(4)
             skip = int.from_bytes(lengths[:2], "little") + int.from_bytes(
@@ -350,6 +366,6 @@ def read_parquet(path: Path) -> Iterator[dict[str, Any]]:
         for batch in file.iter_batches(batch_size=1000):
             yield from batch.to_pylist()
     except Exception as error:  # pyarrow raises several types
-        raise ParameterError(
-            "path", f"must be a complete parquet file. Got {path.name}: {error}."
+        raise file_error(
+            f"must be a complete parquet file. Got {path.name}: {error}."
         ) from None

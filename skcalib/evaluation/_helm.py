@@ -8,7 +8,7 @@ from typing import Any
 from .._errors import ParameterError
 from ._evaluation import Evaluation, Row
 from ._files import Options, Source, open_source, sibling
-from ._values import as_dict, as_list, as_score, as_text, choose, text_or_none
+from ._values import as_dict, as_list, as_text, choose, file_error, text_or_none
 
 NAME = "HELM"
 
@@ -17,13 +17,18 @@ _FILE = "per_instance_stats.json"
 # Scores of an answer; the first score is the default.
 _SCORES = ("exact_match", "quasi_exact_match")
 
+_OF_LETTERS = "Each probability is the probability of the option letter that was given."
+_NO_LOGPROBS = (
+    "All log-probabilities are 0, as for models that do not report them. There are no "
+    "probabilities."
+)
+
 
 def claims(source: Source) -> bool:
     """Return whether the file or folder is a run of HELM."""
     if source.kind == "folder":
         return (source.path / _FILE).is_file()
-    row = source.first_row
-    return isinstance(row, dict) and {"instance_id", "stats"} <= set(row)
+    return source.keys >= {"instance_id", "stats"}
 
 
 def read(source: Source, options: Options) -> Evaluation:
@@ -44,10 +49,16 @@ def read(source: Source, options: Options) -> Evaluation:
     )
     kept = [row for row in original if row[0]["split"] == split]
     score = options.score or _default_score(kept)
+    # Models that report no log-probability have 0 in each row.
     has_logprob = any(stats["means"].get("logprob") for stats, _ in kept)
     spec = as_dict(sibling(source.path, "run_spec.json"))
     subject = as_dict(as_dict(spec.get("scenario_spec")).get("args")).get("subject")
     groups = {"subject": as_text(subject)} if subject else {}
+    notes = [f"The score is {score!r}.", _OF_LETTERS if has_logprob else _NO_LOGPROBS]
+    n_perturbed, n_others = len(rows) - len(original), len(original) - len(kept)
+    for n, what in ((n_perturbed, "perturbed questions"), (n_others, "other splits")):
+        if n:
+            notes.append(f"{n} rows of {what} are left out.")
     instances = _instances(sibling(source.path, "scenario_state.json"))
     found = [
         replace(
@@ -59,10 +70,11 @@ def read(source: Source, options: Options) -> Evaluation:
     ]
     return Evaluation._from_rows(
         found,
+        source,
         model=text_or_none(as_dict(spec.get("adapter_spec")).get("model")),
         task=text_or_none(spec.get("name")),
         format=NAME,
-        notes=_notes(score, has_logprob, rows, original, kept),
+        notes=tuple(notes),
     )
 
 
@@ -71,6 +83,7 @@ def _instances(state: Any) -> dict[str, dict[str, Any]]:
     found = {}
     for request in map(as_dict, as_list(as_dict(state).get("request_states"))):
         instance = as_dict(request.get("instance"))
+        # Perturbed copies of a question have its id.
         if instance.get("id") is None or instance.get("perturbation"):
             continue
         options = [as_dict(each) for each in as_list(instance.get("references"))]
@@ -85,39 +98,16 @@ def _instances(state: Any) -> dict[str, dict[str, Any]]:
     return found
 
 
-def _notes(
-    score: str, has_logprob: bool, rows: list, original: list, kept: list
-) -> tuple[str, ...]:
-    notes = [f"The score is {score!r}."]
-    if has_logprob:
-        notes.append(
-            "Each probability is the probability of the option letter that was given."
-        )
-    else:
-        notes.append(
-            "All log-probabilities are 0, as for models that do not report them. "
-            "There are no probabilities."
-        )
-    if len(original) < len(rows):
-        n = len(rows) - len(original)
-        notes.append(f"{n} rows of perturbed questions are left out.")
-    if len(kept) < len(original):
-        n = len(original) - len(kept)
-        notes.append(f"{n} rows of other splits are left out.")
-    return tuple(notes)
-
-
 def _stats(entry: Any, place: str) -> dict[str, Any]:
     """Return the means of a row's statistics by name, and its split."""
     if not isinstance(entry, dict) or not isinstance(entry.get("stats"), list):
-        raise ParameterError("path", f"must contain statistics. Got none in {place}.")
+        raise file_error(f"must contain statistics. Got none in {place}.")
     means, split = {}, "none"
     for stat in entry["stats"]:
         name = stat.get("name") if isinstance(stat, dict) else None
         if not isinstance(name, dict) or "name" not in name:
-            raise ParameterError(
-                "path",
-                f"must name each statistic. Got a statistic without name in {place}.",
+            raise file_error(
+                f"must name each statistic. Got a statistic without name in {place}."
             )
         means[str(name["name"])] = stat.get("mean")
         split = str(name.get("split", split))
@@ -143,20 +133,15 @@ def _as_row(stats: dict, entry: dict, score: str, has_logprob: bool) -> Row:
             "score",
             f"must be a statistic of each row. Got {score!r}, which {place} lacks.",
         )
-    proba = stats["means"].get("max_prob") if has_logprob else None
-    return Row(
-        question=as_text(entry["instance_id"]),
-        score=as_score(stats["means"][score], place),
-        proba=as_score(proba, place),
-        repeat=_trial(entry, place),
-        place=place,
-    )
-
-
-def _trial(entry: dict, place: str) -> int:
     trial = entry.get("train_trial_index", 0)
     if not isinstance(trial, int) or not 0 <= trial < 2**31:
-        raise ParameterError(
-            "path", f"must number the trials from 0. Got {trial!r:.60} in {place}."
+        raise file_error(
+            f"must number the trials from 0. Got {trial!r:.60} in {place}."
         )
-    return trial
+    return Row(
+        question=as_text(entry["instance_id"]),
+        score=stats["means"][score],
+        proba=stats["means"].get("max_prob") if has_logprob else None,
+        repeat=trial,
+        place=place,
+    )

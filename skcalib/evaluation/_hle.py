@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from .._errors import ParameterError
 from ._evaluation import Evaluation, Row
 from ._files import Options, Source
-from ._values import as_dict, as_number, as_score, as_text, text_or_none
+from ._values import as_dict, as_number, as_text, file_error, text_or_none
 
 NAME = "HLE"
 
 
 def claims(source: Source) -> bool:
     """Return whether the file contains judged answers."""
-    content = source.head
-    if source.kind != "json" or not isinstance(content, dict) or not content:
-        return False
-    return all(
-        isinstance(e, dict) and "response" in e for e in content.values()
-    ) and any(isinstance(e.get("judge_response"), dict) for e in content.values())
+    entries = source.object.values()
+    return all(isinstance(e, dict) and "response" in e for e in entries) and any(
+        isinstance(e.get("judge_response"), dict) for e in entries
+    )
 
 
 def read(source: Source, options: Options) -> Evaluation:
@@ -32,7 +27,7 @@ def read(source: Source, options: Options) -> Evaluation:
         for question, entry in source.content.items()
     ]
     models = {text_or_none(entry.get("model")) for entry in source.content.values()}
-    unstated = sum(row.status == "answered" and np.isnan(row.proba) for row in rows)
+    unstated = sum(row.score is not None and row.proba is None for row in rows)
     notes = [
         "Questions without an answer are not in the file; the harness counts them as "
         "wrong."
@@ -44,6 +39,7 @@ def read(source: Source, options: Options) -> Evaluation:
         )
     return Evaluation._from_rows(
         rows,
+        source,
         model=models.pop() if len(models) == 1 else None,
         format=NAME,
         notes=tuple(notes),
@@ -62,21 +58,19 @@ def _as_row(question: str, entry: dict, has_texts: bool, place: str) -> Row:
         return Row(question, answer=answer, place=place)
     proba = _confidence(judged, place)
     if proba == 1 and has_texts and not _speaks_of_confidence(entry):
-        proba = np.nan  # the judge writes 100 if no confidence is stated
-    score = as_score(judged["correct"], place)
-    return Row(question, score, proba=proba, answer=answer, place=place)
+        proba = None  # the judge writes 100 if no confidence is stated
+    return Row(question, judged["correct"], proba=proba, answer=answer, place=place)
 
 
-def _confidence(judged: dict, place: str) -> float:
-    """Return the confidence that the judge read, as a probability; NaN if missing."""
+def _confidence(judged: dict, place: str) -> float | None:
+    """Return the confidence that the judge read, as a probability; None if missing."""
     value = judged.get("confidence")
     if isinstance(value, str):
         value = value.strip().removesuffix("%")
     try:
-        return as_score(None if value is None else as_number(str(value)) / 100, place)
-    except (TypeError, ValueError, OverflowError):
-        raise ParameterError(
-            "path",
+        return None if value is None else as_number(str(value)) / 100
+    except ValueError:
+        raise file_error(
             "must contain a confidence from 0 to 100. Got "
-            f"{judged['confidence']!r:.60} in {place}.",
+            f"{judged['confidence']!r:.60} in {place}."
         ) from None

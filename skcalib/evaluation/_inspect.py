@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from .._errors import ParameterError
 from ._evaluation import Evaluation, Row
 from ._files import Archive, Options, Source
 from ._values import (
     CONFIDENCE,
     as_dict,
     as_list,
-    as_score,
     as_text,
     choose,
+    file_error,
     scalar_fields,
     text_or_none,
 )
@@ -29,13 +28,8 @@ def claims(source: Source) -> bool:
             return any(
                 name in ("header.json", "_journal/start.json") for name in archive.names
             )
-    content = source.head
-    return (
-        source.kind == "json"
-        and isinstance(content, dict)
-        and isinstance(content.get("eval"), dict)
-        and "version" in content
-    )
+    content = source.object
+    return isinstance(content.get("eval"), dict) and "version" in content
 
 
 def read(source: Source, options: Options) -> Evaluation:
@@ -68,10 +62,9 @@ def _read(
     stated: dict[str, None] = {}
     for k, sample in enumerate(samples):
         if not isinstance(sample, dict) or "id" not in sample:
-            raise ParameterError(
-                "path",
+            raise file_error(
                 "must contain samples with an id. Got "
-                f"{source.place(k)}, which has none.",
+                f"{source.place(k)}, which has none."
             )
         place = f"sample {sample['id']!r} of {source.path.name}"
         scores = _scores(sample)
@@ -80,28 +73,27 @@ def _read(
         rows.append(_as_row(sample, scores, scorer, place))
         if scorer in scores:
             stated.update(dict.fromkeys(_stated(scores[scorer][1])))
+        # A sample that is in the log twice would be a second answer of the question.
         key = rows[-1].question, rows[-1].repeat
         if key in seen:
-            raise ParameterError(
-                "path",
+            raise file_error(
                 "must contain each sample once per epoch. Got a second "
-                f"{place} in epoch {sample.get('epoch', 1)!r}.",
+                f"{place} in epoch {sample.get('epoch', 1)!r}."
             )
         seen.add(key)
     if not rows:
-        raise ParameterError(
-            "path",
+        raise file_error(
             f"must be a log with samples. Got {source.path.name}, which has none. Run "
-            "the evaluation without --no-log-samples.",
+            "the evaluation without --no-log-samples."
         )
     if scorer is None:
-        raise ParameterError(
-            "path",
+        raise file_error(
             f"must be a log with scores. Got {source.path.name}, whose samples were "
-            "never scored.",
+            "never scored."
         )
     return Evaluation._from_rows(
         rows,
+        source,
         model=text_or_none(about.get("model")),
         task=text_or_none(about.get("task")),
         format=NAME,
@@ -160,9 +152,9 @@ def _as_row(sample: dict, scores: dict, scorer: str | None, place: str) -> Row:
         return Row(status="error" if sample.get("error") else "unscored", **common)
     value, entry = scores[scorer]
     return Row(
-        score=as_score(value, place),
+        score=value,
         status=_status(value, sample),
-        proba=as_score(next(iter(_stated(entry).values()), None), place),
+        proba=next(iter(_stated(entry).values()), None),
         **common,
     )
 

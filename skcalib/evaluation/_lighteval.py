@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import ParameterError
 from ._evaluation import Evaluation, Row
 from ._files import Options, Source, read_parquet
 from ._values import (
     as_dict,
-    as_score,
     as_text,
     choose,
+    file_error,
     scalar_fields,
     softmax,
 )
@@ -36,62 +35,51 @@ def claims(source: Source) -> bool:
 def read(source: Source, options: Options) -> Evaluation:
     """Return the evaluation of a file of details."""
     options.reject(NAME, "filter", "split", "model")
-    rows = [
-        _flat(row, f"row {k} of {source.path.name}")
-        for k, row in enumerate(source.progress(read_parquet(source.path)))
-    ]
-    names = [name for name, value in rows[0]["metric"].items() if value is not None]
+    rows = []
+    for k, row in enumerate(source.progress(read_parquet(source.path))):
+        place = f"row {k} of {source.path.name}"
+        rows.append((_in_new_layout(row, place), place))
+    first = rows[0][0]
+    names = [name for name, value in first["metric"].items() if value is not None]
     score = choose(options.score, names, option="score", what="metric")
-    found = [
-        _as_row(row, score, f"row {k} of {source.path.name}")
-        for k, row in enumerate(rows)
-    ]
-    has_options = any(row.option_proba is not None for row in found)
-    how = (
-        "Probabilities are the softmax of the options' log-likelihoods."
-        if has_options
-        else "There are no probabilities."
-    )
+    if score is None:
+        raise file_error(
+            f"must contain the metrics of each answer. Got none in {rows[0][1]}."
+        )
+    found = [_as_row(row, score, place) for row, place in rows]
+    how = "There are no probabilities."
+    if any(row.option_proba is not None for row in found):
+        how = "Probabilities are the softmax of the options' log-likelihoods."
     return Evaluation._from_rows(
         found,
+        source,
         model=_model_of(source.path),
-        task=rows[0]["task"],
+        task=first["doc"].get("task_name"),
         format=NAME,
         notes=(f"The score is {score!r}.", how),
     )
 
 
-def _flat(row: dict, place: str) -> dict[str, Any]:
-    """Return a row with the same keys for both layouts."""
+def _in_new_layout(row: dict[str, Any], place: str) -> dict[str, Any]:
+    """Return the parts of a row that are read, in the layout of later versions."""
     if "doc" in row:
         doc, response = as_dict(row["doc"]), as_dict(row["model_response"])
-        found = {
-            "question": doc.get("id"),
-            "task": doc.get("task_name"),
-            "gold": doc.get("gold_index"),
-            "logprobs": response.get("logprobs"),
-            "n_options": len(doc.get("choices") or ()),
-            "groups": scalar_fields(doc.get("specific")),
-            "prompt": doc.get("query"),
-            "metric": row["metric"],
-        }
+        kept = ("id", "task_name", "gold_index", "choices", "query", "specific")
+        doc = {name: doc.get(name) for name in kept}
+        logprobs, metric = response.get("logprobs"), row["metric"]
     else:
-        found = {
-            "question": row.get("example") or row.get("full_prompt"),
-            "task": None,
-            "gold": row.get("gold_index"),
-            "logprobs": row.get("pred_logits"),
-            "n_options": len(row.get("choices") or ()),
-            "groups": scalar_fields(row.get("specifics")),
-            "prompt": None,  # the question itself
-            "metric": row["metrics"],
+        doc = {
+            "id": row.get("example") or row.get("full_prompt"),  # its own prompt
+            "gold_index": row.get("gold_index"),
+            "choices": row.get("choices"),
+            "specific": row.get("specifics"),
         }
-    if found["question"] is None or not isinstance(found["metric"], dict):
-        raise ParameterError(
-            "path", f"must contain a question and its metrics. Got none in {place}."
+        logprobs, metric = row.get("pred_logits"), row["metrics"]
+    if doc["id"] is None or not isinstance(metric, dict):
+        raise file_error(
+            f"must contain a question and its metrics. Got none in {place}."
         )
-    found["question"] = as_text(found["question"])
-    return found
+    return {"doc": doc, "logprobs": logprobs, "metric": metric}
 
 
 def _model_of(path: Path) -> str | None:
@@ -101,26 +89,23 @@ def _model_of(path: Path) -> str | None:
     return (folder.parent if folder.name == time else folder).name or None
 
 
-def _as_row(row: dict, score: str | None, place: str) -> Row:
-    if score is None:
-        raise ParameterError(
-            "path", f"must contain the metrics of each answer. Got none in {place}."
-        )
+def _as_row(row: dict[str, Any], score: str, place: str) -> Row:
+    doc = row["doc"]
     logprobs = np.array(row["logprobs"] or (), dtype=float).ravel()
     options = None
-    if logprobs.size > 1 and logprobs.size == row["n_options"]:
+    if logprobs.size > 1 and logprobs.size == len(doc["choices"] or ()):
         options = softmax(logprobs)
-    gold = row["gold"]
+    gold = doc["gold_index"]
     gold = gold[0] if isinstance(gold, list) and len(gold) == 1 else gold
     return Row(
-        row["question"],
-        as_score(row["metric"].get(score), place),
-        proba=np.nan if options is None else float(options.max()),
+        as_text(doc["id"]),
+        row["metric"].get(score),
+        proba=None if options is None else options.max(),
         option_proba=options,
         gold=gold if isinstance(gold, int) and options is not None else -1,
         repeat=None,
-        groups=row["groups"],
-        answer=row["gold"],
-        prompt=row["prompt"],
+        groups=scalar_fields(doc["specific"]),
+        answer=doc["gold_index"],
+        prompt=doc.get("query"),
         place=place,
     )

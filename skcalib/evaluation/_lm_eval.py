@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -17,9 +18,9 @@ from ._values import (
     as_dict,
     as_key,
     as_list,
-    as_number,
-    as_score,
+    as_number_lists,
     choose,
+    file_error,
     scalar_fields,
     softmax,
     text_or_none,
@@ -58,30 +59,43 @@ _GROUPS = ("subject", "category", "source", "src", "level", "type", "domain", "t
 
 def claims(source: Source) -> bool:
     """Return whether the file contains samples of this harness."""
-    row = source.first_row
-    return isinstance(row, dict) and {"doc_id", "resps", "filtered_resps"} <= set(row)
+    return source.keys >= {"doc_id", "resps", "filtered_resps"}
 
 
 def read(source: Source, options: Options) -> Evaluation:
     """Return the evaluation of a file of samples."""
     options.reject(NAME, "split", "model")
-    rows = list(enumerate(source.content))
-    for k, row in rows:
+    numbered = list(enumerate(source.content))
+    for k, row in numbered:
         if not (isinstance(row, dict) and {"doc_id", "filtered_resps"} <= set(row)):
-            raise ParameterError(
-                "path",
+            raise file_error(
                 f"must contain samples of {NAME}. Got {source.place(k)}, which has no "
-                "'doc_id' or no 'filtered_resps'.",
+                "'doc_id' or no 'filtered_resps'."
             )
-    rows, notes = _of_one_filter(rows, options.filter)
-    score = _choose_score([row for _, row in rows], options.score)
-    identity = _identities([row for _, row in rows])
+    numbered, notes = _of_one_filter(numbered, options.filter)
+    rows = [row for _, row in numbered]
+    score = _choose_score(rows, options.score)
+    # Column by column, since files have many rows.
+    options_of = _option_probas(rows, score, lambda k: source.place(numbered[k][0]))
     found = [
-        _as_row(row, score, question, source.place(k))
-        for (k, row), question in zip(rows, identity, strict=True)
+        Row(
+            question,
+            row.get(score),
+            "answered" if _is_read(row) else "unparseable",
+            proba=None if proba is None else proba.max(),
+            option_proba=proba,
+            gold=_gold(row, proba),
+            groups=_groups(row.get("doc")),
+            answer=row.get("target"),
+            prompt=prompt,
+            place=k,
+        )
+        for (k, row), question, prompt, proba in zip(
+            numbered, _identities(rows), _prompts(rows), options_of, strict=True
+        )
     ]
     task, model, more = _run_of(source.path, len(found))
-    if any(np.isfinite(row.proba) for row in found):
+    if any(proba is not None for proba in options_of):
         how = {"acc_norm": " per character", "acc_bytes": " per byte"}.get(score, "")
         notes.append(
             "Probabilities are the softmax of the options' log-likelihoods"
@@ -90,7 +104,7 @@ def read(source: Source, options: Options) -> Evaluation:
     else:
         notes.append(f"The score is {score}; there are no probabilities.")
     return Evaluation._from_rows(
-        found, model=model, task=task, format=NAME, notes=(*notes, *more)
+        found, source, model=model, task=task, format=NAME, notes=(*notes, *more)
     )
 
 
@@ -126,14 +140,14 @@ def _choose_score(rows: list[dict], wanted: str | None) -> str:
     ]
     if wanted is None and "acc" in scalar:
         return "acc"
+    # F1 of a token overlap is a partial score beside an exact match.
     if wanted is None:
         scalar = [name for name in scalar if name != "f1"] or scalar
     chosen = choose(wanted, scalar, option="score", what="metric")
     if chosen is None:
-        raise ParameterError(
-            "path",
+        raise file_error(
             f"must contain a score of each answer. Got only the metrics {names}, which "
-            "are not scores.",
+            "are not scores."
         )
     return chosen
 
@@ -154,34 +168,47 @@ def _identities(rows: list[dict]) -> list[str]:
     ]
 
 
-def _as_row(row: dict, score: str, question: str, place: str) -> Row:
-    is_read = row["filtered_resps"] != ["[invalid]"]
-    options = _option_proba(row, score, place) if is_read else None
-    return Row(
-        question,
-        as_score(row.get(score), place),
-        "answered" if is_read else "unparseable",
-        proba=np.nan if options is None else float(options.max()),
-        option_proba=options,
-        gold=_gold(row, options),
-        groups={k: v for k, v in scalar_fields(row.get("doc")).items() if k in _GROUPS},
-        answer=row.get("target"),
-        prompt=_prompt(row),
-        place=place,
-    )
+def _is_read(row: dict) -> bool:
+    return row["filtered_resps"] != ["[invalid]"]
 
 
-def _prompt(row: dict) -> str | None:
-    """Return the hash of the prompt, or of the document in files of old versions."""
-    if row.get("prompt_hash") is not None:
-        return as_key(row["prompt_hash"])
-    if row.get("doc") is None:
-        return None
-    return sha256(as_key(row["doc"]).encode()).hexdigest()
+def _groups(doc: Any) -> dict[str, str]:
+    if not isinstance(doc, dict) or doc.keys().isdisjoint(_GROUPS):
+        return {}
+    return scalar_fields({name: doc[name] for name in doc if name in _GROUPS})
 
 
-def _option_proba(row: dict, score: str, place: str) -> np.ndarray | None:
+def _prompts(rows: list[dict]) -> list[str | None]:
+    """Return the hash of each prompt, or of the document in files of old versions."""
+    hashes = [row.get("prompt_hash") for row in rows]
+    keys = [None if row.get("doc") is None else as_key(row["doc"]) for row in rows]
+    return [
+        known if known is not None else key and sha256(key.encode()).hexdigest()
+        for known, key in zip(hashes, keys, strict=True)
+    ]
+
+
+def _option_probas(
+    rows: list[dict], score: str, place: Callable[[int], str]
+) -> list[np.ndarray | None]:
     """Return the softmax of the options' log-likelihoods; None without options."""
+    values = as_number_lists([_likelihoods(row, score) for row in rows])
+    # Lengths and faults are checked before the softmax, which would hide them.
+    for k, each in enumerate(values):
+        if each is None:
+            continue
+        if not np.isfinite(each).all():
+            pairs = rows[k]["filtered_resps"]
+            raise file_error(
+                f"must have finite log-likelihoods. Got {pairs!r:.80} in {place(k)}."
+            )
+        if score in _LENGTHS:
+            values[k] = each / _lengths(rows[k], score, each.size, k, place)
+    return [None if each is None else softmax(each) for each in values]
+
+
+def _likelihoods(row: dict, score: str) -> list[str] | None:
+    """Return the log-likelihood of each option, as text."""
     pairs = row["filtered_resps"]
     is_choice = (
         isinstance(pairs, list)
@@ -190,20 +217,12 @@ def _option_proba(row: dict, score: str, place: str) -> np.ndarray | None:
     )
     if not is_choice or not (score.startswith("acc") or score == "exact_match"):
         return None
-    try:
-        values = np.array([as_number(str(pair[0])) for pair in pairs])
-    except (TypeError, ValueError):
-        return None
-    if not np.isfinite(values).all():
-        raise ParameterError(
-            "path", f"must have finite log-likelihoods. Got {pairs!r:.80} in {place}."
-        )
-    if score in _LENGTHS:
-        values = values / _lengths(row, score, values.size, place)
-    return softmax(values)
+    return [str(pair[0]) for pair in pairs]
 
 
-def _lengths(row: dict, score: str, n: int, place: str) -> np.ndarray:
+def _lengths(
+    row: dict, score: str, n: int, k: int, place: Callable[[int], str]
+) -> np.ndarray:
     """Return the lengths of the options, without the delimiter before them."""
     arguments = row.get("arguments")
     if isinstance(arguments, dict):
@@ -213,14 +232,14 @@ def _lengths(row: dict, score: str, n: int, place: str) -> np.ndarray:
     if len(texts) != n or not all(isinstance(text, str) for text in texts):
         raise ParameterError(
             "score",
-            f"must be 'acc', since {place} does not keep the texts of the options. Got "
-            f"{score!r}.",
+            f"must be 'acc', since {place(k)} does not keep the texts of the options. "
+            f"Got {score!r}.",
         )
     lengths = [_LENGTHS[score](str(text).removeprefix(" ")) for text in texts]
     if 0 in lengths:
         raise ParameterError(
             "score",
-            f"must be 'acc', since {place} has an empty option. Got {score!r}.",
+            f"must be 'acc', since {place(k)} has an empty option. Got {score!r}.",
         )
     return np.array(lengths, dtype=float)
 

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from .._errors import ParameterError
 from ._evaluation import Evaluation, Row
 from ._files import Options, Source
-from ._values import as_dict, as_score, choose, text_or_none
+from ._values import as_dict, choose, file_error, text_or_none
 
 NAME = "OpenAI evals"
 
@@ -18,68 +14,50 @@ _SCORED = {"match": "correct", "metrics": "score"}
 
 def claims(source: Source) -> bool:
     """Return whether the file is a log of OpenAI evals."""
-    return (
-        source.kind == "jsonl"
-        and isinstance(source.head, dict)
-        and isinstance(source.head.get("spec"), dict)
-    )
+    return source.kind == "jsonl" and isinstance(as_dict(source.head).get("spec"), dict)
 
 
 def read(source: Source, options: Options) -> Evaluation:
     """Return the evaluation of a log."""
     options.reject(NAME, "filter", "split", "model")
     events = [
-        (event, source.place(k))
+        (k, str(event["sample_id"]), event)
         for k, event in enumerate(source.content)
         if isinstance(event, dict) and "sample_id" in event
     ]
-    kind = choose(
-        options.score,
-        (str(e["type"]) for e, _ in events if str(e.get("type")) in _SCORED),
-        option="score",
-        what="kind of event",
-    )
-    failed = {str(e["sample_id"]) for e, _ in events if e.get("type") == "error"}
+    kinds = [str(e["type"]) for _, _, e in events if str(e.get("type")) in _SCORED]
+    kind = choose(options.score, kinds, option="score", what="kind of event")
     prompts = {
-        str(e["sample_id"]): as_dict(e.get("data")).get("prompt")
-        for e, _ in events
-        if e.get("type") == "sampling"
+        sample: as_dict(event.get("data")).get("prompt")
+        for _, sample, event in events
+        if event.get("type") == "sampling"
     }
-    rows, scored = [], set()
-    for event, place in events:
-        if event.get("type") == kind:
-            rows.append(_as_row(event, str(kind), prompts, place))
-            scored.add(rows[-1].question)
+    rows = []
+    for k, sample, event in events:
+        if kind is None or event.get("type") != kind:
+            continue
+        data = as_dict(event.get("data"))
+        if _SCORED[kind] not in data:
+            raise file_error(
+                f"must contain {_SCORED[kind]!r} in each event {kind!r}. Got "
+                f"{source.place(k)}, which has none."
+            )
+        score, answer = data[_SCORED[kind]], data.get("expected")
+        prompt = prompts.get(sample)
+        rows.append(Row(sample, score, answer=answer, prompt=prompt, place=k))
+    failed = {sample for _, sample, event in events if event.get("type") == "error"}
+    # A sample that failed and was tried again is scored.
     rows += [
         Row(sample, status="error", prompt=prompts.get(sample))
-        for sample in sorted(failed - scored)
+        for sample in sorted(failed - {row.question for row in rows})
     ]
     spec = source.content[0]["spec"]
     models = spec.get("completion_fns")
     return Evaluation._from_rows(
         rows,
+        source,
         model=", ".join(map(str, models)) if isinstance(models, list) else None,
         task=text_or_none(spec.get("eval_name")),
         format=NAME,
         notes=(f"The score is the score of the events {kind!r}.",),
-    )
-
-
-def _as_row(
-    event: dict[str, Any], kind: str, prompts: Mapping[str, Any], place: str
-) -> Row:
-    data = event.get("data")
-    if not isinstance(data, dict) or _SCORED[kind] not in data:
-        raise ParameterError(
-            "path",
-            f"must contain {_SCORED[kind]!r} in each event {kind!r}. Got {place}, "
-            "which has none.",
-        )
-    sample = str(event["sample_id"])
-    return Row(
-        sample,
-        as_score(data[_SCORED[kind]], place),
-        answer=data.get("expected"),
-        prompt=prompts.get(sample),
-        place=place,
     )

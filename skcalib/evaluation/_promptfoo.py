@@ -7,7 +7,7 @@ from typing import Any
 from .._errors import ParameterError
 from ._evaluation import Evaluation, Row
 from ._files import Options, Source
-from ._values import as_key, as_list, as_score, choose, scalar_fields
+from ._values import as_dict, as_key, as_list, choose, file_error, scalar_fields
 
 NAME = "promptfoo"
 
@@ -17,10 +17,10 @@ _ERROR = 2
 
 def claims(source: Source) -> bool:
     """Return whether the file contains results of promptfoo."""
-    first = source.first_row
-    if source.kind == "json" and isinstance(source.head, dict):
-        first = next(iter(as_list(_results(source))), None)
-    return isinstance(first, dict) and {"promptIdx", "success", "vars"} <= set(first)
+    keys = source.keys
+    if source.object:
+        keys = set(as_dict(next(iter(as_list(_results(source))), None)))
+    return keys >= {"promptIdx", "success", "vars"}
 
 
 def _results(source: Source) -> Any:
@@ -33,26 +33,37 @@ def _results(source: Source) -> Any:
 
 def read(source: Source, options: Options) -> Evaluation:
     """Return the evaluation of one system; a file may contain several."""
-    options.reject(NAME, "filter", "split")
+    systems = systems_of(source)
+    model = choose(options.model, systems, option="model", what="system")
+    return read_one(source, options, systems, model)
+
+
+def systems_of(source: Source) -> list[str]:
+    """Return the system of each row."""
     rows = _results(source)
     for k, row in enumerate(rows):
         if not isinstance(row, dict) or not isinstance(row.get("vars"), dict):
-            raise ParameterError(
-                "path",
+            raise file_error(
                 f"must contain the variables of a test. Got {source.place(k)}, "
-                "which has none.",
+                "which has none."
             )
-    systems = _systems(rows)
-    model = choose(options.model, systems, option="model", what="system")
-    kept = [
-        (k, row)
-        for k, (row, system) in enumerate(zip(rows, systems, strict=True))
+    return _systems(rows)
+
+
+def read_one(
+    source: Source, options: Options, systems: list[str], model: str | None
+) -> Evaluation:
+    """Return the evaluation of the rows of one system."""
+    options.reject(NAME, "filter", "split")
+    found = [
+        _as_row(row, options.score, source, k)
+        for k, (row, system) in enumerate(zip(_results(source), systems, strict=True))
         if system == model
     ]
-    found = [_as_row(row, options.score, source.place(k)) for k, row in kept]
     score = options.score or "success"
     return Evaluation._from_rows(
         found,
+        source,
         model=model,
         format=NAME,
         notes=(f"The score is {score!r}. There are no probabilities.",),
@@ -71,32 +82,28 @@ def _systems(rows: list[dict]) -> list[str]:
         for p in (row.get("prompt") for row in rows)
     ]
     numbers = [str(row.get("promptIdx")) for row in rows]
+    # Several prompts of one provider are several systems.
     if len(set(zip(names, numbers, strict=True))) == len(set(names)):
         return names
     return [f"{name} | {prompt}" for name, prompt in zip(names, prompts, strict=True)]
 
 
-def _as_row(row: dict, score: str | None, place: str) -> Row:
-    test = row.get("testCase")
-    metadata = test.get("metadata") if isinstance(test, dict) else None
+def _as_row(row: dict, score: str | None, source: Source, k: int) -> Row:
     common: dict[str, Any] = {
         "question": as_key(row["vars"]),
         "repeat": None,
-        "groups": scalar_fields(metadata),
-        "place": place,
+        "groups": scalar_fields(as_dict(row.get("testCase")).get("metadata")),
+        "place": k,
     }
     if row.get("failureReason") == _ERROR:
         return Row(status="error", **common)
-    if score in (None, "success"):
-        return Row(score=as_score(row.get("success"), place), **common)
-    named = row.get("namedScores")
-    named = named if isinstance(named, dict) else {}
-    if score == "score":
-        return Row(score=as_score(row.get("score"), place), **common)
+    named = as_dict(row.get("namedScores"))
+    if score in (None, "success", "score"):
+        return Row(score=row.get(score or "success"), **common)
     if score not in named:
         raise ParameterError(
             "score",
             f"must be 'success', 'score' or one of the named scores {list(named)}. Got "
-            f"{score!r} for {place}.",
+            f"{score!r} for {source.place(k)}.",
         )
-    return Row(score=as_score(named[score], place), **common)
+    return Row(score=named[score], **common)

@@ -1,13 +1,15 @@
-"""Recognition of the format of a file, and reading of the evaluation."""
+"""Reading of a file by the reader of its format: one system, or all systems."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import fields
 from os import PathLike
 from types import ModuleType
+from typing import Any
 
-from .._errors import ParameterError, ParameterTypeError, public
+from .._errors import ParameterError, ParameterTypeError, parameter, public
 from . import (
     _deepeval,
     _helm,
@@ -18,10 +20,11 @@ from . import (
     _openai_evals,
     _promptfoo,
     _simple_evals,
-    _tables,
+    _table_answers,
 )
 from ._evaluation import Evaluation
 from ._files import Options, Source, open_source
+from ._values import file_error
 
 READERS: tuple[ModuleType, ...] = (
     _lm_eval,
@@ -35,7 +38,9 @@ READERS: tuple[ModuleType, ...] = (
     _openai_evals,
 )
 
-FORMATS = tuple(reader.NAME for reader in (*READERS, _tables))
+_OPTIONS = frozenset(field.name for field in fields(Options))
+
+FORMATS = tuple(reader.NAME for reader in (*READERS, _table_answers))
 
 
 @public
@@ -140,40 +145,120 @@ def read_evaluation(
         verbose,
     )
     source = open_source(path, options.verbose)
-    reader = reader_of(source, format)
-    with complete_file(reader, source):
+    reader = _reader_of(source, format)
+    with _complete_file(reader, source):
         return reader.read(source, options)
 
 
-def reader_of(source: Source, format: str | None) -> ModuleType:
+@public
+def read_evaluations(
+    path: str | PathLike[str],
+    *,
+    systems: Sequence[str] | None = None,
+    gold: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    groups: Sequence[str] = (),
+    **options: Any,
+) -> dict[str, Evaluation]:
+    r"""Read all systems of a file.
+
+    Parameters
+    ----------
+    path : str or path-like
+        File, as for :func:`read_evaluation`. A plain table may contain the system of
+        each row in a column (long form), or one column of scores per system (wide
+        form).
+    systems : sequence of str, default=None
+        Systems to read, or columns of a table in wide form. If None, all systems are
+        read. In wide form these are the columns of numbers in [0, 1]. A column with one
+        number in every row, such as a temperature of 0.7, is not a system, unless the
+        number is 0 or 1. `Evaluation.notes` names the columns that were read and the
+        other columns.
+    gold : str, default=None
+        Column of a table in wide form that contains the right answer. The columns of
+        the systems then contain answers instead of scores. An answer is right if it is
+        equal to the right answer. An empty cell means that the system was not asked the
+        question; NA and None are answers.
+    columns : mapping of str to str, default=None
+        Columns of a plain table by their role: 'question', 'model', 'score'.
+    groups : sequence of str, default=()
+        Further columns of a plain table to keep.
+    **options : dict
+        Further parameters of :func:`read_evaluation`.
+
+    Returns
+    -------
+    evaluations : dict of str to Evaluation
+        Evaluation of each system by name, in the order of the file.
+
+    Raises
+    ------
+    ValueError
+        If the file cannot be read, if a system is not in it, or if columns may be
+        several scores of one system, such as `is_correct` inside an object of a JSON
+        file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from skcalib.evaluation import read_evaluations
+    >>> path = Path(tempfile.mkdtemp()) / "answers.csv"
+    >>> _ = path.write_text("question,small,large\na,0,1\nb,1,1\nc,0,0\n")
+    >>> list(read_evaluations(path))
+    ['small', 'large']
+    """
+    format = options.pop("format", None)
+    for name in options:
+        if name not in _OPTIONS:
+            raise TypeError(
+                f"read_evaluations() got an unexpected keyword argument {name!r}"
+            )
+    given = Options(columns=columns or {}, groups=tuple(groups), **options)
+    source = open_source(path, given.verbose)
+    reader = _reader_of(source, format)
+    with _complete_file(reader, source):
+        if reader is _table_answers and given.model is None:
+            return _table_answers.read_systems(source, given, systems, gold)
+        if gold is not None:
+            raise _table_answers.no_answers(source, gold)
+        if reader is _promptfoo and given.model is None:
+            rows = _promptfoo.systems_of(source)
+            names = _table_answers.chosen_systems(list(dict.fromkeys(rows)), systems)
+            return {n: _promptfoo.read_one(source, given, rows, n) for n in names}
+        evaluation = reader.read(source, given)
+        return {evaluation.model or source.path.stem: evaluation}
+
+
+def _reader_of(source: Source, format: str | None) -> ModuleType:
     """Return the reader of a file: of the given format, or the one that claims it."""
-    readers = {reader.NAME: reader for reader in (*READERS, _tables)}
+    readers = {reader.NAME: reader for reader in (*READERS, _table_answers)}
     if format is not None:
         if format not in readers:
             raise ParameterError(
                 "format", f"must be one of {list(readers)}. Got {format!r}."
             )
         return readers[format]
-    found = [reader for reader in READERS if reader.claims(source)]
-    if not found and _tables.claims(source):
-        found = [_tables]
+    # No harness writes a text that is not JSON.
+    found = [r for r in READERS if source.kind != "text" and r.claims(source)]
+    if not found and _table_answers.claims(source):
+        found = [_table_answers]
     if len(found) != 1:
-        raise ParameterError("path", _not_one(source, found, list(readers)))
+        raise file_error(_not_one(source, found, list(readers)))
     return found[0]
 
 
 @contextmanager
-def complete_file(reader: ModuleType, source: Source) -> Iterator[None]:
+def _complete_file(reader: ModuleType, source: Source) -> Iterator[None]:
     """Name the file in errors that a reader does not expect."""
     try:
         yield
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError) as error:
         if isinstance(error, ParameterTypeError):
             raise
-        raise ParameterError(
-            "path",
+        raise file_error(
             f"must be a complete file of {reader.NAME}. Got {source.path.name}, with "
-            f"an entry of another kind than the harness writes: {error!s:.200}.",
+            f"an entry of another kind than the harness writes: {error!s:.200}."
         ) from error
 
 
@@ -184,7 +269,7 @@ def _not_one(source: Source, found: list[ModuleType], known: list[str]) -> str:
         names = " or of ".join(reader.NAME for reader in found)
         return (
             f"must be a file of one format. Got {name}, which could be one of "
-            f"{names}: name it with 'format'."
+            f"""{names}: name it with {parameter("format", "'format'")}."""
         )
     content = source.content if isinstance(source.content, dict) else {}
     if "results" in content and {"configs", "config_general", "versions"} & set(

@@ -5,12 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import numpy as np
-
-from .._errors import ParameterError
 from ._evaluation import Evaluation, Row
 from ._files import Options, Source
-from ._values import as_dict, as_score
+from ._values import as_dict, file_error
 
 NAME = "simple-evals"
 
@@ -21,12 +18,7 @@ _EXTRACTED = re.compile(r"<p>Extracted Answer: (None|)</p>")
 
 def claims(source: Source) -> bool:
     """Return whether the file contains results of simple-evals."""
-    content = source.head
-    return (
-        source.kind == "json"
-        and isinstance(content, dict)
-        and {"htmls", "convos", "metrics"} <= set(content)
-    )
+    return source.object.keys() >= {"htmls", "convos", "metrics"}
 
 
 def read(source: Source, options: Options) -> Evaluation:
@@ -34,42 +26,42 @@ def read(source: Source, options: Options) -> Evaluation:
     options.reject(NAME, "score", "filter", "split", "model")
     pages, talks = source.content["htmls"], source.content["convos"]
     if not isinstance(pages, list) or not isinstance(talks, list):
-        raise ParameterError("path", "must contain the lists 'htmls' and 'convos'.")
+        raise file_error("must contain the lists 'htmls' and 'convos'.")
     if len(pages) != len(talks):
-        raise ParameterError(
-            "path",
+        raise file_error(
             f"must contain one page per conversation. Got {len(pages)} pages and "
-            f"{len(talks)} conversations.",
+            f"{len(talks)} conversations."
         )
     questions = [_question(talk, source.place(k)) for k, talk in enumerate(talks)]
     rows = [
-        _as_row(page, question, source.place(k))
+        _as_row(page, question, k)
         for k, (page, question) in enumerate(zip(pages, questions, strict=True))
     ]
     notes = ["Questions are identified by first messages. There are no probabilities."]
+    # SimpleQA states this rate in its metrics only.
     missed = as_dict(source.content["metrics"]).get("is_not_attempted")
     if isinstance(missed, float) and missed > 0:
         notes.append(
             f"{missed:.1%} of the answers were not attempted; the file does not say "
             "which, and they count as wrong."
         )
-    return Evaluation._from_rows(rows, format=NAME, notes=tuple(notes))
+    return Evaluation._from_rows(rows, source, format=NAME, notes=tuple(notes))
 
 
 def _question(talk: Any, place: str) -> str:
     try:
         content = talk[0]["content"]
     except (TypeError, KeyError, IndexError):
-        raise ParameterError(
-            "path", f"must contain a first message. Got none in {place}."
+        raise file_error(
+            f"must contain a first message. Got none in {place}."
         ) from None
     return content if isinstance(content, str) else repr(content)
 
 
-def _as_row(page: Any, question: str, place: str) -> Row:
+def _as_row(page: Any, question: str, place: int) -> Row:
     page = page if isinstance(page, str) else ""
-    score = as_score(_last(_SCORE, page), place)
-    is_parsed = np.isnan(score) or not _EXTRACTED.search(page)
+    score = _last(_SCORE, page)
+    is_parsed = score is None or not _EXTRACTED.search(page)
     return Row(
         question,
         score,

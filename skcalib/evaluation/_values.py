@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import json
 import reprlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
 from .._errors import ParameterError
+
+
+def file_error(problem: str) -> ParameterError:
+    """Return the error for the content of a file."""
+    return ParameterError("path", problem)
+
 
 # Names under which files keep the probability that an answer is right. A probability
 # comes first: beside it, a confidence may measure the shape of a distribution.
@@ -32,36 +38,43 @@ _WORDS = {
 }
 
 
-def as_score(value: Any, place: str) -> float:
-    """Return a score; NaN for None. Letters and words are verdicts of the harnesses."""
-    if value is None:
-        return np.nan
-    if isinstance(value, (bool, int, float)):
-        return _finite(value, value, place)
-    if isinstance(value, str):
-        word = value.strip().lower()
+def as_scores(
+    values: Sequence[Any], place: Callable[[int], str], what: str
+) -> np.ndarray:
+    """Return scores in [0, 1]; NaN for None.
+
+    Letters and words are verdicts of the harnesses. `place(k)` is the place of the k-th
+    value, for messages.
+    """
+    scores = np.array([_as_score(value, k, place) for k, value in enumerate(values)])
+    is_outside = ~(np.isnan(scores) | ((scores >= 0) & (scores <= 1)))
+    if is_outside.any():
+        k = int(is_outside.argmax())
+        raise file_error(
+            f"must contain a {what} in [0, 1] in each row. Got {float(scores[k])!r} in "
+            f"{place(k)}."
+        )
+    return scores
+
+
+def _as_score(value: Any, k: int, place: Callable[[int], str]) -> float:
+    problem = "must have a number or a verdict as the score"
+    try:
+        if value is None:
+            return np.nan
+        word = value.strip().lower() if isinstance(value, str) else ""
         if word in _WORDS:
             return _WORDS[word]
-        try:
-            return _finite(as_number(word), value, place)
-        except ValueError:
-            pass
-    raise ParameterError(
-        "path",
-        f"must have a number or a verdict as the score. Got {value!r:.60} in {place}.",
-    )
-
-
-def _finite(number: Any, value: Any, place: str) -> float:
-    try:
-        found = float(number)
+        if isinstance(value, (bool, int, float, str)):
+            found = as_number(word) if isinstance(value, str) else float(value)
+            if not np.isinf(found):
+                return found
+            problem = "must contain scores in [0, 1]"
     except OverflowError:
-        found = np.inf
-    if np.isinf(found):
-        raise ParameterError(
-            "path", f"must contain scores in [0, 1]. Got {value!r:.60} in {place}."
-        )
-    return found
+        problem = "must contain scores in [0, 1]"
+    except ValueError:
+        pass
+    raise file_error(f"{problem}. Got {value!r:.60} in {place(k)}.")
 
 
 def as_number(text: str) -> float:
@@ -77,6 +90,17 @@ def as_numbers(texts: Sequence[str]) -> np.ndarray:
     if "_" in "".join(texts):
         raise ValueError("not all are numbers")
     return np.fromiter(map(float, texts), float, len(texts))
+
+
+def as_number_lists(lists: Iterable[Sequence[str] | None]) -> list[np.ndarray | None]:
+    """Return the numbers of each list of texts; None if one is not a number."""
+    found: list[np.ndarray | None] = []
+    for texts in lists:
+        try:
+            found.append(None if texts is None else as_numbers(texts))
+        except ValueError:
+            found.append(None)
+    return found
 
 
 def as_dict(value: Any) -> dict[str, Any]:

@@ -352,8 +352,8 @@ def test_pos_label_that_no_label_has_is_an_error(error, numbers, documents):
     file = write("docs.csv", HEADER, rows)
     message = error(file, "--pos-label", "protst")
     assert (
-        "docs.csv: --pos-label must be a label of 'label', which has other, protest. "
-        "Got 'protst'."
+        "docs.csv: --pos-label must be a label of 'label', which contains other, "
+        "protest. Got 'protst'."
     ) in " ".join(message.split())
     # A sample without any positive document is possible.
     rows = [[*row[:4], "other" if k < 40 else ""] for k, row in enumerate(documents)]

@@ -24,7 +24,6 @@ from skcalib import read_evaluation
 from skcalib.cli import main
 from skcalib.evaluation import align_evaluations, read_evaluations
 from skcalib.evaluation._evaluation import _RULES
-from skcalib.evaluation._fingerprints import read_fingerprints
 from skcalib.evaluation._read import READERS
 
 ROOT = Path(__file__).parents[2]
@@ -137,7 +136,7 @@ def test_two_systems_have_the_same_right_answers_and_prompts(
     for name in PAIRS[format]:
         path = need(files / name)
         systems[name] = read_evaluation(path, **FILES[format][name])
-        golds[name], prompts[name] = read_fingerprints(path, systems[name])
+        golds[name], prompts[name] = systems[name]._fingerprints
     aligned = align_evaluations(systems, missing="drop", golds=golds, prompts=prompts)
     assert len(aligned) == n
     tern = PAIRS[format][0]

@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 
 from skcalib.evaluation import read_evaluations
-from skcalib.evaluation._fingerprints import read_fingerprints
 
 
 def fingerprints(path):
     """Return the right answers and prompts of the first system of a file."""
-    return read_fingerprints(path, next(iter(read_evaluations(path).values())))
+    return next(iter(read_evaluations(path).values()))._fingerprints
 
 
 def write(tmp_path, text, name="table.csv"):

@@ -1,0 +1,571 @@
+"""The corpus of ``count`` and ``sample``: columns of documents as arrays.
+
+Labels and the design of other files are joined by the ids of documents. Dates become
+calendar periods.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+from argparse import Namespace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .._periods import MOST_PERIODS, label_of, number_of, parse_date
+from ..evaluation._columns import Fractions, Names, Numbers
+from ..evaluation._files import open_source
+from ..evaluation._tables import Table, open_table
+from ..evaluation._values import as_numbers
+from ._csv import as_cell
+from ._shared import CommandError, command_errors
+
+# Errors of a table begin with the file.
+_IN_FILE = {"path": ""}
+
+# Columns of the file that `skcalib sample` writes for the whole corpus.
+ID, PROBABILITY, DRAWN, STRATUM = "id", "inclusion_probability", "drawn", "stratum"
+
+# Ids that a message shows.
+_SHOWN = 5
+
+_SLASHED = re.compile(r"(\d{1,2})[/.](\d{1,2})[/.](\d{4})")
+
+# Resolution of a date, and the resolution that each period requires.
+_GRAIN = {"year": 1, "quarter": 2, "month": 3, "week": 4, "day": 4}
+
+
+@dataclass
+class Periods:
+    """Period of each document as a number that grows by 1, and the names of periods.
+
+    Periods without documents are counted in `number` and have a name in `labels`.
+    """
+
+    number: np.ndarray
+    labels: list[str]
+    freq: str
+
+    @property
+    def n_empty(self) -> int:
+        """The number of periods without a document."""
+        return len(self.labels) - np.unique(self.number).size
+
+
+@dataclass
+class Corpus:
+    """Documents of a file as arrays with one entry per row.
+
+    `label` is NaN for a document without a label. `strata`, `groups` and `by` are codes
+    with their names, or None.
+    """
+
+    path: Path
+    line: np.ndarray
+    expected: np.ndarray
+    model: str
+    is_proba: bool
+    label: np.ndarray
+    label_source: str | None
+    id_name: str | None = None
+    ids: np.ndarray | None = None
+    inclusion: np.ndarray | None = None
+    inclusion_source: str | None = None
+    strata: np.ndarray | None = None
+    strata_names: list[str] = field(default_factory=list)
+    groups: np.ndarray | None = None
+    by: np.ndarray | None = None
+    by_names: list[str] = field(default_factory=list)
+    size: np.ndarray | None = None
+    periods: Periods | None = None
+    n_drawn: int | None = None
+    n_unlabelled: int = 0
+    notes: list[str] = field(default_factory=list)
+
+    def place(self, row: int) -> str:
+        """Return the place of a row, for messages."""
+        name = f"line {self.line[row]}"
+        return name if self.ids is None else f"{name} ({self.id_name} {self.ids[row]})"
+
+
+def read_corpus(options: Namespace) -> Corpus:
+    """Return the documents of the file, with their labels and how they were drawn."""
+    table = open_documents(options.file)
+    roles, is_proba = _roles(table, options)
+    model, label = roles["model"], roles.get("label")
+    names = [roles[r] for r in ("strata", "groups", "by", "date", "id") if r in roles]
+    numbers = [roles[r] for r in ("inclusion", "size") if r in roles]
+    readers = readers_of(table, (model, is_proba), names, numbers, options, label)
+    found, line = read_columns(table, readers, may_miss=[label])
+    columns = {role: found[name] for role, name in roles.items()}
+    corpus = Corpus(
+        path=options.file,
+        line=line,
+        expected=columns["model"],
+        model=model,
+        is_proba=is_proba,
+        label=columns.get("label", np.full(line.size, np.nan)),
+        label_source=None if label is None else f"column {label!r}",
+        id_name=roles.get("id"),
+        ids=columns.get("id"),
+        inclusion=columns.get("inclusion"),
+        size=columns.get("size"),
+    )
+    if corpus.inclusion is not None:
+        corpus.inclusion_source = f"column {roles['inclusion']!r}"
+    if "strata" in columns:
+        corpus.strata, corpus.strata_names = coded(columns["strata"])
+    if "groups" in columns:
+        corpus.groups, _ = coded(columns["groups"])
+    if "by" in columns:
+        corpus.by, corpus.by_names = coded(columns["by"])
+    if "date" in columns:
+        corpus.periods = find_periods(columns["date"], line, options)
+    if options.labels is not None or options.design is not None:
+        _join_files(corpus, options)
+    _note_large_labels(corpus)
+    return corpus
+
+
+def _note_large_labels(corpus: Corpus) -> None:
+    largest = corpus.label[~np.isnan(corpus.label)].max(initial=0)
+    if corpus.is_proba and largest > 1:
+        corpus.notes.append(
+            f"Labels go up to {largest:g}, but the model's {corpus.model!r} has "
+            "probabilities, which count a document as 1 at most. If labels are codes "
+            "or percentages, name the one that counts as 1 with --pos-label. If they "
+            "count events, use the model's expected counts (--expected)."
+        )
+
+
+def _roles(table: Table, options: Namespace) -> tuple[dict[str, str], bool]:
+    """Return the column of each role, and whether the model has probabilities."""
+    roles: dict[str, str | None] = given_columns(
+        table, options, "strata", "groups", "by", "size", "date"
+    )
+    taken = list(roles.values())
+    if options.labels is None:
+        known = [name for name in table.usual("label") if name not in taken]
+        roles["label"] = _one_column(table, options.label, "--label COL", known)
+    model = find_model(table, options, [*taken, roles.get("label")])
+    if model is None:
+        raise CommandError(
+            f"{table.path}: --proba or --expected must name the column of the model's "
+            "probabilities or expected counts, since no column has a usual name. "
+            f"Columns are {', '.join(table.names)}."
+        )
+    roles["model"], is_proba = model
+    if options.design is None:
+        known = table.usual("inclusion")
+        roles["inclusion"] = _one_column(
+            table, options.inclusion, "--inclusion COL", known
+        )
+    if options.labels is not None or options.design is not None:
+        roles["id"] = find_id(table, options.id)
+    elif options.id is not None:
+        roles |= given_columns(table, options, "id")
+    else:
+        roles["id"] = next(iter(table.usual("id")), None)
+    _check_different(
+        table,
+        {
+            "--label": roles.get("label"),
+            "--proba": roles["model"],
+            "--inclusion": roles.get("inclusion"),
+        },
+    )
+    return {role: name for role, name in roles.items() if name is not None}, is_proba
+
+
+def open_documents(path: Path) -> Table:
+    """Return the columns of a file, without its cells."""
+    with command_errors(path, shown=_IN_FILE):
+        return open_table(open_source(path))
+
+
+def read_columns(
+    table: Table, columns: Mapping[str, Any], may_miss: Iterable[str | None] = ()
+) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """Return the cells of columns by their names, and the line of each row."""
+    with command_errors(table.path, shown=_IN_FILE):
+        lines = table.read(list(columns.values()))
+        for name, column in columns.items():
+            if name not in may_miss and column.first_missing is not None:
+                raise CommandError(
+                    f"{table.path}: column {name!r} must have a value for every "
+                    "document, including labelled documents. Got an empty cell in line "
+                    f"{column.first_missing}. Fill it in, or leave the document out "
+                    "of the corpus before documents are drawn."
+                )
+        return {name: column.finish() for name, column in columns.items()}, lines
+
+
+def readers_of(
+    table: Table,
+    model: tuple[str, bool] | None,
+    names: Iterable[str],
+    numbers: Iterable[str],
+    options: Namespace,
+    label: str | None = None,
+) -> dict[str, Any]:
+    """Return what reads the columns of the model, the label, names and numbers."""
+    readers: dict[str, Any] = {name: Numbers(name) for name in numbers}
+    if model is not None:
+        name, is_proba = model
+        readers[name] = Fractions(name, options.percent) if is_proba else Numbers(name)
+    if label is not None:
+        readers[label] = _label_reader(label, options)
+    for name in names:
+        if not isinstance(readers.setdefault(name, Names(name)), Names):
+            raise CommandError(
+                f"{table.path}: column {name!r} is read as numbers and as names. "
+                "Choose different columns."
+            )
+    return readers
+
+
+def _label_reader(name: str, options: Namespace) -> Numbers:
+    return Numbers(name, words=True, pos_label=options.pos_label)
+
+
+def given_columns(table: Table, options: Namespace, *names: str) -> dict[str, Any]:
+    """Return the columns that options name, which the table must have."""
+    given = {name: getattr(options, name) for name in names}
+    with command_errors(table.path):
+        for name, column in given.items():
+            table.check([] if column is None else [column], name)
+    return {name: column for name, column in given.items() if column is not None}
+
+
+def _one_column(
+    table: Table, given: str | None, option: str, known: Sequence[str]
+) -> str | None:
+    """Return the given column, the column with a usual name, or None."""
+    if given is not None:
+        with command_errors(table.path):
+            table.check([given], option.split()[0].removeprefix("--"))
+        return given
+    if len(known) > 1:
+        names = " and ".join(map(repr, known))
+        raise CommandError(f"{table.path}: {names} may each be meant. Choose {option}.")
+    return known[0] if known else None
+
+
+def find_id(table: Table, given: str | None) -> str:
+    """Return the column of document ids."""
+    name = _one_column(table, given, "--id COL", table.usual("id"))
+    if name is None:
+        raise CommandError(
+            f"{table.path}: --id must name the column of document ids, since no column "
+            f"has a usual name. Columns are {', '.join(table.names)}. If documents "
+            "have no id, add a column of numbers first: labels are joined by id, not "
+            "by position."
+        )
+    return name
+
+
+def find_model(
+    table: Table, options: Namespace, taken: Iterable[str | None] = ()
+) -> tuple[str, bool] | None:
+    """Return the column of the model, and whether it has probabilities."""
+    for role, name in given_columns(table, options, "proba", "expected").items():
+        return name, role == "proba"
+    used = set(taken)
+    counts = [name for name in table.usual("expected") if name not in used]
+    both = [name for name in table.usual("proba") if name not in used] + counts
+    found = _one_column(table, None, "--proba COL or --expected COL", both)
+    return None if found is None else (found, found not in counts)
+
+
+def check_unique(path: Path, ids: np.ndarray, lines: np.ndarray, name: str) -> None:
+    """Raise if two rows have one id."""
+    if len(set(ids.tolist())) == len(ids):
+        return
+    first: dict[str, int] = {}
+    repeated = []
+    for each, line in zip(ids.tolist(), lines.tolist(), strict=True):
+        if first.setdefault(each, line) != line:
+            repeated.append((each, first[each], line))
+    each, one, other = repeated[0]
+    raise CommandError(
+        f"{path}: each document must have one row. {len(repeated)} of {len(ids)} rows "
+        f"have the id of an earlier row: {name} {each!r} is in lines {one} and "
+        f"{other}. Keep one of them, or choose another column with --id."
+    )
+
+
+def factorised(names: np.ndarray) -> tuple[np.ndarray, list[Any]]:
+    """Return a code for each name in order of appearance, and the names."""
+    known: dict[Any, int] = {}
+    codes = (known.setdefault(name, len(known)) for name in names.tolist())
+    return np.fromiter(codes, np.intp, names.size), list(known)
+
+
+def coded(names: np.ndarray) -> tuple[np.ndarray, list[str]]:
+    """Return a code for each name, and the names; numbers are sorted as numbers."""
+    codes, different = factorised(names)
+    order = np.argsort(np.array(different, dtype=object), kind="stable")
+    with suppress(ValueError):
+        numbers = as_numbers(different)
+        if not np.isnan(numbers).any():
+            order = np.argsort(numbers, kind="stable")
+    return np.argsort(order)[codes], [different[k] for k in order]
+
+
+def _check_different(table: Table, named: dict[str, str | None]) -> None:
+    """Raise if one column has two roles."""
+    seen: dict[str, str] = {}
+    for option, name in named.items():
+        if name is not None and seen.setdefault(name, option) != option:
+            raise CommandError(
+                f"{table.path}: {seen[name]} and {option} must be different columns. "
+                f"Got {name!r} for both."
+            )
+
+
+def _join_files(corpus: Corpus, options: Namespace) -> None:
+    """Add the labels and the design of other files."""
+    assert corpus.ids is not None
+    assert corpus.id_name is not None
+    check_unique(options.file, corpus.ids, corpus.line, corpus.id_name)
+    # A design says which documents were drawn; without it, the labelled ones were.
+    drawn = None
+    if options.design is not None:
+        drawn = _read_design(corpus, options.design)
+    if options.labels is not None:
+        rows, labels = _read_labels(corpus, options)
+        corpus.label[rows] = labels
+        corpus.label_source = str(options.labels)
+        if drawn is None:
+            drawn = np.zeros(corpus.line.size, dtype=bool)
+            drawn[rows] = True
+            _note_forgotten_design(corpus, options)
+    assert drawn is not None
+    corpus.n_drawn = int(drawn.sum())
+    _check_drawn(corpus, drawn, options)
+
+
+def _note_forgotten_design(corpus: Corpus, options: Namespace) -> None:
+    beside = design_path(options.labels)
+    if corpus.inclusion is None and beside.exists():
+        corpus.notes.append(
+            f"{beside} is beside the labels and is not used. If these documents were "
+            f"drawn with this design, add --design {beside}."
+        )
+
+
+def design_path(sample: Path) -> Path:
+    """Return where the design of a sample is written, beside the sample."""
+    return sample.with_name(f"{sample.stem.removesuffix('.sample')}.design.csv")
+
+
+def _read_labels(corpus: Corpus, options: Namespace) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows of the corpus in a file of labels, and their labels."""
+    path = options.labels
+    table = open_documents(path)
+    given = options.id if options.id is not None else corpus.id_name
+    if given is not None and given not in table.names:
+        written = as_cell(given)
+        given = written if written in table.names else options.id
+    id_name = find_id(table, given)
+    label = _one_column(table, options.label, "--label COL", table.usual("label"))
+    if label is None:
+        raise CommandError(
+            f"{path}: --label must name the column of labels, since no column has a "
+            f"usual name. Columns are {', '.join(table.names)}."
+        )
+    _check_different(table, {"--id": id_name, "--label": label})
+    readers = {id_name: Names(id_name), label: _label_reader(label, options)}
+    found, line = read_columns(table, readers, may_miss=[label])
+    check_unique(path, found[id_name], line, id_name)
+    rows = _rows_of(corpus, found[id_name].tolist())
+    unknown = np.flatnonzero(rows < 0)
+    if unknown.size:
+        names = [f"{found[id_name][k]} (line {line[k]})" for k in unknown[:_SHOWN]]
+        raise CommandError(
+            f"{path}: {unknown.size} of {rows.size} ids are not in {corpus.path}: "
+            f"{_listed(names, unknown.size)}. Labels must be of documents of the "
+            f"corpus. The ids of the corpus are in its column "
+            f"{corpus.id_name!r}; choose another column with --id. Spreadsheet "
+            "programs change some ids, for example 007 to 7."
+        )
+    return rows, found[label]
+
+
+def _rows_of(corpus: Corpus, names: list[str]) -> np.ndarray:
+    """Return the row of each id in the corpus, or -1.
+
+    An id may be as it is, or as 'skcalib sample' writes it: '=1 for =1.
+    """
+    assert corpus.ids is not None
+    if names == corpus.ids.tolist():
+        return np.arange(len(names))
+    # Most samples are in another order than the corpus, and shorter.
+    wanted = dict(zip(names, range(len(names)), strict=True))
+    rows = np.full(len(names), -1, dtype=np.intp)
+    for row, name in enumerate(corpus.ids.tolist()):
+        place = wanted.get(name)
+        if place is None:
+            place = wanted.get(as_cell(name))
+        if place is not None:
+            rows[place] = row
+    return rows
+
+
+def _read_design(corpus: Corpus, path: Path) -> np.ndarray:
+    """Add inclusion probabilities and strata of a design; return the drawn rows."""
+    assert corpus.ids is not None
+    table = open_documents(path)
+    for name in (ID, PROBABILITY, DRAWN):
+        if name not in table.names:
+            raise CommandError(
+                f"{path}: --design must be a file that 'skcalib sample' has written, "
+                f"with the columns {ID}, {PROBABILITY}, {DRAWN}. It has no {name!r}. "
+                "Inclusion probabilities in a column of the corpus are named by "
+                "--inclusion."
+            )
+    readers: dict[str, Any] = {ID: Names(ID)}
+    readers |= {name: Numbers(name) for name in (PROBABILITY, DRAWN)}
+    if STRATUM in table.names:
+        readers[STRATUM] = Names(STRATUM)
+    found, line = read_columns(table, readers)
+    check_unique(path, found[ID], line, ID)
+    rows = _rows_of(corpus, found[ID].tolist())
+    if rows.size != corpus.line.size or (rows < 0).any():
+        n_new = corpus.line.size - int((rows >= 0).sum())
+        raise CommandError(
+            f"{path}: must be the design of {corpus.path}. {int((rows < 0).sum())} "
+            f"documents of the design are not in the corpus, and {n_new} documents of "
+            "the corpus are not in the design. Count in the corpus from which the "
+            "documents were drawn."
+        )
+    # Rows of the design may be in another order than the corpus.
+    order = np.argsort(rows)
+    corpus.inclusion = found[PROBABILITY][order]
+    corpus.inclusion_source = str(path)
+    if STRATUM in found:
+        corpus.strata, corpus.strata_names = coded(found[STRATUM][order])
+    return found[DRAWN][order] > 0
+
+
+def _check_drawn(corpus: Corpus, drawn: np.ndarray, options: Namespace) -> None:
+    """Compare the labelled documents with the drawn documents."""
+    labelled = ~np.isnan(corpus.label)
+    extra = np.flatnonzero(labelled & ~drawn)
+    if extra.size:
+        raise CommandError(
+            f"{corpus.label_source}: {extra.size} of {int(labelled.sum())} labels are "
+            "of documents that were not drawn: "
+            f"{_places(corpus, extra)} of {corpus.path}. Labels of documents that were "
+            "chosen in another way make the interval invalid. Remove them."
+        )
+    missed = np.flatnonzero(drawn & ~labelled)
+    if not missed.size or not labelled.any():
+        return
+    corpus.n_unlabelled = missed.size
+    if options.missing == "error":
+        raise CommandError(
+            f"{corpus.label_source}: {missed.size} of {int(drawn.sum())} drawn "
+            f"documents have no label: {_places(corpus, missed)} of {corpus.path}. If "
+            "documents are skipped, the sample is no longer random, because the "
+            "skipped documents differ from the others. Label them. If labels are "
+            "missing at random (a lost page, no time left in a random order), pass "
+            "--missing drop."
+        )
+    corpus.notes.append(
+        f"{missed.size} of {int(drawn.sum())} drawn documents have no label and are "
+        "left out. The interval is valid only if labels are missing at random, "
+        "whatever the content of the documents."
+    )
+    if corpus.inclusion is None:
+        return
+    # The labelled documents are treated as a random sample of the drawn documents.
+    strata = np.zeros(drawn.size, np.intp) if corpus.strata is None else corpus.strata
+    held = np.bincount(strata, drawn)
+    with np.errstate(invalid="ignore"):
+        corpus.inclusion = (
+            corpus.inclusion * (np.bincount(strata, labelled) / held)[strata]
+        )
+
+
+def _places(corpus: Corpus, rows: np.ndarray) -> str:
+    return _listed([corpus.place(row) for row in rows[:_SHOWN]], rows.size)
+
+
+def _listed(names: Sequence[str], n: int) -> str:
+    return ", ".join(names) + (", ..." if n > len(names) else "")
+
+
+def find_periods(dates: np.ndarray, lines: np.ndarray, options: Namespace) -> Periods:
+    """Return the calendar period of each date of the column --date."""
+    where, freq = str(options.file), options.freq
+    codes, texts = coded(dates)
+
+    def place(k: int) -> str:
+        line = lines[int((codes == k).argmax())]
+        return f"{where}: line {line}, column {options.date!r}"
+
+    days = [
+        _parse(text, freq, options.date_format, lambda k=k: place(k))  # type: ignore[misc]
+        for k, text in enumerate(texts)
+    ]
+    numbers = np.array([number_of(day, freq) for day in days], dtype=np.int64)
+    first, last = int(numbers.min()), int(numbers.max())
+    if last - first >= MOST_PERIODS:
+        raise CommandError(
+            f"{where}: dates from {days[int(numbers.argmin())]} (line "
+            f"{lines[int((codes == numbers.argmin()).argmax())]}) to "
+            f"{days[int(numbers.argmax())]} (line "
+            f"{lines[int((codes == numbers.argmax()).argmax())]}) are "
+            f"{last - first + 1:,} periods of a {freq}. Correct the dates, or choose "
+            "a longer --freq."
+        )
+    labels = [label_of(number, freq) for number in range(first, last + 1)]
+    return Periods((numbers - first)[codes], labels, freq)
+
+
+def _parse(
+    text: str, freq: str, date_format: str | None, place: Callable[[], str]
+) -> datetime.date:
+    """Return the day of a date; the first day of a month or year."""
+    if date_format is not None:
+        try:
+            return datetime.datetime.strptime(text, date_format).date()
+        except ValueError:
+            raise CommandError(
+                f"{place()}: must have dates as {date_format!r}. Got {text!r:.60}."
+            ) from None
+    found = parse_date(text.strip('"'))  # quoted in parquet files
+    if found is None:
+        raise CommandError(f"{place()}: {_no_date(text)}")
+    parts, resolution = found
+    if _GRAIN[resolution] < _GRAIN[freq]:
+        raise CommandError(
+            f"{place()}: {text!r} does not say which {freq} it is. Choose a longer "
+            "--freq."
+        )
+    try:
+        return datetime.date(*parts)
+    except ValueError as error:
+        raise CommandError(f"{place()}: {text!r} is not a date: {error}.") from None
+
+
+def _no_date(text: str) -> str:
+    found = _SLASHED.fullmatch(text)
+    if found:
+        mark = "/" if "/" in text else "."
+        day_first = mark.join(("%d", "%m", "%Y"))
+        month_first = mark.join(("%m", "%d", "%Y"))
+        return (
+            f"{text!r} may begin with the day or with the month. Pass --date-format "
+            f"{day_first} or --date-format {month_first}."
+        )
+    return (
+        "must have dates such as 2024-05-31, 2024-05, 2024Q2 or 2024. Got "
+        f"{text!r:.60}. Pass --date-format for other formats, such as %d.%m.%Y."
+    )

@@ -1,0 +1,533 @@
+"""Runs of systems: the files that ``report`` and ``compare`` read, as arrays.
+
+A run is one system on one file, or on one file per task.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from argparse import Namespace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .._errors import ParameterError
+from ..evaluation import (
+    Evaluation,
+    accuracy_interval,
+    align_evaluations,
+    read_evaluation,
+    read_evaluations,
+)
+from ..evaluation._align import AlignedEvaluations
+from ..evaluation._evaluation import rule_of
+from ..evaluation._table_answers import NAME as TABLE
+from ..evaluation._table_answers import SYSTEMS_NOTE
+from ._corpus import factorised
+from ._labels import judged_report, read_labels
+from ._shared import CommandError, as_option, command_error, command_errors, in_options
+
+# Above this file size in bytes, progress is shown on a terminal.
+_LONG = 20_000_000
+
+# Options that name a column of a plain table, and the role of the column.
+_COLUMNS = {
+    "y_true": "score",
+    "y_proba": "proba",
+    "question": "question",
+    "system_column": "model",
+}
+# Options that a reader takes as they are.
+_CHOICES = ("format", "score", "filter", "split", "model", "pos_label")
+
+# What errors of a command propose in addition.
+_REPORT_SHOWN = {"_by": ", or report the accuracy of each word with --by"}
+_COMPARE_SHOWN = {"_gold": "name the column of right answers with --gold, or "}
+_TRANSLATIONS = (
+    " If each line is a translation, pass --metric bleu and --reference FILE."
+)
+
+
+@dataclass
+class _File:
+    """The answers of one system in one file."""
+
+    path: Path
+    name: str | None
+    evaluation: Evaluation
+
+
+@dataclass
+class Answers:
+    """Scored answers as arrays; question, groups and `by` are codes, or None."""
+
+    y: np.ndarray
+    q: np.ndarray
+    question: np.ndarray | None = None
+    groups: np.ndarray | None = None
+    by: np.ndarray | None = None
+    group_names: list[str] = field(default_factory=list)
+    by_names: list[str] = field(default_factory=list)
+    # Whether `by` names the groups, so that each part is one group.
+    is_by_group: bool = False
+
+    def __getitem__(self, rows: np.ndarray) -> Answers:
+        columns = {n: getattr(self, n) for n in ("y", "q", "question", "groups", "by")}
+        taken = {n: column[rows] for n, column in columns.items() if column is not None}
+        return replace(self, **taken)
+
+    def compact(self) -> Answers:
+        """Return the same answers, with consecutive codes of questions and groups."""
+        columns = (self.question, self.groups)
+        question, groups = (None if c is None else _compact(c) for c in columns)
+        return replace(self, question=question, groups=groups)
+
+    def parts(self) -> dict[str, Answers]:
+        """Return the answers of each value of the column `by`, as they appear."""
+        if self.by is None:
+            return {}
+        # One sort for all parts: a mask per value is slow if there are many.
+        order = np.argsort(self.by, kind="stable")
+        ends = np.cumsum(np.bincount(self.by, minlength=len(self.by_names)))
+        parts = {
+            str(name): self[rows]
+            for name, rows in zip(
+                self.by_names, np.split(order, ends[:-1]), strict=True
+            )
+            if rows.size
+        }
+        if self.is_by_group:
+            parts = {name: replace(part, groups=None) for name, part in parts.items()}
+        return parts
+
+    @property
+    def dependent(self) -> np.ndarray | None:
+        """The groups within which answers depend on each other."""
+        return self.question if self.groups is None else self.groups
+
+    @property
+    def has_two_groups(self) -> bool:
+        """Whether there are two or more groups of dependent answers."""
+        codes = self.dependent
+        return codes is not None and bool((codes != codes[0]).any())
+
+
+@dataclass
+class System:
+    """Content of the files of one system. `evaluation` no longer has rows."""
+
+    name: str
+    file: str
+    evaluation: Evaluation
+    answers: Answers
+    unanswered: dict[str, int]
+    n_skipped: int
+    rule: str
+    by_name: str | None
+    files: list[str]
+    if_wrong: dict[str, float] | None = None
+    judged: dict[str, Any] | None = None
+
+    @property
+    def title(self) -> str:
+        """Name of a single curve in a figure."""
+        return safe_stem(Path(self.file)) if self.is_table else self.name
+
+    @property
+    def is_table(self) -> bool:
+        """Whether the file is a plain table and not a file of a harness."""
+        return self.evaluation.format == TABLE
+
+
+@dataclass
+class Inputs:
+    """The systems of ``compare``: their names, files and aligned answers."""
+
+    files: dict[str, list[str]]
+    aligned: AlignedEvaluations
+    formats: list[str]
+    by_name: str | None
+    notes: list[str] = field(default_factory=list)
+
+
+def read_systems(options: Namespace) -> list[System]:
+    """Return the systems of all files for ``report``."""
+    runs = _runs([_read_one(path, options) for path in options.file])
+    systems = [_system(run, options) for run in runs]
+    names = [system.name for system in systems]
+    for system in systems:
+        if names.count(system.name) > 1:
+            system.name = system.file
+    return systems
+
+
+def read_inputs(options: Namespace) -> Inputs:
+    """Return the systems of all files for ``compare``, on the same questions."""
+    paths = [file for path in options.file for file in _files_of(path)]
+    found = [each for path in paths for each in _read_all(path, options)]
+    runs = _runs(found)
+    if len(runs) < 2:
+        raise CommandError(
+            f"compare needs at least two systems. Got one, of {found[0].path}. Pass "
+            "one file per system, or a table with one column per system."
+        )
+    if options.systems is None:
+        _check_one_reading(found)
+    named = dict(zip(_names(runs), runs, strict=True))
+    evaluations = {name: _joined(run) for name, run in named.items()}
+    # A system without known answers or prompts agrees with every other one.
+    golds, prompts = (
+        {
+            name: e._fingerprints[k]
+            for name, e in evaluations.items()
+            if e._fingerprints[k]
+        }
+        for k in range(2)
+    )
+    try:
+        aligned = align_evaluations(
+            evaluations,
+            missing=options.missing,
+            duplicates=options.duplicates,
+            mismatch=options.mismatch,
+            unanswered=options.unanswered,
+            golds=golds or None,
+            prompts=prompts,
+        )
+    except ValueError as error:
+        raise command_error(error, options=options) from None
+    notes = dict.fromkeys(note for each in found for note in each.evaluation.notes)
+    by_name = options.by
+    if by_name is None and any(len(run) > 1 for run in runs):
+        by_name = "task"
+    return Inputs(
+        files={name: [str(each.path) for each in run] for name, run in named.items()},
+        aligned=aligned,
+        formats=list(dict.fromkeys(e.format for e in evaluations.values())),
+        by_name=by_name,
+        notes=list(map(in_options, notes)),
+    )
+
+
+def _reading(options: Namespace) -> dict[str, Any]:
+    """Return the arguments of a reader that options give."""
+    given = {role: getattr(options, name, None) for name, role in _COLUMNS.items()}
+    return {
+        "columns": {role: name for role, name in given.items() if name is not None},
+        **{name: getattr(options, name) for name in _CHOICES},
+    }
+
+
+def _read_one(path: Path, options: Namespace) -> _File:
+    """Return the only system of a file, or the one that --model names."""
+    may_miss = options.skip_missing or options.unanswered is not None
+    with command_errors(path, options, _REPORT_SHOWN):
+        try:
+            evaluation = read_evaluation(
+                path,
+                **_reading(options),
+                groups=[n for n in (options.groups, options.by) if n is not None],
+                percent=options.percent,
+                missing="keep" if may_miss else "error",
+                verbose=int(sys.stderr.isatty() and _is_long(path)),
+            )
+        except ParameterError as error:
+            if error.name != "missing":
+                raise
+            cell = error.problem.partition("Got ")[2].removesuffix(f" of {path.name}.")
+            raise CommandError(
+                f"{path}: {cell}. Fill it in, or leave out such rows with "
+                "--skip-missing."
+            ) from None
+    if evaluation.format != TABLE:
+        _reject_columns(path, evaluation, options)
+    return _File(path, evaluation.model, evaluation)
+
+
+def _read_all(path: Path, options: Namespace) -> list[_File]:
+    """Return the systems of a file."""
+    shown = dict(_COMPARE_SHOWN)
+    if path.suffix.lower() == ".txt":
+        shown["_metric"] = _TRANSLATIONS
+    inside = dict.fromkeys([options.groups, options.by])
+    with command_errors(path, options, shown):
+        found = read_evaluations(
+            path,
+            systems=options.systems,
+            gold=options.gold,
+            groups=[name for name in inside if name not in (None, "question")],
+            **_reading(options),
+        )
+    for name, evaluation in found.items():
+        if evaluation.format == TABLE:
+            _check_names(f"{path}: {name}", evaluation)
+    return [_File(path, name, evaluation) for name, evaluation in found.items()]
+
+
+def _is_long(path: Path) -> bool:
+    """Return whether a file, or the files of a folder, take long to read."""
+    files = path.iterdir() if path.is_dir() else [path]
+    return sum(file.stat().st_size for file in files if file.is_file()) > _LONG
+
+
+def _reject_columns(path: Path, evaluation: Evaluation, options: Namespace) -> None:
+    """Raise if options for plain tables are given with the file of a harness."""
+    for name in ("y_true", "y_proba", "pos_label", "percent"):
+        if getattr(options, name):
+            raise CommandError(
+                f"{path} is read as a file of {evaluation.format}, to which "
+                f"{as_option(name)} does not apply. Choose the score with --score, or "
+                f"read the file as a plain table with --format {TABLE}."
+            )
+
+
+def _files_of(path: Path) -> list[Path]:
+    """Return the files of a folder that are samples of tasks, or the path itself."""
+    if not path.is_dir() or (path / "per_instance_stats.json").is_file():
+        return [path]
+    patterns = ("samples_*.jsonl", "*.eval", "details_*.parquet")
+    found = sorted(file for pattern in patterns for file in path.glob(pattern))
+    if not found:
+        raise CommandError(
+            f"{path} is a folder without {', '.join(patterns)} or "
+            "per_instance_stats.json. Pass the files."
+        )
+    return found
+
+
+def _check_names(where: str, evaluation: Evaluation) -> None:
+    """Raise if a row of a table has an empty cell instead of a name."""
+    columns = {"question": evaluation.question} | evaluation.groups
+    for column, names in columns.items():
+        empty = names == ""
+        if empty.any():
+            n = int(empty.sum())
+            raise CommandError(
+                f"{where} has {n} row{'s' * (n > 1)} with an empty cell in column "
+                f"{column!r}. Fill in each name, or remove such rows."
+            )
+
+
+def _check_one_reading(found: list[_File]) -> None:
+    """Raise if several files have the same columns of scores.
+
+    They may be several scores of one system per file.
+    """
+    wide = [
+        each
+        for each in found
+        if any(note.startswith(SYSTEMS_NOTE) for note in each.evaluation.notes)
+    ]
+    first: dict[str | None, Path] = {}
+    for each in wide:
+        path = first.setdefault(each.name, each.path)
+        if path != each.path:
+            names = [other.name for other in wide if other.path == path]
+            raise CommandError(
+                f"{path} and {each.path} both have the columns of scores "
+                f"{', '.join(map(repr, names))}. If they are scores of one system per "
+                "file, choose one with --score. If they are systems, pass one file "
+                "with the answers of all systems."
+            )
+
+
+def _runs(found: list[_File]) -> list[list[_File]]:
+    """Return the files of each run: one system on different tasks."""
+    runs: dict[Any, list[_File]] = {}
+    for each in found:
+        e = each.evaluation
+        key = (e.format, each.name, e.model, str(each.path.resolve().parent))
+        runs.setdefault(key, []).append(each)
+    separate: list[list[_File]] = []
+    for run in runs.values():
+        tasks = [each.evaluation.task for each in run]
+        # Two files of one task are two systems, not two parts of a run.
+        if len(run) > 1 and (None in tasks or len(set(tasks)) < len(tasks)):
+            separate += [[each] for each in run]
+        else:
+            separate.append(run)
+    return separate
+
+
+def _names(runs: list[list[_File]]) -> list[str]:
+    """Return names that identify the systems: model, file, folder or path."""
+    choices: list[list[str]] = [
+        [str(run[0].name) for run in runs],
+        [run[0].path.stem for run in runs],
+        [run[0].path.resolve().parent.name for run in runs],
+        [str(run[0].path) for run in runs],
+    ]
+    for names in choices:
+        if len(set(names)) == len(names):
+            return names
+    return [f"{name} {k}" for k, name in enumerate(choices[0], 1)]
+
+
+def column_of(
+    found: Evaluation | AlignedEvaluations, name: str, option: str, where: str = ""
+) -> np.ndarray:
+    """Return the group names that an option chooses."""
+    if name in found.groups:
+        return found.groups[name]
+    if name == "question":
+        return found.question
+    known = ", ".join([*found.groups, "question"])
+    raise CommandError(f"{where}{option} must be one of {known}. Got {name!r}.")
+
+
+def _system(run: list[_File], options: Namespace) -> System:
+    paths = [each.path for each in run]
+    evaluation = _joined(run)
+    by_name = options.by or ("task" if len(run) > 1 else None)
+    name = evaluation.model or paths[0].stem
+    file = str(paths[0]) if len(paths) == 1 else str(paths[0].parent)
+    try:
+        scored = evaluation.scored(options.unanswered)
+    except ValueError as error:
+        raise command_error(error, file) from None
+    codes: dict[str | None, tuple[Any, list[str]]] = {None: (None, [])}
+    for option, column in (("--by", by_name), ("--groups", options.groups)):
+        if column is not None and column not in codes:
+            codes[column] = factorised(column_of(scored, column, option, f"{file}: "))
+    by, by_names = codes[by_name]
+    groups, group_names = codes[options.groups]
+    answers = Answers(
+        y=scored.score,
+        q=scored.proba,
+        question=factorised(scored.question)[0] if _is_repeated(scored) else None,
+        groups=groups,
+        by=by,
+        group_names=group_names,
+        by_names=by_names,
+        is_by_group=by_name == options.groups,
+    )
+    if evaluation.format == TABLE and options.unanswered != "wrong":
+        answers = _complete(answers, scored.has_proba, file)
+    counts = evaluation.counts()
+    counts.pop("answered", None)
+    judged = None
+    if options.labels is not None:
+        judged = judged_report(
+            read_labels(options.labels),
+            scored,
+            groups,
+            names=(file, name, paths[0].stem),
+            level=options.confidence_level,
+        )
+    return System(
+        name=name,
+        file=file,
+        evaluation=evaluation.take(slice(0, 0)),  # the columns are large
+        answers=answers,
+        unanswered=counts,
+        n_skipped=len(evaluation) - answers.y.size,
+        rule=_rule(evaluation.format, options.unanswered),
+        by_name=by_name,
+        files=[str(path) for path in paths],
+        if_wrong=_accuracy_if_wrong(evaluation, options),
+        judged=judged,
+    )
+
+
+def _accuracy_if_wrong(
+    evaluation: Evaluation, options: Namespace
+) -> dict[str, float] | None:
+    """Return the accuracy with unanswered samples as wrong, for comparison."""
+    if options.unanswered != "separate":
+        return None
+    every = evaluation.scored("wrong")
+    found = accuracy_interval(
+        every.score,
+        questions=factorised(every.question)[0],
+        confidence_level=options.confidence_level,
+    )
+    return {"estimate": found.estimate, "low": found.low, "high": found.high}
+
+
+def _rule(format: str, unanswered: str | None) -> str:
+    return {
+        None: rule_of(format),
+        "wrong": "Samples without an answer count as wrong.",
+        "drop": "Samples without an answer are left out.",
+        "separate": "Samples without an answer are left out and counted separately.",
+    }[unanswered]
+
+
+def _complete(answers: Answers, has_proba: bool, file: str) -> Answers:
+    """Return the rows of a table without empty cells in the columns that are read."""
+    complete = np.ones(answers.y.size, dtype=bool)
+    if has_proba:
+        complete &= np.isfinite(answers.q)
+    for codes, names in (
+        (answers.groups, answers.group_names),
+        (answers.by, answers.by_names),
+    ):
+        if codes is not None and "" in names:
+            complete &= codes != names.index("")
+    if not complete.any():
+        raise CommandError(f"{file} has no row without an empty cell.")
+    return answers if complete.all() else answers[complete]
+
+
+def _joined(run: Sequence[_File]) -> Evaluation:
+    """Return the evaluation of a run; names of questions include their task."""
+    evaluations = [each.evaluation for each in run]
+    if len(run) == 1:
+        return evaluations[0]
+    # Only attributes that all tasks have are kept, since each row needs a value.
+    columns = {
+        name: np.concatenate([getattr(e, name) for e in evaluations])
+        for name in ("repeat", "score", "proba", "status")
+    }
+    question = [f"{e.task}: {name}" for e in evaluations for name in e.question]
+    names = set.intersection(*(set(e.groups) for e in evaluations)) - {"task"}
+    groups = {
+        name: np.concatenate([e.groups[name] for e in evaluations]) for name in names
+    }
+    task = [str(e.task) for e in evaluations for _ in range(len(e))]
+    is_common = len({e.notes for e in evaluations}) == 1
+    notes = dict.fromkeys(
+        note if is_common else f"{e.task}: {note}"
+        for e in evaluations
+        for note in e.notes
+    )
+    fingerprints = (
+        {
+            f"{e.task}: {name}": value
+            for e in evaluations
+            for name, value in e._fingerprints[k].items()
+        }
+        for k in range(2)
+    )
+    every = replace(
+        evaluations[0],
+        **columns,  # type: ignore[arg-type]
+        question=np.array(question, dtype=object),
+        groups=groups | {"task": np.array(task, dtype=object)},
+        option_proba=None,
+        gold=None,
+        task=None,
+        notes=tuple(notes),
+    )
+    return every._identified(tuple(fingerprints))
+
+
+def _is_repeated(evaluation: Evaluation) -> bool:
+    if evaluation.format == TABLE:
+        return bool(evaluation.repeat.any())
+    return evaluation.n_questions < len(evaluation)
+
+
+def _compact(codes: np.ndarray) -> np.ndarray:
+    """Return codes without gaps, in the same order."""
+    seen = np.bincount(codes) > 0
+    return codes if seen.all() else (np.cumsum(seen) - 1)[codes]
+
+
+def safe_stem(path: Path) -> str:
+    """Return the name of a file or folder without its suffix, for a figure."""
+    return re.sub(r"\.(json|jsonl|csv|tsv|eval|parquet)$", "", path.name) or "report"

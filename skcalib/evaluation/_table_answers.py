@@ -1,0 +1,511 @@
+"""Plain tables as evaluations: one row per answer, or one column per system."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from .._errors import Marked, ParameterError, parameter
+from ._columns import Fractions, Names, Outcomes
+from ._evaluation import Evaluation, statuses
+from ._files import Options, Source
+from ._tables import OF_OPTIONS, USUAL, Column, Table, open_table
+from ._values import choose, file_error, none_of, numbered_repeats
+
+NAME = "table"
+
+# In the records of some harnesses this is the right option, not whether it was chosen.
+_TARGET = "target"
+# Beside a probability, a confidence may be another number.
+_CONFIDENCE = ("confidence", "conf")
+
+# Columns that are never systems.
+_NO_SYSTEMS = frozenset(
+    [
+        *("question_id", "qid", "sample_id", "item_id", "doc_id", "id", "question"),
+        *("item", "task_id", "index", "row", "epoch", "trial", "repeat", "sample"),
+        *("y_proba", "y_prob", "proba", "probability", "prob", "confidence", "conf"),
+        *("y_true", "label", "gold", "truth", "answer", "target", "model", "system"),
+    ]
+)
+
+# Number of rows used to decide whether a column contains scores.
+_N_LOOKED_AT = 2000
+
+# Roles of the columns that distinguish questions of the same name.
+_IDENTIFYING = ("answer", "prompt")
+
+# Entries of an object that are scores of one system and not names of systems.
+_ONE_SCORE = (*USUAL["right"], "score")
+
+# Columns that a note names.
+_N_NAMED = 10
+
+# Beginning of the note on the systems of a table in wide form.
+SYSTEMS_NOTE = "The systems are the columns"
+
+
+def claims(source: Source) -> bool:
+    """Return whether the file may be a plain table, if no harness wrote it."""
+    return source.kind in ("text", "parquet") or isinstance(source.first_row, dict)
+
+
+def read(source: Source, options: Options) -> Evaluation:
+    """Return the evaluation in a table."""
+    every, systems = _read_long(open_table(source), options)
+    if systems is None:
+        return every
+    model = choose(options.model, systems, option="model", what="system")
+    return _of_one_model(every, systems, model)
+
+
+def read_systems(
+    source: Source, options: Options, systems: Sequence[str] | None, gold: str | None
+) -> dict[str, Evaluation]:
+    """Return the evaluation of each system of a table."""
+    table = open_table(source)
+    if gold is not None and gold == options.columns.get("question"):
+        raise _two_roles(gold, "question", "gold")
+    model = options.columns.get("model") or next(iter(table.usual("model")), None)
+    if model is None:
+        wide = _read_wide(table, options, systems, gold)
+        if wide:
+            return wide
+    else:
+        options = replace(options, columns={**options.columns, "model": model})
+    if gold is not None:
+        raise no_answers(source, gold)
+    every, system = _read_long(table, options, identifies=True)
+    if system is None:
+        return {source.path.stem: every}
+    names = system.tolist()
+    if "" in names:
+        raise file_error(
+            f"must name the system of each row in column {model!r}. Got an empty cell "
+            f"in row {names.index('') + 1} of {table.path.name}."
+        )
+    # The table is read once, also if it has many systems.
+    wanted = chosen_systems(list(dict.fromkeys(names)), systems)
+    return {name: _of_one_model(every, system, name) for name in wanted}
+
+
+def no_answers(source: Source, gold: str) -> ParameterError:
+    return ParameterError(
+        "gold",
+        "applies to plain tables with one column of answers per system. Got "
+        f"{gold!r} for {source.path.name}.",
+    )
+
+
+def chosen_systems(names: list[str], systems: Sequence[str] | None) -> list[str]:
+    """Return the systems that the user chose among some names, or all."""
+    for name in systems or ():
+        if name not in names:
+            raise ParameterError(
+                "systems", f"must name systems of the file. {none_of(name, names)}"
+            )
+    return names if systems is None else list(systems)
+
+
+def _two_roles(name: str, one: str, other: str) -> ParameterError:
+    return ParameterError(
+        "columns",
+        f"must name different columns for {one} and {other}. Got {name!r} for both.",
+    )
+
+
+def _identifying(table: Table, question: str | None) -> dict[str, Names]:
+    """Return the columns of right answers and of prompts, by their role."""
+    found = {}
+    for role in _IDENTIFYING if question is not None else ():
+        name = next(iter(table.usual(role)), None)
+        if name not in (None, question):
+            found[role] = Names(str(name))
+    return found
+
+
+def _fingerprints(
+    question: np.ndarray, columns: dict[str, Names]
+) -> tuple[dict[str, str], ...]:
+    """Return the right answer and the prompt of each question, as far as known."""
+    found: list[dict[str, str]] = [{} for _ in _IDENTIFYING]
+    for known, role in zip(found, _IDENTIFYING, strict=True):
+        if role in columns:
+            pairs = zip(question.tolist(), columns[role].finish().tolist(), strict=True)
+            known.update((name, value) for name, value in pairs if value)
+    return tuple(found)
+
+
+def _evaluation(
+    question: np.ndarray | None, score: np.ndarray, **properties: Any
+) -> Evaluation:
+    """Return the evaluation of scores; without names, rows number the questions."""
+    if question is None:
+        question = np.arange(score.size)
+    properties.setdefault("proba", np.full(score.size, np.nan))
+    return Evaluation(
+        question=question,
+        repeat=_repeats(question),
+        score=score,
+        status=statuses(score),
+        format=NAME,
+        **properties,
+    )
+
+
+def _repeats(question: np.ndarray) -> np.ndarray:
+    """Return the number of earlier rows of the same question, for each row."""
+    if question.dtype != object:  # numbers of rows
+        return np.zeros(question.size, dtype=np.int64)
+    # Hashes need less memory than a table of millions of names.
+    hashes = np.fromiter(map(hash, question.tolist()), np.int64, question.size)
+    hashes.sort()
+    if (hashes[1:] != hashes[:-1]).all():
+        return np.zeros(question.size, dtype=np.int64)
+    return np.array(numbered_repeats(question.tolist()), dtype=np.int64)
+
+
+def _of_one_model(
+    every: Evaluation, systems: np.ndarray, model: str | None
+) -> Evaluation:
+    """Return the rows of one system of a table that names the system of each row."""
+    part = every.take(systems == model)
+    part = replace(part, model=model, repeat=_repeats(part.question))
+    return part._identified(every._fingerprints)
+
+
+def _read_long(
+    table: Table, options: Options, identifies: bool = False
+) -> tuple[Evaluation, np.ndarray | None]:
+    """Return all rows of a table, and the system of each row if a column names it.
+
+    If `identifies`, right answers and prompts are read, too.
+    """
+    options.reject("plain tables", "filter", "split")
+    roles, notes = _roles(table, options)
+    if options.model is not None and "model" not in roles:
+        raise ParameterError(
+            "model",
+            "does not apply to a table without a column of systems. Got "
+            f"{options.model!r}, and the columns of {table.path.name} are "
+            f"{', '.join(table.names)}.",
+        )
+    score = Outcomes(roles["score"], options.pos_label)
+    columns: dict[str, Column] = {roles["score"]: score}
+    proba = None
+    if "proba" in roles:
+        # The probabilities are of the options, not of the label that counts as right.
+        is_largest = _is_of_options(roles["proba"]) and options.pos_label is None
+        proba = Fractions(roles["proba"], options.percent, is_largest)
+        columns[roles["proba"]] = proba
+    texts = [(role, roles[role]) for role in ("question", "model") if role in roles]
+    for role, name in [*texts, *(("groups", name) for name in options.groups)]:
+        if not isinstance(columns.setdefault(name, Names(name)), Names):
+            raise _two_roles(name, "score" if name == roles["score"] else "proba", role)
+    known = _identifying(table, roles.get("question")) if identifies else {}
+    table.read([*columns.values(), *known.values()], options.verbose)
+    for name, column in columns.items():
+        if options.missing == "error" and column.first_missing is not None:
+            raise ParameterError(
+                "missing",
+                f"must be 'keep' if cells are empty or NaN. Got an empty cell of "
+                f"{name!r} in line {column.first_missing} of {table.path.name}.",
+            )
+    found = {name: column.finish() for name, column in columns.items()}
+    more = {} if proba is None else {"proba": found[proba.name]}
+    evaluation = _evaluation(
+        found.get(roles.get("question", "")),
+        found[score.name],
+        groups={name: found[name] for name in options.groups},
+        notes=(*notes, *(() if proba is None else proba.notes)),
+        **more,
+    )
+    evaluation._identified(_fingerprints(evaluation.question, known))
+    return evaluation, found.get(roles.get("model", ""))
+
+
+def _is_of_options(name: str) -> bool:
+    return name.lower().strip() == OF_OPTIONS
+
+
+def _roles(table: Table, options: Options) -> tuple[dict[str, str], list[str]]:
+    """Return the column of each role (score, proba, question, model), and notes."""
+    roles = dict(options.columns)
+    if options.score is not None:
+        roles.setdefault("score", options.score)
+    table.check(roles.values())
+    table.check(options.groups, "groups")
+    notes: list[str] = []
+    if "score" not in roles:
+        roles["score"] = _truth(table, notes)
+    usual = {
+        "proba": table.named(_proba_names(table, options)),
+        "question": table.usual("question"),
+        "model": table.usual("model"),
+    }
+    for role, names in usual.items():
+        if role in roles:
+            continue
+        found = [name for name in names if name not in roles.values()]
+        if role != "question":
+            found = [name for name in found if name not in options.groups]
+        if found:
+            roles[role] = found[0]
+        if role == "proba" and len(found) > 1:
+            notes.append(_probability_note(*found))
+    if roles.get("proba") == roles["score"]:
+        raise _two_roles(roles["score"], "score", "proba")
+    return roles, notes
+
+
+def _proba_names(table: Table, options: Options) -> tuple[str, ...]:
+    """Return the names of columns of probabilities, the preferred ones first.
+
+    The probabilities of several options are read instead of a confidence. They are of
+    the options, so they are not read if a label counts as right.
+    """
+    names = USUAL["proba"]
+    if options.pos_label is not None or not table.named(_CONFIDENCE):
+        return names
+    k = names.index(_CONFIDENCE[0])
+    return (*names[:k], OF_OPTIONS, *names[k:])
+
+
+def _probability_note(read: str, *others: str) -> str:
+    what = repr(read)
+    if _is_of_options(read):
+        what = f"the largest of {read!r} in each row"
+    note = f"The probability is {what}, not {', '.join(map(repr, others))}."
+    unread = [name for name in others if name.lower().strip() in _CONFIDENCE]
+    if unread:
+        note += (
+            f" Beside a probability, {unread[0]!r} may measure the shape of a "
+            "distribution instead of the chance that the answer is right."
+        )
+    return note
+
+
+def _truth(table: Table, notes: list[str]) -> str:
+    """Return the column that says whether an answer is right."""
+    right = table.usual("right")
+    labels = table.named([*USUAL["label"], _TARGET])
+    found = right or labels
+    problem = "must name the column that says whether an answer is right"
+    if not found:
+        known = ", ".join([*USUAL["right"], *USUAL["label"]])
+        problem += (
+            f", since no column of {table.path.name} has a known name ({known}). Its "
+            f"columns are {', '.join(table.names)}.{parameter('_metric', '')}"
+        )
+        raise ParameterError("columns", problem)
+    if len(found) > 1:
+        several = ", ".join(map(repr, found))
+        raise ParameterError("columns", f"{problem}, since {several} are possible.")
+    if found[0].lower().strip() == _TARGET:
+        raise ParameterError(
+            "columns",
+            f"{problem}. {found[0]!r} may be this column, or say which option is the "
+            "right one, as in the records of lm-evaluation-harness.",
+        )
+    if right and labels:
+        others = ", ".join(map(repr, labels))
+        notes.append(f"The score is {found[0]!r}, not {others}.")
+    return found[0]
+
+
+class _MaybeScores(Outcomes):
+    """Outcomes, unless one of the first cells is something else.
+
+    With `pos_label`, `labelled` has the outcomes that are meant.
+    """
+
+    def __init__(self, name: str, pos_label: str | None):
+        super().__init__(name, None)
+        self.labelled = self if pos_label is None else Outcomes(name, pos_label)
+        self.is_other = False
+        self._n_read = 0
+
+    def add(self, cells: Sequence[Any], lines: Sequence[int]) -> None:
+        """Read the cells of a chunk, if the earlier ones were scores."""
+        try:
+            if not self.is_other:
+                super().add(cells, lines)
+        except ValueError:
+            if self._n_read >= _N_LOOKED_AT:
+                raise
+            self.is_other = True
+        if self.labelled is not self:
+            self.labelled.add(cells, lines)
+        self._n_read += len(lines)
+
+
+def _read_wide(
+    table: Table, options: Options, systems: Sequence[str] | None, gold: str | None
+) -> dict[str, Evaluation]:
+    """Return the systems of a table with one column per system; none of another table.
+
+    If `systems` is None, columns of numbers in [0, 1] are systems, or with `gold`,
+    columns that contain right answers.
+    """
+    taken = {*options.columns.values(), *options.groups, gold}
+    free = [name for name in table.names if name not in taken]
+    names = _candidates(table, free, options, systems, gold)
+    if names is None:
+        return {}
+    question = options.columns.get("question")
+    usual = next(iter(table.usual("question")), None)
+    if question is None and usual not in (*names, gold):
+        question = usual
+    texts = {n: Names(n) for n in (*options.groups, question, gold) if n is not None}
+    known = _identifying(table, question)
+    # All columns that may be systems are read at once, and others are left out then.
+    columns = {name: _reader(name, options, systems, gold) for name in names}
+    table.read([*texts.values(), *known.values(), *columns.values()], options.verbose)
+    found = {name: column.finish() for name, column in texts.items()}
+    constant: dict[str, float] = {}
+    if gold is not None:
+        scores = _right_answers(table, columns, gold, found[gold], systems)
+    elif systems is None:
+        scores, constant = _scores(table, columns)
+    else:
+        scores = {name: column.finish() for name, column in columns.items()}
+    left = [name for name in free if name not in scores and name != question]
+    notes = () if systems is not None else (_note(list(scores), left, constant),)
+    groups = {name: found[name] for name in options.groups}
+    if not scores:
+        return {}
+    score = next(iter(scores.values()))
+    base = _evaluation(found.get(question or ""), score, groups=groups, notes=notes)
+    fingerprints = _fingerprints(base.question, known)
+    evaluations = {}
+    for name, score in scores.items():
+        part = replace(base, score=score, status=statuses(score), model=name)
+        if np.isnan(score).any():  # questions that the system was not asked
+            part = part.take(~np.isnan(score))
+        evaluations[name] = part._identified(fingerprints)
+    return evaluations
+
+
+def _candidates(
+    table: Table,
+    free: list[str],
+    options: Options,
+    systems: Sequence[str] | None,
+    gold: str | None,
+) -> list[str] | None:
+    """Return the columns that may be systems; None for a table of one system."""
+    if systems is not None:
+        names = chosen_systems(free, systems)
+        if not names:
+            raise ParameterError("systems", "must name systems of the file. Got none.")
+    elif (
+        "score" in options.columns
+        or options.score is not None
+        or gold is None
+        and table.usual("right", "label")
+    ):
+        return None
+    else:
+        names = [name for name in free if name.lower().strip() not in _NO_SYSTEMS]
+    options.reject("plain tables", "filter", "split")
+    table.check(options.columns.values())
+    table.check(options.groups, "groups")
+    table.check([] if gold is None else [gold], "gold")
+    return names
+
+
+def _reader(
+    name: str, options: Options, systems: Sequence[str] | None, gold: str | None
+) -> Names | Outcomes:
+    if gold is not None:
+        return Names(name)
+    if systems is None:
+        return _MaybeScores(name, options.pos_label)
+    return Outcomes(name, options.pos_label)
+
+
+def _right_answers(
+    table: Table,
+    columns: dict[str, Any],
+    gold: str,
+    right: np.ndarray,
+    systems: Sequence[str] | None,
+) -> dict[str, np.ndarray]:
+    """Return whether the answers in columns are right; NaN for an empty cell.
+
+    If `systems` is None, columns are left out unless at least half of their cells are
+    possible right answers.
+    """
+    possible = set(right.tolist()) - {""}
+    scores = {}
+    for name, column in columns.items():
+        given = column.finish()
+        texts = [text for text in given.tolist() if text]
+        n_possible = sum(text in possible for text in texts)
+        if systems is not None or 2 * n_possible > len(texts):
+            scores[name] = np.where(given == "", np.nan, given == right)
+    if not scores:
+        raise ParameterError(
+            "gold",
+            "must name a column of right answers that other columns contain too. Got "
+            f"{gold!r}, and no other column of {table.path.name} has these answers in "
+            "half of its cells.",
+        )
+    return {name: score.astype(np.float64) for name, score in scores.items()}
+
+
+def _scores(
+    table: Table, columns: dict[str, Any]
+) -> tuple[dict[str, np.ndarray], dict[str, float]]:
+    """Return the columns of scores, and the number of each constant column.
+
+    A column with the same number in each row, such as a temperature, has no scores,
+    unless the number is 0 or 1, as for a system that is always wrong or always right.
+    """
+    scores, constant = {}, {}
+    for name, column in columns.items():
+        values = np.empty(0) if column.is_other else column.finish()
+        values = values[np.isfinite(values)]
+        if not values.size:
+            continue
+        # A system that is always wrong or always right is not a setting.
+        if (values == values[0]).all() and values[0] not in (0, 1):
+            constant[name] = float(values[0])
+        else:
+            scores[name] = column.labelled.finish()
+    if len(scores) < 2:
+        return {}, {}
+    found = list(scores)
+    # Scores inside an object may be several scores of one system.
+    nested = [name for name in found if name.lower().rpartition(".")[2] in _ONE_SCORE]
+    if any("." in name for name in nested):
+        found = nested if len(nested) > 1 else found
+        raise ParameterError(
+            "systems",
+            f"must name the columns of the systems, or {parameter('score')} the column "
+            f"of one system. {_listed(map(repr, found))} of {table.path.name} may be "
+            f"the scores of {len(found)} systems or {len(found)} scores of one system.",
+        )
+    return scores, constant
+
+
+def _note(found: list[str], left: list[str], constant: dict[str, float]) -> str:
+    note = f"{SYSTEMS_NOTE} {_listed(map(repr, found))}."
+    if left:
+        named = (
+            f"{name!r} ({constant[name]:g} in each row)"
+            if name in constant
+            else repr(name)
+            for name in left
+        )
+        note += f" Not taken as systems: {_listed(named)}."
+    return Marked(f"{note} Choose others with {parameter('systems')}.")
+
+
+def _listed(names: Iterable[str]) -> str:
+    every = list(names)
+    more = len(every) - _N_NAMED
+    return ", ".join(every[:_N_NAMED]) + (f" and {more} more" if more > 0 else "")
