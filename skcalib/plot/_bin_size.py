@@ -19,6 +19,7 @@ from ..metrics._size_curves import (
     check_sizes,
     curve_of_sizes,
     doubling_sizes,
+    range_text,
 )
 from ._base import (
     MARKERS,
@@ -529,7 +530,7 @@ class BinSizeDisplay(ModelsDisplay):
     def _lines(self) -> list[str]:
         names = ["plug-in" if n is None else n for n in self._of_each("name")]
         lines = zip(names, self._curves(), strict=True)
-        return [f"{name}; {curve._sizes()}" for name, curve in lines]
+        return [f"{name}; {range_text(*_sizes(curve))}" for name, curve in lines]
 
     def _in_words(self) -> list[str]:
         return [
@@ -539,10 +540,17 @@ class BinSizeDisplay(ModelsDisplay):
         ]
 
 
+def _sizes(curve: Any) -> tuple[np.ndarray, str]:
+    """Return the sizes of a curve, and what they are."""
+    if isinstance(curve, BinSizeCurve):
+        return curve.bin_size, "bin size"
+    return curve.sample_size, "sample size"
+
+
 def _values(curve: Any, squared: bool, debiased: bool) -> tuple[Any, Any, Any]:
     """Return sizes, and plug-in and debiased errors of shape (n_sizes, n_repeats)."""
     # A curve over bin sizes has one value per size, others one per subsample.
-    size = curve.bin_size if isinstance(curve, BinSizeCurve) else curve.sample_size
+    size, _ = _sizes(curve)
     order = np.argsort(size, kind="stable")
     both = curve.plug_in, curve.debiased
     if squared:
