@@ -379,8 +379,8 @@ class ReliabilityDisplay(ModelsDisplay):
         models = pairs_of_predictions(
             y_true, y_proba, name, multi_class, labels, pos_label, sample_weight, groups
         )
-        binning = check_binning(bin_size, n_bins, strategy)
-        return cls._draw(models, binning, confidence_level, ax, plot_params)
+        bins = bin_size, n_bins, strategy
+        return cls._draw(models, bins, confidence_level, ax, plot_params)
 
     @classmethod
     @public
@@ -461,8 +461,8 @@ class ReliabilityDisplay(ModelsDisplay):
         """
         found = ask_estimators(estimator, X, y, query, name, multi_class, pos_label)
         models = pairs_of_models(found, y, sample_weight, groups)
-        binning = check_binning(bin_size, n_bins, strategy)
-        return cls._draw(models, binning, confidence_level, ax, plot_params)
+        bins = bin_size, n_bins, strategy
+        return cls._draw(models, bins, confidence_level, ax, plot_params)
 
     @classmethod
     @public
@@ -542,19 +542,20 @@ class ReliabilityDisplay(ModelsDisplay):
         """
         found = ask_folds(cv_results, X, y, query, name, multi_class, pos_label)
         models = pairs_of_models(found, y, sample_weight, groups)
-        binning = check_binning(bin_size, n_bins, strategy)
-        return cls._draw(models, binning, confidence_level, ax, plot_params)
+        bins = bin_size, n_bins, strategy
+        return cls._draw(models, bins, confidence_level, ax, plot_params)
 
     @classmethod
     def _draw(
         cls,
         models: list[tuple[Any, Pairs]],
-        binning: Binning,
+        bins: tuple[Any, Any, Any],
         confidence_level: float,
         ax: Any,
         plot_params: Mapping[str, Any],
     ) -> ReliabilityDisplay:
         """Compute the numbers of each model from its pairs, and draw them."""
+        binning = check_binning(*bins)
         level = check_fraction(confidence_level, name="confidence_level")
         # The curve may have any bins, the interval is valid in automatic bins only.
         errors = [interval_of_pairs(pairs, AUTOMATIC, level) for _, pairs in models]
@@ -630,8 +631,8 @@ class ReliabilityDisplay(ModelsDisplay):
         display : ReliabilityDisplay
             The display itself.
         """
-        level = check_fraction(confidence_level, name="confidence_level")
         _check_bars(interval)
+        level = check_fraction(confidence_level, name="confidence_level")
         models = self._models(name)
         styles = line_styles(curve_kwargs, len(models), name="curve_kwargs")
         diagonal = line_style(diagonal_kwargs, name="diagonal_kwargs")
@@ -648,9 +649,9 @@ class ReliabilityDisplay(ModelsDisplay):
             self._draw_model(model, style, interval, level, n_bands)
             for model, style in zip(models, styles, strict=True)
         ]
+        _draw_legend(ax)
         shown = as_shown(*zip(*drawn, strict=True))
         self.line_, self.bar_, self.count_, self.band_ = shown
-        _draw_legend(ax)
         return self
 
     def _draw_model(
