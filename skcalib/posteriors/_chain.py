@@ -86,7 +86,9 @@ class Chain:
         """Divide sequences into blocks, where each token needs `cost` numbers."""
         size = np.cumsum(self.packing.lengths[sequences] * cost) // BLOCK
         cuts = np.flatnonzero(np.diff(size)) + 1
-        yield from filter(np.size, np.split(sequences, cuts))
+        for part in np.split(sequences, cuts):
+            if part.size:
+                yield part
 
     def raise_impossible(self, sequence: int) -> NoReturn:
         """Raise an error for a sequence without an allowed path."""
@@ -319,9 +321,9 @@ def _lost(chain: Chain, run: Forward) -> np.ndarray:
     are exactly the reachable tags.
     """
     packing, tiny = chain.packing, _TINY[chain.dtype]
-    least_scale, least_final = (np.min(x, initial=1) for x in (run.scale, run.final))
+    least_scale = np.min(run.scale, initial=1)
     # A smallest entry is at least this product before scaling.
-    if run.least * least_scale >= tiny and least_final >= tiny:
+    if run.least * least_scale >= tiny and np.min(run.final, initial=1) >= tiny:
         return np.zeros(0, dtype=np.intp)  # the usual case
     found = np.zeros(packing.lengths.size, dtype=bool)
     found[packing.sequence[~(run.scale >= tiny)]] = True
@@ -343,20 +345,6 @@ def _lost(chain: Chain, run: Forward) -> np.ndarray:
         allowed &= ~enough[rows]
         found[packing.sequence[rows[allowed.any(axis=1)]]] = True
     return np.flatnonzero(found)
-
-
-def partition(chain: Chain, run: Forward) -> np.ndarray:
-    """Return log Z of each sequence; the value of a lost sequence is arbitrary."""
-    packing = chain.packing
-    with np.errstate(divide="ignore"):
-        # theory, (L4), right; each maximum that was divided out is added again
-        each = np.log(run.scale, dtype=np.float64) + run.shift
-        last = np.log(run.final, dtype=np.float64)
-    total = sums(each, packing.sequence, packing.lengths.size)
-    total += np.maximum(packing.lengths - 1, 0) * top(chain.transition)
-    ranked = packing.rank[: run.final.size]
-    total[ranked] += last + top(chain.start) + top(chain.end)
-    return total
 
 
 def backward(
@@ -464,8 +452,16 @@ def log_backward(chain: Chain, local: np.ndarray) -> np.ndarray:
 
 def log_partition(chain: Chain) -> np.ndarray:
     """Return log Z of each sequence."""
+    packing = chain.packing
     run, missing = forward(chain)
-    total = partition(chain, run)
+    with np.errstate(divide="ignore"):
+        # theory, (L4), right; each maximum that was divided out is added again
+        each = np.log(run.scale, dtype=np.float64) + run.shift
+        last = np.log(run.final, dtype=np.float64)
+    total = sums(each, packing.sequence, packing.lengths.size)
+    total += np.maximum(packing.lengths - 1, 0) * top(chain.transition)
+    ranked = packing.rank[: run.final.size]
+    total[ranked] += last + top(chain.start) + top(chain.end)
     if missing.size:
         total[missing] = log_forward(chain.subset(missing))[2]
     return total
@@ -946,7 +942,8 @@ def sample(chain: Chain, n_samples: int, rng: np.random.Generator) -> np.ndarray
     Each sample uses one uniform number per token, in the order of the tokens. The
     result therefore does not depend on the division into blocks.
     """
-    packing, (run, missing) = chain.packing, forward(chain)
+    packing = chain.packing
+    run, missing = forward(chain)
     small, again = chain.subset(missing), chain.tokens(missing)
     in_logs = log_forward(small)[0] if missing.size else None
     back, end = run.transition.T.copy(), np.exp(chain.end - top(chain.end))

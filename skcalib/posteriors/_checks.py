@@ -5,7 +5,7 @@ Structures are tag paths, pairs and spans of tags, and sets of mentions.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from typing import Any, NoReturn, Self
 import numpy as np
 from scipy import sparse
 
-from .._clusterings import each_entry
+from .._clusterings import check_entries, each_entry
 from .._errors import ParameterError, ParameterTypeError
 from .._validation import (
     as_array,
@@ -29,17 +29,13 @@ from .._validation import (
 MOST_SCORE = np.float64(1e300)
 
 
-def entries_of(values: Any, name: str, expected: str) -> list[Any]:
+def entries_of(values: Any, name: str, what: str, of: str) -> list[Any]:
     """Return the arrays in a list with one array for each sequence or document."""
     if sparse.issparse(values):
         as_array(values, name=name)  # raises an error
-    is_table = isinstance(values, (Mapping, Set)) or hasattr(values, "columns")
-    if is_table or not is_collection(values):
-        raise ParameterTypeError(
-            name,
-            f"must be a list with {expected}. Got {type(values).__name__} "
-            f"{values!r:.50}.",
-        )
+    if is_collection(values) and not hasattr(values, "__len__"):  # a generator
+        values = list(values)
+    check_entries(values, None, of, name, what)
     return list(values)
 
 
@@ -155,7 +151,7 @@ def _stacked(
     name = "log_emission"
     parts = []
     size = []
-    for i, part in enumerate(entries_of(values, name, "an array for each sequence")):
+    for i, part in enumerate(entries_of(values, name, "an array for", "sequence")):
         rows = as_scores(part, name, dtype, f"sequence {i}")
         size.append(len(rows) if rows.ndim and rows.size else 0)
         if not rows.size:
@@ -267,7 +263,7 @@ def _must_be(value: float) -> str:
 
 def as_antecedent_scores(values: Any) -> list[np.ndarray]:
     """Return the score matrix of each document, a copy with -inf above the diagonal."""
-    parts = entries_of(values, "log_scores", "a square array for each document")
+    parts = entries_of(values, "log_scores", "a square array for", "document")
     return [_as_square(part, i) for i, part in enumerate(parts)]
 
 

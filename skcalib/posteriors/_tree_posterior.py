@@ -36,7 +36,7 @@ from ._tree_algorithms import best_tree, sample
 
 def as_arc_scores(values: Any) -> list[np.ndarray]:
     """Return the scores of each sentence, a copy with -inf in a word's own column."""
-    parts = entries_of(values, "log_scores", "an array for each sentence")
+    parts = entries_of(values, "log_scores", "an array for", "sentence")
     return [_as_arcs(part, i) for i, part in enumerate(parts)]
 
 

@@ -429,7 +429,7 @@ class AttributeIndex:
 
     def _from_sparse(self, sentences: list[Any]) -> sparse.csr_array:
         # Concatenate the arrays of all sentences. Making a matrix per sentence would
-        # take longer than all other steps together.
+        # take longer than all other steps together; scipy's vstack is slow as well.
         parts = list(map(_as_csr, sentences))
         weights = np.concatenate(list(map(attrgetter("data"), parts)))
         columns = np.concatenate(list(map(attrgetter("indices"), parts)))
