@@ -411,12 +411,13 @@ def _between(start: float, stop: float, size: int) -> np.ndarray:
 
 def _interval_size(rows: Sorted) -> int:
     """Return the bin size of the score interval for the given probabilities."""
-    values, first = rows.q, np.arange(rows.q.size)
-    if rows.total >= _ROUNDED:
+    if rows.total < _ROUNDED:
+        values, first = rows.q, np.arange(rows.q.size)
+    else:
         # The leading bits of a float are its exponent and its first binary digits.
         # Shifting the others out rounds down; adding 0.0 turns -0.0 into 0.0.
         shift = np.finfo(np.float64).nmant - _BITS
-        bits = (values + 0.0).view(np.int64)
+        bits = (rows.q + 0.0).view(np.int64)
         bits >>= shift
         first = first_of_each(bits)
         values = (bits[first] << shift).view(np.float64)

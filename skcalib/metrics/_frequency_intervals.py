@@ -43,10 +43,6 @@ def frequency_interval(
     if method == "normal":
         half = z * np.sqrt(p * (1 - p) / n)
         return np.maximum(p - half, 0), np.minimum(p + half, 1)
-    return _wilson(p, n, z)
-
-
-def _wilson(p: np.ndarray, n: np.ndarray, z: float) -> tuple[np.ndarray, np.ndarray]:
     # theory, (B1)
     scale = 1 + z**2 / n
     centre = (p + z**2 / (2 * n)) / scale

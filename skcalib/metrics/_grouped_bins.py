@@ -8,6 +8,10 @@ Let p be the share of a tie class that belongs to a bin. The mean over the order
 class replaces (sum r)^2 by (p sum r)^2 plus the variance of a draw without replacement.
 This is done both for the bin and for each group in it. Sums of squares of single rows
 cancel.
+
+Three things vary from sample to sample: the labels, the part of the error that is
+common to a group, and the choice of the groups. Leaving out one group at a time (the
+jackknife) measures all three.
 """
 
 from __future__ import annotations

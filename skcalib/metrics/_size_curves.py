@@ -35,6 +35,11 @@ class SizeCurve(Result):
         lists = {name: array.tolist() for name, array in self._arrays().items()}
         return lists | {name: getattr(self, name) for name in self._SETTINGS}
 
+    def _sizes(self) -> str:
+        """Return a text with the number of sizes and their range."""
+        name = self._ARRAYS[0]
+        return range_text(getattr(self, name), name.replace("_", " "))
+
     def _arrays(self) -> dict[str, np.ndarray]:
         arrays = {name: getattr(self, name) for name in self._ARRAYS}
         return {name: array for name, array in arrays.items() if array is not None}
@@ -150,7 +155,7 @@ class BinSizeCurve(SizeCurve):
     def __repr__(self) -> str:
         groups = "" if self.n_groups is None else f", n_groups={self.n_groups}"
         return (
-            f"BinSizeCurve({range_text(self.bin_size, 'bin size')}, "
+            f"BinSizeCurve({self._sizes()}, "
             f"norm={self.norm!r}, debias={self.debias}, n_pairs={self.n_pairs}{groups})"
         )
 
@@ -415,7 +420,7 @@ class SampleSizeCurve(SizeCurve):
 
     def __repr__(self) -> str:
         return (
-            f"SampleSizeCurve({range_text(self.sample_size, 'sample size')} "
+            f"SampleSizeCurve({self._sizes()} "
             f"of {self.n_rows} rows, {range_text(self.bin_size, 'bin size')}, "
             f"norm={self.norm!r}, debias={self.debias}, n_repeats={self.n_repeats})"
         )
