@@ -1,17 +1,13 @@
 """Paired tests of the difference between two or more systems on the same items."""
 
-from ._bootstrap_test import PairedBootstrapResult, paired_bootstrap_test
-from ._estimators import resample_training, significance_table
-from ._metric_comparison import compare_metrics
-from ._score_comparison import ScoreComparison, compare_scores
-from ._swap_tests import (
-    McNemarResult,
-    PermutationTestResult,
-    mcnemar_test,
-    permutation_test,
+from ._experiments import (
+    TestSizeCurve,
+    borderline_threshold,
+    resample_training,
+    test_size_curve,
 )
-from ._system_comparison import SystemComparison, compare_systems
-from ._test_size import TestSizeCurve, borderline_threshold, test_size_curve
+from ._score_comparison import ScoreComparison, compare_metrics, compare_scores
+from ._system_comparison import SystemComparison, compare_systems, significance_table
 from ._translation import (
     bleu,
     bleu_statistics,
@@ -19,6 +15,14 @@ from ._translation import (
     chrf_statistics,
     ter,
     ter_statistics,
+)
+from ._two_systems import (
+    McNemarResult,
+    PairedBootstrapResult,
+    PermutationTestResult,
+    mcnemar_test,
+    paired_bootstrap_test,
+    permutation_test,
 )
 
 __all__ = [
