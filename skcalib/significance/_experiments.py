@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import combinations, permutations
 from numbers import Integral, Real
 from typing import Any, NamedTuple
@@ -233,11 +233,7 @@ class TestSizeCurve(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the arrays and settings as a dict of lists and numbers."""
-        settings = ("alpha", "n_pairs", "n_repeats")
-        return {
-            **{name: plain(value) for name, value in self._columns().items()},
-            **{name: getattr(self, name) for name in settings},
-        }
+        return {each.name: plain(getattr(self, each.name)) for each in fields(self)}
 
     def _columns(self) -> dict[str, Any]:
         names = ("size", "threshold", "n_borderline", "mean_pvalue", "power")

@@ -405,7 +405,7 @@ def in_groups(
         index = as_groups(groups, len(systems[0]))
         assert index is not None
         n_groups = int(index.max()) + 1
-        systems = [_sum_groups(each, index, n_groups) for each in systems]
+        systems = [sum_groups(each, index) for each in systems]
     if len(systems[0]) < 2:
         unit = "items" if groups is None else "groups"
         raise ParameterError(
@@ -447,7 +447,7 @@ def check_statistics(stats: Any, statistic: str | Callable, *, name: str) -> np.
             f"item. Got shape {np.shape(stats)}.",
         )
     finite = np.asarray(np.isfinite(columns).all(axis=1))
-    _check_rows(finite, columns, "finite numbers", name)
+    check_rows(finite, columns, "finite numbers", name)
     _check_size(columns, name=name)
     if statistic in ("ratio", "f1"):
         _check_signs(columns, statistic, name=name)
@@ -486,10 +486,10 @@ def _check_signs(columns: np.ndarray, statistic: Any, *, name: str) -> None:
         least = np.minimum(columns[:, 1], columns[:, 2])
         good = (columns >= 0).all(axis=1) & (columns[:, 0] <= least * (1 + 1e-9))
         rule = "columns with 0 <= correct <= guessed and gold, in this order"
-    _check_rows(good, columns, rule, name)
+    check_rows(good, columns, rule, name)
 
 
-def _check_rows(good: np.ndarray, columns: np.ndarray, rule: str, name: str) -> None:
+def check_rows(good: np.ndarray, columns: np.ndarray, rule: str, name: str) -> None:
     """Raise an error that shows the first row that is not as the rule says."""
     if not good.all():
         row = int(good.argmin())
@@ -500,9 +500,9 @@ def _check_rows(good: np.ndarray, columns: np.ndarray, rule: str, name: str) -> 
         )
 
 
-def _sum_groups(columns: np.ndarray, index: np.ndarray, n_groups: int) -> np.ndarray:
-    """Return the sums of the rows of each group."""
-    return np.column_stack([np.bincount(index, x, n_groups) for x in columns.T])
+def sum_groups(columns: np.ndarray, index: np.ndarray) -> np.ndarray:
+    """Return the sums of the rows of each group, given the group of each row."""
+    return np.column_stack([np.bincount(index, x) for x in columns.T])
 
 
 @dataclass(frozen=True)
@@ -560,20 +560,24 @@ class Systems:
         )
 
 
-def check_systems(systems: Any, statistic: Any, groups: Any) -> Systems:
-    """Return the checked statistics of several systems, summed by group."""
-    systems, groups = systems_as_statistics(systems, groups)
-    check_metric_name(statistic)
+def check_named(systems: Any, what: str) -> None:
+    """Raise unless `systems` is a mapping of at least two names."""
     if not isinstance(systems, Mapping):
         raise ParameterTypeError(
             "systems",
-            "must be a mapping from names to statistics. Got "
-            f"{type(systems).__name__}.",
+            f"must be a mapping from names to {what}. Got {type(systems).__name__}.",
         )
     if len(systems) < 2:
         raise ParameterError(
             "systems", f"must contain at least two systems. Got {len(systems)}."
         )
+
+
+def check_systems(systems: Any, statistic: Any, groups: Any) -> Systems:
+    """Return the checked statistics of several systems, summed by group."""
+    systems, groups = systems_as_statistics(systems, groups)
+    check_metric_name(statistic)
+    check_named(systems, "statistics")
     names = list(systems)
     columns = [
         check_statistics(x, statistic, name=f"systems[{name!r}]")

@@ -31,7 +31,7 @@ from ..evaluation import (
     accuracy_interval,
     align_evaluations,
 )
-from ._paired_items import Metric, check_systems, groups_of
+from ._paired_items import Metric, check_named, check_systems, groups_of, sum_groups
 from ._sign_flips import SignedSum, as_integers, mcnemar_pvalues
 from ._system_comparison import Comparison, adjusted_pvalues, check_adjust, compared
 from ._tail_probabilities import as_pvalues
@@ -708,8 +708,8 @@ def _flipped_gains(
         score, step = whole
     if codes is not None:
         units, size = "groups", np.bincount(codes).astype(np.float64)
-        score = np.column_stack([np.bincount(codes, column) for column in score.T])
-    columns, method, rows = np.ascontiguousarray(score.T).astype(float), [], []
+        score = sum_groups(score, codes)
+    columns, method, rows = np.ascontiguousarray(score.T, dtype=np.float64), [], []
     for i, j in zip(*np.triu_indices(len(columns), 1), strict=True):
         difference = columns[j] - columns[i]
         pvalue, way, smallest = flipped_gain(difference, rng)
@@ -751,14 +751,7 @@ def _check_systems(
 
 
 def _check_arrays(systems: Any) -> tuple[list[str], np.ndarray]:
-    if not isinstance(systems, Mapping):
-        raise ParameterTypeError(
-            "systems", f"must be a mapping of names. Got {type(systems).__name__}."
-        )
-    if len(systems) < 2:
-        raise ParameterError(
-            "systems", f"must contain at least two systems. Got {len(systems)}."
-        )
+    check_named(systems, "scores")
     columns: list[np.ndarray] = []
     for name, values in systems.items():
         column = as_floats(values, name=f"systems[{name!r}]").astype(np.float64)

@@ -172,11 +172,10 @@ class IntegerSum:
         self.p = times / self.n
         self.top = self.n * int(self.places.max())
 
-    def tail(self, threshold: int, largest_window: int) -> float | None:
-        """Return P(S >= threshold), or None if this needs a larger window."""
-        # Python's integers do not overflow
-        # ceil((threshold - n low) / step)
-        place = -((self.n * self.low - threshold) // self.step)
+    def tail(self, largest_window: int) -> float | None:
+        """Return P(S >= 0), or None if this needs a larger window."""
+        # ceil(-n low / step); Python's integers do not overflow
+        place = -(self.n * self.low // self.step)
         return _lattice_tail(self.places, self.p, self.n, place, largest_window)
 
     def distances(self, largest_window: int) -> tuple[np.ndarray, np.ndarray] | None:
@@ -495,7 +494,7 @@ def exact_above(
     weights = _integer_weights(gain, sign, threshold)
     if weights is None:
         return None
-    return IntegerSum(weights, gain.times).tail(0, largest_window)
+    return IntegerSum(weights, gain.times).tail(largest_window)
 
 
 def _integer_weights(gain: LinearGain, sign: int, threshold: int) -> np.ndarray | None:

@@ -24,7 +24,7 @@ from .._validation import (
 )
 from ..evaluation import Evaluation
 from ._pair_tests import choose_test
-from ._paired_items import PairedItems, check_items, pair_as_statistics
+from ._paired_items import PairedItems, check_items, check_rows, pair_as_statistics
 from ._resamples import (
     check_n_resamples,
     drawn_p_value,
@@ -323,9 +323,9 @@ def paired_bootstrap_test(
     for others. The interval contains the gains t that are not rejected when x is
     replaced by x - t l, using the same flips. An end is infinite if no gain can be
     rejected on that side. Up to 65,536 flips are enumerated. The distribution of a sum
-    of integer differences is computed on a lattice. Otherwise flips are drawn, and if
-    fewer than 50 of them are extreme, the p-value is computed by a saddlepoint
-    approximation.
+    of integers, or of other multiples of a common number such as half points, is
+    computed on a lattice. Otherwise flips are drawn, and if fewer than 50 of them are
+    extreme, the p-value is computed by a saddlepoint approximation.
 
     *Choice of 'auto'*. The bootstrap treats the variance of the gain as known. This is
     a poor approximation if, for example, one document contains half of the rows. 'auto'
@@ -613,9 +613,9 @@ def permutation_test(
         Alternative hypothesis. 'greater' means that A is better.
     method : {'auto', 'exact', 'monte_carlo'}, default='auto'
         'exact' uses the distribution over all 2^n swaps. It is computed on a lattice
-        for sums of integers. Otherwise the swaps are enumerated, if at most 20 items
-        differ. 'auto' uses 'exact' if the computation is fast, and 'monte_carlo'
-        otherwise.
+        for sums of integers, and of other multiples of a common number such as half
+        points. Otherwise the swaps are enumerated, if at most 20 items differ. 'auto'
+        uses 'exact' if the computation is fast, and 'monte_carlo' otherwise.
     n_resamples : int, default=10_000
         Number of draws for 'monte_carlo'.
     groups : array-like of shape (n,), default=None
@@ -879,12 +879,5 @@ def _indicator(values: Any, *, name: str) -> np.ndarray:
             "must have shape (n,) and contain 0 or 1, or both must be integers. Got "
             f"shape {array.shape}.",
         )
-    wrong = ~((array == 0) | (array == 1))
-    if wrong.any():
-        row = int(wrong.argmax())
-        raise ParameterError(
-            name,
-            f"must contain 0 or 1. Got {array[row]:g} in row {row}, one of "
-            f"{int(wrong.sum())} such rows.",
-        )
+    check_rows((array == 0) | (array == 1), array, "0 or 1", name)
     return array.astype(bool)
