@@ -112,10 +112,8 @@ def borderline_threshold(
     (1.59, 21)
     """
     gain, pvalue = check_gains(gains, pvalues)
-    low = check_real(low, low=0, high=1, name="low")
-    high = check_real(high, low=low, high=1, name="high")
-    quantile = check_real(quantile, low=0, high=1, name="quantile")
-    found = threshold_of(gain, pvalue, low, high, quantile)
+    borderline = _check_borderline(low, high, quantile)
+    found = threshold_of(gain, pvalue, *borderline)
     if found.threshold is None:
         raise ParameterError(
             None,
@@ -129,6 +127,12 @@ def borderline_threshold(
             "of their gains. Compare more systems.",
         )
     return found
+
+
+def _check_borderline(low: Any, high: Any, quantile: Any) -> tuple[float, float, float]:
+    low = check_real(low, low=0, high=1, name="low")
+    high = check_real(high, low=low, high=1, name="high")
+    return low, high, check_real(quantile, low=0, high=1, name="quantile")
 
 
 def check_gains(gains: Any, pvalues: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -341,9 +345,7 @@ def test_size_curve(
     n_repeats = check_n_resamples(n_repeats, name="n_repeats")
     n_resamples = check_n_resamples(n_resamples)
     alpha = check_fraction(alpha, name="alpha")
-    low = check_real(low, low=0, high=1, name="low")
-    high = check_real(high, low=low, high=1, name="high")
-    quantile = check_real(quantile, low=0, high=1, name="quantile")
+    borderline = _check_borderline(low, high, quantile)
     shuffle = check_bool(shuffle, name="shuffle")
     rng = as_generator(random_state)
     checked = check_systems(systems, statistic, groups)
@@ -358,7 +360,7 @@ def test_size_curve(
             gain.append(found.gain)
             pvalue.append(found.pvalue)
         p = np.concatenate(pvalue)
-        threshold = threshold_of(np.concatenate(gain), p, low, high, quantile)
+        threshold = threshold_of(np.concatenate(gain), p, *borderline)
         rows.append((*threshold, float(p.mean()), float((p <= alpha).mean())))
     thresholds, n_borderline, mean_pvalue, power = zip(*rows, strict=True)
     return TestSizeCurve(

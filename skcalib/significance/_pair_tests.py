@@ -26,8 +26,7 @@ from ._paired_items import READY, PairedItems, Systems
 from ._resamples import (
     Extremes,
     drawn_p_value,
-    resample_counts,
-    sum_type,
+    iter_sums,
 )
 from ._sign_flips import FlippedGain
 from ._tail_probabilities import (
@@ -226,11 +225,8 @@ class PairTests:
     def _metric_of_resamples(self) -> Iterator[np.ndarray]:
         """Yield the metric of each system, (chunk, n_systems), in shared resamples."""
         n, n_systems, m = self.systems.columns.shape
-        columns = self.systems.columns.reshape(n, n_systems * m)
-        dtype = sum_type(columns)
-        columns = np.ascontiguousarray(columns, dtype=dtype)
-        for counts in resample_counts(n, self.n_resamples, self.rng, dtype=dtype):
-            sums = (counts @ columns).astype(np.float64).reshape(-1, n_systems, m)
-            metric = self.systems.metric.of_sums
-            values = [metric(sums[:, k])[0] for k in range(n_systems)]
+        columns, metric = self.systems.columns.reshape(n, -1), self.systems.metric
+        for flat in iter_sums(columns, self.n_resamples, self.rng):
+            sums = flat.reshape(-1, n_systems, m)
+            values = [metric.of_sums(sums[:, k])[0] for k in range(n_systems)]
             yield np.column_stack(values)

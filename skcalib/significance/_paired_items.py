@@ -519,19 +519,10 @@ class Systems:
     n_groups: int | None
 
     @property
-    def n_systems(self) -> int:
-        """Number of systems."""
-        return len(self.names)
-
-    @property
     def scores(self) -> np.ndarray:
         """Return the metric of each system."""
-        return np.array(
-            [
-                self.metric.value(column_sums(self.columns[:, k]))
-                for k in range(self.n_systems)
-            ]
-        )
+        systems = np.moveaxis(self.columns, 1, 0)
+        return np.array([self.metric.value(column_sums(each)) for each in systems])
 
     def ordered(self) -> Systems:
         """Return the same systems with sorted rows.

@@ -72,23 +72,27 @@ def resample_counts(
         yield chunk
 
 
+def iter_sums(
+    columns: np.ndarray, n_resamples: int, rng: np.random.Generator
+) -> Iterator[np.ndarray]:
+    """Yield the sums of the columns, of shape (chunk, m), in resamples of the rows.
+
+    Whole numbers are summed without rounding: in float32 while the sums stay below
+    2^24.
+    """
+    whole = columns.dtype.kind in "bui" or (columns == np.rint(columns)).all()
+    largest = float(np.abs(columns).max(initial=0)) * len(columns)
+    dtype = np.float32 if whole and largest < _EXACT_IN_FLOAT32 else np.float64
+    columns = np.ascontiguousarray(columns, dtype=dtype)
+    for counts in resample_counts(len(columns), n_resamples, rng, dtype=dtype):
+        yield (counts @ columns).astype(np.float64)
+
+
 def resample_sums(
     columns: np.ndarray, n_resamples: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Return the sums of the columns in each resample of the rows.
-
-    `columns` has shape (n, m), the result (n_resamples, m). Whole numbers are summed
-    without rounding: in float32 while the sums stay below 2^24.
-    """
-    n, m = columns.shape
-    dtype = sum_type(columns)
-    right = np.ascontiguousarray(columns, dtype=dtype)
-    sums = np.empty((n_resamples, m))
-    start = 0
-    for counts in resample_counts(n, n_resamples, rng, dtype=dtype):
-        sums[start : start + len(counts)] = counts @ right
-        start += len(counts)
-    return sums
+    """Return the sums of the columns in each resample, of shape (n_resamples, m)."""
+    return np.concatenate(list(iter_sums(columns, n_resamples, rng)))
 
 
 def resample_distinct_sums(
@@ -109,14 +113,6 @@ def resample_distinct_sums(
         counts = rng.multinomial(n, chance, min(step, n_resamples - start))
         sums[start : start + step] = counts.astype(np.float64) @ rows
     return sums
-
-
-def sum_type(columns: np.ndarray) -> Any:
-    if columns.dtype.kind in "bui" or (columns == np.rint(columns)).all():
-        largest = float(np.abs(columns).max(initial=0)) * len(columns)
-        if largest < _EXACT_IN_FLOAT32:
-            return np.float32
-    return np.float64
 
 
 def _fill_by_index(counts: np.ndarray, rng: np.random.Generator) -> None:

@@ -630,18 +630,7 @@ def compare_scores(
         raise ParameterError("groups", "must name at least two groups. Got one.")
     if n_groups == len(score):  # groups of one question are no groups
         codes = None
-    low, high = np.transpose(
-        [
-            _interval_of(
-                score[:, k],
-                None if samples is None else samples[k],
-                number[:, k],
-                codes,
-                level,
-            )
-            for k in range(len(names))
-        ]
-    )
+    low, high = _intervals(score, number, samples, codes, level)
     wins, losses = _wins_and_losses(score)
     if codes is None and bool(np.isin(score, (0, 1)).all()):
         moments = table_moments(wins, losses, len(score))
@@ -774,24 +763,27 @@ def _check_arrays(systems: Any) -> tuple[list[str], np.ndarray]:
     return [str(name) for name in systems], np.column_stack(columns)
 
 
-def _interval_of(
+def _intervals(
     score: np.ndarray,
-    samples: np.ndarray | None,
     number: np.ndarray,
+    samples: list[np.ndarray] | None,
     codes: np.ndarray | None,
     level: float,
-) -> tuple[float, float]:
-    if samples is None or (number == 1).all():
-        found = accuracy_interval(score, groups=codes, confidence_level=level)
-    else:
-        question = np.repeat(np.arange(score.size), number)
-        found = accuracy_interval(
-            samples,
-            questions=question,
-            groups=None if codes is None else codes[question],
-            confidence_level=level,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ends of the intervals of the mean scores."""
+    found = []
+    for k, values in enumerate(score.T):
+        questions, groups = None, codes
+        if samples is not None and (number[:, k] != 1).any():
+            values = samples[k]
+            questions = np.repeat(np.arange(len(score)), number[:, k])
+            groups = None if codes is None else codes[questions]
+        interval = accuracy_interval(
+            values, questions=questions, groups=groups, confidence_level=level
         )
-    return found.low, found.high
+        found.append((interval.low, interval.high))
+    low, high = np.array(found).T
+    return low, high
 
 
 @public

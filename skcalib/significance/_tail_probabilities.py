@@ -82,6 +82,19 @@ def sides(gain: Any, alternative: str) -> list[tuple[Any, int]]:
     return {"greater": [upper], "less": [lower]}.get(alternative, [upper, lower])
 
 
+def sum_of_tails(
+    gain: Any, alternative: str, tail: Callable[[Any, int], float | None]
+) -> float | None:
+    """Return the p-value from tail(threshold, sign), None if a tail is unknown."""
+    p = 0.0
+    for threshold, sign in sides(gain, alternative):
+        chance = tail(threshold, sign)
+        if chance is None:
+            return None
+        p += chance
+    return min(p, 1.0)
+
+
 def tilt(y: np.ndarray, p: np.ndarray) -> float:
     """Return theta with sum p y e^(theta y) = 0; y has both signs."""
     scale = float(np.abs(y).max())
@@ -474,16 +487,15 @@ def linear_p_value(
     """
     if alternative == "two-sided" and gain.total == 0:
         return 1.0
-    p = 0.0
-    for threshold, sign in sides(gain.total, alternative):
+
+    def tail(threshold: Any, sign: int) -> float | None:
         chance = above(gain, sign, threshold)
-        if chance is None:
-            return None
         # If only empty items are drawn, the metric is 0/0 and both systems score 0.
-        if sign * threshold > 0:
-            chance = max(chance - gain.chance_of_nothing, 0.0)
-        p += chance
-    return min(p, 1.0)
+        if chance is None or sign * threshold <= 0:
+            return chance
+        return max(chance - gain.chance_of_nothing, 0.0)
+
+    return sum_of_tails(gain.total, alternative, tail)
 
 
 def exact_above(
@@ -691,13 +703,7 @@ def surface_p_value(rows: np.ndarray, gain: float, alternative: str) -> float | 
     few = np.count_nonzero(rows.any(axis=1)) < _FEWEST_ITEMS
     if few or _n_denominators(rows) < _FEWEST_DENOMINATORS:
         return None
-    p = 0.0
-    for threshold, sign in sides(gain, alternative):
-        tail = surface_tail(rows, threshold, sign)
-        if tail is None:
-            return None
-        p += tail
-    return min(p, 1.0)
+    return sum_of_tails(gain, alternative, partial(surface_tail, rows))
 
 
 def _n_denominators(rows: np.ndarray) -> float:
