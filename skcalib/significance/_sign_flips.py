@@ -58,8 +58,9 @@ _BLOCK = 1 << 21
 # Sums that differ by at most this fraction of the sum of absolute values are ties.
 _TIE = 1e-11
 
-# If values occur at most this often on average, they are convolved one by one.
-_FEW_EACH = 7
+# Nanoseconds that decide how a distribution is computed: for a step of a convolution,
+# in addition to one for each sum, and for a value at a point of the lattice.
+_STEP_COST, _ANGLE_COST = 3000, 10
 
 # For rows that occur this often, the number of flips is drawn instead of each flip.
 _MANY = 16
@@ -285,7 +286,7 @@ def signed_sum_tails(
     if threshold == top:
         p = max(2.0**-n, TINY)
         return p, p
-    if n <= _FEW_EACH * values.size:
+    if n * (_STEP_COST + n_above) < _ANGLE_COST * length * values.size:
         return _convolved_tails(np.repeat(values, times) // (step // 2), n_above)
     v, t = values / step, threshold / step
     # theory, (P12)
@@ -418,7 +419,6 @@ class FlippedGain:
         self.gain = replace(
             gain, difference=difference, length=length, times=self.times
         )
-        self.total, self.whole = float(self.gain.total), float(self.gain.length_total)
         size = np.abs(difference)
         self.tie = _TIE * float(size @ self.times)
         # number of items or groups that a swap changes
@@ -519,7 +519,7 @@ class FlippedGain:
         else:
             extreme = beyond >= -self.tie
             if alternative == "two-sided":
-                extreme |= beyond <= self.tie - 2 * self.total
+                extreme |= beyond <= self.tie - 2 * float(self.gain.total)
         n_extreme = int(extreme.sum())
         # A p-value from few extreme draws has a large relative error.
         if n_extreme <= _FEWEST_EXTREME and alternative != "less":
@@ -553,7 +553,8 @@ class FlippedGain:
         """Return the interval of gains not rejected, consistent with the p-value."""
         above, length = sums.T
         # theory, (P10): the gains of the flipped rows and of the others
-        total, whole, least = self.total, self.whole, _TIE * self.whole
+        total, whole = float(self.gain.total), float(self.gain.length_total)
+        least = _TIE * whole
         first = _quotient(above, length, self.tie, least)
         second = _quotient(total - above, whole - length, self.tie, least)
         # rows without length and difference do not depend on the gain
