@@ -24,11 +24,10 @@ from scipy.stats import t as student
 from skcalib.evaluation import accuracy_interval, pass_at_k
 from skcalib.metrics._frequency_intervals import frequency_interval
 from skcalib.significance import bleu, bleu_statistics, compare_metrics, compare_scores
-from skcalib.significance._score_tests import (
-    flip_pvalue,
-    limits_of_gains,
+from skcalib.significance._score_comparison import (
+    flipped_gain,
     mcnemar_gains,
-    smallest_pvalue,
+    table_moments,
 )
 
 N_REPLICATES = 1000
@@ -97,14 +96,14 @@ def tests():
     for kind, cells in (("size", SIZE), ("power", POWER)):
         for n, p, q in cells:
             wins, losses, chance = tables(n, p, q)
-            pvalue = mcnemar_gains(np.zeros((n, 2)), wins, losses)[0]
+            pvalue = mcnemar_gains(wins, losses, n).pvalue
             row = {"kind": kind, "questions": n, "first": p, "second": q}
             row["skcalib"] = f"{chance[pvalue <= 0.05].sum():.4f}"
             for name, other in other_pvalues(wins, losses, n).items():
                 row[name] = f"{chance[other <= 0.05].sum():.4f}"
             rows.append(row)
     worst = max(
-        (float(chance[mcnemar_gains(np.zeros((n, 2)), w, x)[0] <= 0.05].sum()), n, d)
+        (float(chance[mcnemar_gains(w, x, n).pvalue <= 0.05].sum()), n, d)
         for n in (5, 8, 12, 17, 20, 30, 50, 100, 200)
         for d in np.arange(0.04, 0.97, 0.04)
         for w, x, chance in [tables(n, d / 2, d / 2)]
@@ -167,10 +166,10 @@ def default_test(first, second, groups, n_samples, rng):
     if alone and n_samples == 1:
         wins = np.array([(second > first).sum()])
         losses = np.array([(first > second).sum()])
-        return mcnemar_gains(np.zeros((groups.size, 2)), wins, losses)[0][0], 0.0
+        return mcnemar_gains(wins, losses, groups.size).pvalue[0], 0.0
     sums = np.rint(n_samples * np.bincount(groups, second - first))
-    pvalue, _ = flip_pvalue(sums, True, rng)
-    return pvalue, smallest_pvalue(max(np.count_nonzero(sums), 1))
+    pvalue, _, smallest = flipped_gain(sums, rng)
+    return pvalue, smallest
 
 
 def clusters():
@@ -216,8 +215,11 @@ def gains():
     rows = []
     for n, p, q in SIZE + POWER:
         wins, losses, chance = tables(n, p, q)
-        pvalue, _, moments, _ = mcnemar_gains(np.zeros((n, 2)), wins, losses)
-        low, high = limits_of_gains(moments, (wins - losses) / n, pvalue, 0.95)
+        pvalue, moments = (
+            mcnemar_gains(wins, losses, n).pvalue,
+            table_moments(wins, losses, n),
+        )
+        low, high = moments.limits((wins - losses) / n, pvalue, 0.95)
         inside = (low <= q - p + 1e-12) & (q - p <= high + 1e-12)
         row = {"questions": f"{n} {p} {q}", "coverage": f"{chance[inside].sum():.4f}"}
         row |= {"width": f"{chance @ (high - low):.4f}", "se": "0"}

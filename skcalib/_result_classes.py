@@ -17,9 +17,12 @@ from .rates._judged import JudgedAccuracy, JudgedDifference, RateInterval
 from .rates._precision import PrecisionThreshold
 from .rates._repeats import PassAtK, SampleVariance
 from .scorers._calibration_comparison import CalibrationComparison
-from .significance._bootstrap_test import PairedBootstrapResult
-from .significance._swap_tests import McNemarResult, PermutationTestResult
-from .significance._test_size import TestSizeCurve
+from .significance._experiments import TestSizeCurve
+from .significance._two_systems import (
+    McNemarResult,
+    PairedBootstrapResult,
+    PermutationTestResult,
+)
 
 __all__ = [
     "AccuracyInterval",

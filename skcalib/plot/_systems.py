@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from .._errors import ParameterError, ParameterTypeError, public
 from .._validation import check_real, check_same_length, is_sequence
 from ..significance import ScoreComparison, SystemComparison, compare_systems
-from ..significance._test_size import BorderlineThreshold, check_gains, threshold_of
+from ..significance._experiments import BorderlineThreshold, check_gains, threshold_of
 from ._base import (
     MARKERS,
     Display,

@@ -20,8 +20,8 @@ from ..metrics._bins import Binning, check_binning
 from ..metrics._calibration_error import ResampledError
 from ..metrics._decomposition import brier_of_rows
 from ..significance import paired_bootstrap_test
-from ..significance._bootstrap_test import ConfidenceInterval
 from ..significance._resamples import resample_counts
+from ..significance._two_systems import ConfidenceInterval
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 

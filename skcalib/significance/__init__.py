@@ -1,13 +1,13 @@
 """Paired tests of the difference between two or more systems on the same items."""
 
 from .. import _moved
-from ._bootstrap_test import paired_bootstrap_test
-from ._estimators import resample_training, significance_table
-from ._metric_comparison import compare_metrics
-from ._score_comparison import ScoreComparison, compare_scores
-from ._swap_tests import mcnemar_test, permutation_test
-from ._system_comparison import SystemComparison, compare_systems
-from ._test_size import borderline_threshold, test_size_curve
+from ._experiments import (
+    borderline_threshold,
+    resample_training,
+    test_size_curve,
+)
+from ._score_comparison import ScoreComparison, compare_metrics, compare_scores
+from ._system_comparison import SystemComparison, compare_systems, significance_table
 from ._translation import (
     bleu,
     bleu_statistics,
@@ -15,6 +15,11 @@ from ._translation import (
     chrf_statistics,
     ter,
     ter_statistics,
+)
+from ._two_systems import (
+    mcnemar_test,
+    paired_bootstrap_test,
+    permutation_test,
 )
 
 __all__ = [

@@ -18,26 +18,25 @@ import numpy as np
 from .._errors import ParameterError, ParameterTypeError
 from .._validation import as_floats, as_groups, check_same_length
 from ..evaluation import Evaluation, align_evaluations
-from ._ratio_gain import LinearGain
+from ..evaluation._align import AlignedEvaluations
+from ._tail_probabilities import LinearGain
 
 
 def pair_as_statistics(
     stats_a: Any, stats_b: Any, groups: Any, names: tuple[str, str]
 ) -> tuple[Any, Any, Any]:
     """Return two evaluations as scores of the same questions, other input unchanged."""
-    given = [isinstance(each, Evaluation) for each in (stats_a, stats_b)]
-    if not any(given):
-        return stats_a, stats_b, groups
-    if not all(given):
-        other = stats_b if given[0] else stats_a
-        raise ParameterTypeError(
-            names[1] if given[0] else names[0],
-            "must be an Evaluation if the other system is one. Got "
-            f"{type(other).__name__}.",
-        )
     systems = dict(zip(names, (stats_a, stats_b), strict=True))
-    found, groups = systems_as_statistics(systems, groups)
-    return found[names[0]], found[names[1]], groups
+    other = {k: x for k, x in systems.items() if not isinstance(x, Evaluation)}
+    if len(other) == 1:
+        ((name, value),) = other.items()
+        raise ParameterTypeError(
+            name,
+            "must be an Evaluation if the other system is one. Got "
+            f"{type(value).__name__}.",
+        )
+    systems, groups = systems_as_statistics(systems, groups)
+    return *systems.values(), groups
 
 
 def systems_as_statistics(systems: Any, groups: Any) -> tuple[Any, Any]:
@@ -51,16 +50,22 @@ def systems_as_statistics(systems: Any, groups: Any) -> tuple[Any, Any]:
     if not any(given):
         return systems, groups
     aligned = align_evaluations({str(name): each for name, each in systems.items()})
-    if isinstance(groups, str):
-        if groups not in aligned.groups:
-            known = ", ".join(map(repr, aligned.groups)) or "none"
-            raise ParameterError(
-                "groups",
-                f"must name a column of the evaluations ({known}). Got {groups!r}.",
-            )
-        groups = aligned.groups[groups]
+    groups = groups_of(aligned, groups)
     columns = np.ascontiguousarray(aligned.score.T)
     return dict(zip(systems, columns, strict=True)), groups
+
+
+def groups_of(aligned: AlignedEvaluations, groups: Any) -> Any:
+    """Return the groups in the column named `groups`; return other input unchanged."""
+    if not isinstance(groups, str):
+        return groups
+    if groups not in aligned.groups:
+        known = ", ".join(map(repr, aligned.groups)) or "none"
+        raise ParameterError(
+            "groups",
+            f"must name a column of the evaluations ({known}). Got {groups!r}.",
+        )
+    return aligned.groups[groups]
 
 
 @dataclass(frozen=True)
@@ -81,34 +86,30 @@ class Metric:
         return float(self.of_sums(sums[np.newaxis])[0][0])
 
 
-def _ratio_columns(stats: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    return stats[:, 0], stats[:, 1]
+def _ratio(columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return columns[:, 0], columns[:, 1]
 
 
-def _f1_columns(stats: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    return 2 * stats[:, 0], stats[:, 1] + stats[:, 2]
+def _f1(columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return 2 * columns[:, 0], columns[:, 1] + columns[:, 2]
 
 
-def _ratio(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    return _divide(*_ratio_columns(sums))
+def _quotient_metric(name: str, quotient: Callable) -> Metric:
+    def of_sums(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        above, below = quotient(sums)
+        undefined = below == 0
+        values = np.divide(above, below, out=np.zeros_like(above), where=~undefined)
+        return values, undefined
 
-
-def _f1(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    return _divide(*_f1_columns(sums))
-
-
-def _divide(above: np.ndarray, below: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    undefined = below == 0
-    values = np.divide(above, below, out=np.zeros_like(above), where=~undefined)
-    return values, undefined
+    return Metric(name, of_sums, quotient)
 
 
 # The mean of values is the ratio of their sum to the number of items. With groups of
 # different sizes, it is not a mean of group sums.
 READY = {
-    "mean": Metric("mean", _ratio, _ratio_columns),
-    "ratio": Metric("ratio", _ratio, _ratio_columns),
-    "f1": Metric("f1", _f1, _f1_columns),
+    "mean": _quotient_metric("mean", _ratio),
+    "ratio": _quotient_metric("ratio", _ratio),
+    "f1": _quotient_metric("f1", _f1),
 }
 
 
@@ -308,7 +309,7 @@ class PairedItems:
     @cached_property
     def linear(self) -> LinearGain | None:
         """The gain as one ratio of sums, or None if it is not a ratio."""
-        if self.metric.of_sums is not READY["ratio"].of_sums:
+        if self.metric.quotient is not _ratio:
             return None
         length = self.a[:, 1]
         if not length.any() or (length != self.b[:, 1]).any():
@@ -405,7 +406,7 @@ def in_groups(
         index = as_groups(groups, len(systems[0]))
         assert index is not None
         n_groups = int(index.max()) + 1
-        systems = [_sum_groups(each, index, n_groups) for each in systems]
+        systems = [sum_groups(each, index) for each in systems]
     if len(systems[0]) < 2:
         unit = "items" if groups is None else "groups"
         raise ParameterError(
@@ -446,14 +447,8 @@ def check_statistics(stats: Any, statistic: str | Callable, *, name: str) -> np.
             f"must have shape {shape} for statistic={statistic!r}, with one row per "
             f"item. Got shape {np.shape(stats)}.",
         )
-    wrong = ~np.isfinite(columns).all(axis=1)
-    if wrong.any():
-        row = int(wrong.argmax())
-        raise ParameterError(
-            name,
-            f"must contain finite numbers. Got {columns[row].tolist()} in row "
-            f"{row}, one of {int(wrong.sum())} such rows.",
-        )
+    finite = np.asarray(np.isfinite(columns).all(axis=1))
+    check_rows(finite, columns, "finite numbers", name)
     _check_size(columns, name=name)
     if statistic in ("ratio", "f1"):
         _check_signs(columns, statistic, name=name)
@@ -487,23 +482,28 @@ def _check_size(columns: np.ndarray, *, name: str) -> None:
 def _check_signs(columns: np.ndarray, statistic: Any, *, name: str) -> None:
     """Raise an error if counts are negative or 'correct' is larger than the others."""
     if statistic == "ratio":
-        wrong, rule = columns[:, 1] < 0, "denominators of at least 0"
+        good, rule = columns[:, 1] >= 0, "denominators of at least 0"
     else:
         least = np.minimum(columns[:, 1], columns[:, 2])
-        wrong = (columns < 0).any(axis=1) | (columns[:, 0] > least * (1 + 1e-9))
+        good = (columns >= 0).all(axis=1) & (columns[:, 0] <= least * (1 + 1e-9))
         rule = "columns with 0 <= correct <= guessed and gold, in this order"
-    if wrong.any():
-        row = int(wrong.argmax())
+    check_rows(good, columns, rule, name)
+
+
+def check_rows(good: np.ndarray, columns: np.ndarray, rule: str, name: str) -> None:
+    """Raise an error that shows the first row that is not as the rule says."""
+    if not good.all():
+        row = int(good.argmin())
         raise ParameterError(
             name,
-            f"must contain {rule}. Got {columns[row].tolist()} in row {row}, one "
-            f"of {int(wrong.sum())} such rows.",
+            f"must contain {rule}. Got {columns[row].tolist()} in row {row}, one of "
+            f"{int((~good).sum())} such rows.",
         )
 
 
-def _sum_groups(columns: np.ndarray, index: np.ndarray, n_groups: int) -> np.ndarray:
-    """Return the sums of the rows of each group."""
-    return np.column_stack([np.bincount(index, x, n_groups) for x in columns.T])
+def sum_groups(columns: np.ndarray, index: np.ndarray) -> np.ndarray:
+    """Return the sums of the rows of each group, given the group of each row."""
+    return np.column_stack([np.bincount(index, x) for x in columns.T])
 
 
 @dataclass(frozen=True)
@@ -520,19 +520,10 @@ class Systems:
     n_groups: int | None
 
     @property
-    def n_systems(self) -> int:
-        """Number of systems."""
-        return len(self.names)
-
-    @property
     def scores(self) -> np.ndarray:
         """Return the metric of each system."""
-        return np.array(
-            [
-                self.metric.value(column_sums(self.columns[:, k]))
-                for k in range(self.n_systems)
-            ]
-        )
+        systems = np.moveaxis(self.columns, 1, 0)
+        return np.array([self.metric.value(column_sums(each)) for each in systems])
 
     def ordered(self) -> Systems:
         """Return the same systems with sorted rows.
@@ -561,20 +552,24 @@ class Systems:
         )
 
 
-def check_systems(systems: Any, statistic: Any, groups: Any) -> Systems:
-    """Return the checked statistics of several systems, summed by group."""
-    systems, groups = systems_as_statistics(systems, groups)
-    check_metric_name(statistic)
+def check_named(systems: Any, what: str) -> None:
+    """Raise unless `systems` is a mapping of at least two names."""
     if not isinstance(systems, Mapping):
         raise ParameterTypeError(
             "systems",
-            "must be a mapping from names to statistics. Got "
-            f"{type(systems).__name__}.",
+            f"must be a mapping from names to {what}. Got {type(systems).__name__}.",
         )
     if len(systems) < 2:
         raise ParameterError(
             "systems", f"must contain at least two systems. Got {len(systems)}."
         )
+
+
+def check_systems(systems: Any, statistic: Any, groups: Any) -> Systems:
+    """Return the checked statistics of several systems, summed by group."""
+    systems, groups = systems_as_statistics(systems, groups)
+    check_metric_name(statistic)
+    check_named(systems, "statistics")
     names = list(systems)
     columns = [
         check_statistics(x, statistic, name=f"systems[{name!r}]")

@@ -13,8 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
@@ -22,7 +21,7 @@ from scipy.special import pdtr
 
 from .._validation import check_integer
 from ._paired_items import PairedItems
-from ._tail_probabilities import log_mean_exp
+from ._tail_probabilities import PValue, log_mean_exp, sides, thresholds
 
 # Counts held at once (4 or 8 bytes each).
 _BLOCK = 1 << 22
@@ -73,23 +72,27 @@ def resample_counts(
         yield chunk
 
 
+def iter_sums(
+    columns: np.ndarray, n_resamples: int, rng: np.random.Generator
+) -> Iterator[np.ndarray]:
+    """Yield the sums of the columns, of shape (chunk, m), in resamples of the rows.
+
+    Whole numbers are summed without rounding: in float32 while the sums stay below
+    2^24.
+    """
+    whole = columns.dtype.kind in "bui" or (columns == np.rint(columns)).all()
+    largest = float(np.abs(columns).max(initial=0)) * len(columns)
+    dtype = np.float32 if whole and largest < _EXACT_IN_FLOAT32 else np.float64
+    columns = np.ascontiguousarray(columns, dtype=dtype)
+    for counts in resample_counts(len(columns), n_resamples, rng, dtype=dtype):
+        yield (counts @ columns).astype(np.float64)
+
+
 def resample_sums(
     columns: np.ndarray, n_resamples: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Return the sums of the columns in each resample of the rows.
-
-    `columns` has shape (n, m), the result (n_resamples, m). Whole numbers are summed
-    without rounding: in float32 while the sums stay below 2^24.
-    """
-    n, m = columns.shape
-    dtype = sum_type(columns)
-    right = np.ascontiguousarray(columns, dtype=dtype)
-    sums = np.empty((n_resamples, m))
-    start = 0
-    for counts in resample_counts(n, n_resamples, rng, dtype=dtype):
-        sums[start : start + len(counts)] = counts @ right
-        start += len(counts)
-    return sums
+    """Return the sums of the columns in each resample, of shape (n_resamples, m)."""
+    return np.concatenate(list(iter_sums(columns, n_resamples, rng)))
 
 
 def resample_distinct_sums(
@@ -110,14 +113,6 @@ def resample_distinct_sums(
         counts = rng.multinomial(n, chance, min(step, n_resamples - start))
         sums[start : start + step] = counts.astype(np.float64) @ rows
     return sums
-
-
-def sum_type(columns: np.ndarray) -> Any:
-    if columns.dtype.kind in "bui" or (columns == np.rint(columns)).all():
-        largest = float(np.abs(columns).max(initial=0)) * len(columns)
-        if largest < _EXACT_IN_FLOAT32:
-            return np.float32
-    return np.float64
 
 
 def _fill_by_index(counts: np.ndarray, rng: np.random.Generator) -> None:
@@ -210,8 +205,8 @@ class ResampledGains:
     Attributes
     ----------
     values : ndarray of shape (n_resamples,)
-    upper, lower : ndarray of bool
-        Whether d* reaches the threshold from below, and from above. Ties count.
+    seen : Extremes
+        Numbers of resamples at least as extreme as the observed gain.
     n_undefined : int
         Number of resamples in which a system's metric was 0/0.
     gain : float
@@ -219,26 +214,9 @@ class ResampledGains:
     """
 
     values: np.ndarray
-    upper: np.ndarray
-    lower: np.ndarray
+    seen: Extremes
     n_undefined: int
     gain: float
-
-    @property
-    def n(self) -> int:
-        """Number of resamples."""
-        return self.values.size
-
-    def extremes(self, alternative: str) -> Extremes:
-        """Return the number of resamples at least as extreme as the observed gain."""
-        seen = Extremes()
-        seen.add(self.upper, self.lower, alternative)
-        return seen
-
-    @cached_property
-    def distances(self) -> np.ndarray:
-        """Sorted values of |d* - d|."""
-        return np.sort(np.abs(self.values - self.gain))
 
     def half_width(self, level: float) -> float:
         """Return the largest distance x whose p-value (s + 1) / (b + 1) is 1 - level.
@@ -246,8 +224,11 @@ class ResampledGains:
         Here s is the number of resamples with |d* - d| >= x.
         """
         # smallest s with (s + 1) / (b + 1) of at least 1 - level
-        reached = math.ceil((1 - level) * (1 - 1e-12) * (self.n + 1)) - 1
-        return float(self.distances[-max(reached, 1)])
+        n = self.values.size
+        reached = math.ceil((1 - level) * (1 - 1e-12) * (n + 1)) - 1
+        distances = np.abs(self.values - self.gain)
+        place = n - max(reached, 1)
+        return float(np.partition(distances, place)[place])
 
 
 def plain_p_value(n_extreme: int, n_resamples: int) -> tuple[float, float]:
@@ -263,21 +244,19 @@ def resample_gains(
     rng: np.random.Generator,
 ) -> ResampledGains:
     """Draw resamples of the items and return their gains."""
+    linear, tolerance = items.linear, items.tolerance
     up, down = thresholds(items.gain, alternative)
-    linear = items.linear
     if linear is None:
         rows, times = items.distinct
         sums = resample_distinct_sums(rows, times, n_resamples, rng)
         values, undefined = items.gains(sums)
         above, below = values - up, values - down
-        tolerance = items.tolerance
     else:
         rows = np.column_stack([linear.difference, linear.length])
-        sums = resample_distinct_sums(rows, linear.times, n_resamples, rng)
-        d, length = sums.T
+        d, length = resample_distinct_sums(rows, linear.times, n_resamples, rng).T
         undefined = length == 0
         values = np.divide(d, length, out=np.zeros_like(d), where=~undefined)
-        above, below, tolerance = values - up, values - down, items.tolerance
+        above, below = values - up, values - down
         if linear.is_integer and _fits(linear.total, linear.length_total, linear.n):
             # ties as whole numbers: d* N against 2 D l*
             up, down = thresholds(linear.total, alternative)
@@ -286,27 +265,9 @@ def resample_gains(
             above = d * linear.length_total - up * length
             below = d * linear.length_total - down * length
             tolerance = 0.5
-    return ResampledGains(
-        values=values,
-        upper=above >= -tolerance,
-        lower=below <= tolerance,
-        n_undefined=int(undefined.sum()),
-        gain=items.gain,
-    )
-
-
-def thresholds(gain: float, alternative: str) -> tuple[float, float]:
-    """Return the thresholds that d* must reach from below, and from above."""
-    if alternative == "two-sided":
-        return gain + abs(gain), gain - abs(gain)
-    return 2 * gain, 2 * gain
-
-
-def sides(gain: float, alternative: str) -> list[tuple[float, int]]:
-    """Return the thresholds of the tails, each with the sign of its direction."""
-    up, down = thresholds(gain, alternative)
-    upper, lower = (up, 1), (down, -1)
-    return {"greater": [upper], "less": [lower]}.get(alternative, [upper, lower])
+    seen = Extremes()
+    seen.add(above >= -tolerance, below <= tolerance, alternative)
+    return ResampledGains(values, seen, int(undefined.sum()), items.gain)
 
 
 def _fits(total: int, length_total: int, n: int) -> bool:
@@ -314,19 +275,12 @@ def _fits(total: int, length_total: int, n: int) -> bool:
     return 4 * abs(total) * length_total * n < 2**53
 
 
-# Largest number of slopes of the gain that are tried.
-_MOST_ROUNDS = 16
+# Largest number of slopes of the gain that are tried, and the smallest effect of the
+# items on the gain relative to the effects of their columns.
+_MOST_ROUNDS, _LEAST_SLOPE = 16, 1e-8
 
 # Indices held at once (8 bytes each).
 _TILTED_BLOCK = 1 << 21
-
-
-class DrawnPValue(NamedTuple):
-    """A p-value, its Monte Carlo standard error, and its method."""
-
-    pvalue: float
-    error: float
-    method: str
 
 
 def drawn_p_value(
@@ -336,7 +290,7 @@ def drawn_p_value(
     seen: Extremes,
     n_draws: int,
     rng: np.random.Generator,
-) -> DrawnPValue:
+) -> PValue:
     """Return the p-value of plain resamples, or of tilted ones if few are extreme.
 
     `seen` counts the plain resamples. `n_draws` tilted resamples are drawn for each
@@ -347,8 +301,9 @@ def drawn_p_value(
     if n_draws and (method == "tilted" or rare):
         tilted = _tilted_p_value(items, alternative, seen, max(n_draws, 2), rng)
         if tilted is not None:
-            return DrawnPValue(*tilted, "tilted")
-    return DrawnPValue(*plain_p_value(seen.either, seen.n), "monte_carlo")
+            return PValue(tilted[0], "tilted", tilted[1])
+    p, error = plain_p_value(seen.either, seen.n)
+    return PValue(p, "monte_carlo", error)
 
 
 def _tilted_p_value(
@@ -432,11 +387,13 @@ def _find_tilt(
     at = n * (p @ rows)
     result = None
     for k in range(_MOST_ROUNDS):
-        h = sign * (rows @ gain_slope(items, at))
+        slope = gain_slope(items, at)
+        h, size = sign * (rows @ slope), np.abs(rows) @ np.abs(slope)
         # With mean 0, theta = 0 is the uniform distribution with K = 0.
         h = h - p @ h
         deviation = math.sqrt(float(p @ h**2) * n)
-        if not deviation > 0:
+        # If no row moves the gain, h is 0, or differs from it by rounding.
+        if not deviation > _LEAST_SLOPE * math.sqrt(float(p @ size**2) * n):
             break
 
         def missing(theta: float, h: np.ndarray = h) -> float:

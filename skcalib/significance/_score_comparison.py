@@ -1,10 +1,15 @@
-"""Gains in mean scores of all pairs of systems, with intervals and exact tests."""
+"""Gains of all pairs of systems with tests and intervals: mean scores, metrics of sums.
+
+A gain in mean scores is the mean of differences; the differences are summed by unit (a
+question, or a group of questions), and units are independent. A gain in a metric of
+sums is treated like a mean of the jackknife pseudovalues of units.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,25 +17,223 @@ from scipy.special import ndtr, ndtri, stdtrit
 
 from .._errors import ParameterError, ParameterTypeError, public
 from .._parallel import RandomStateLike, as_generator
-from .._results import Result, plain
-from .._validation import as_floats, as_groups, check_choice, check_fraction, check_real
+from .._results import plain
+from .._validation import (
+    as_floats,
+    as_groups,
+    check_fraction,
+    check_positive,
+    check_real,
+)
 from ..evaluation import Evaluation, accuracy_interval, align_evaluations
 from ..evaluation._align import AlignedEvaluations
-from ._score_tests import (
-    Moments,
-    flipped_gains,
-    limits_of_gains,
-    mcnemar_gains,
-    smallest_pvalue,
-    tango_statistic,
-    wins_and_losses,
-)
-from ._system_comparison import ADJUSTMENTS, adjusted_pvalues
+from ._paired_items import Metric, check_named, check_systems, groups_of, sum_groups
+from ._sign_flips import SignedSum, as_integers, mcnemar_pvalues
+from ._system_comparison import Comparison, adjusted_pvalues, check_adjust, compared
 from ._tail_probabilities import as_pvalues
+from ._translation import ter
+
+# The mid-p variant is used if its rejection rate stays below .055: McNemar's test if
+# at most this fraction of the questions is discordant, sign flips if at least this
+# number of units differ.
+MOST_DISCORDANT = 0.75
+FEWEST_FLIPS = 7
+
+# Largest lattice of sign flips, and largest number of its points times that of sizes.
+_LARGEST_LATTICE, _MOST_WORK = 1 << 22, 1 << 27
+
+# Number of sign flips drawn if the exact distribution takes too long.
+_N_FLIPS = 100_000
+
+# Words for the methods of compare_systems.
+_METHODS = {
+    "exact": "paired bootstrap, exact",
+    "saddlepoint": "paired bootstrap, saddlepoint",
+    "monte_carlo": "paired bootstrap, {n:,} resamples drawn",
+    "tilted": "paired bootstrap, {n:,} resamples drawn near the observed gain",
+    "sign_flips": "sign flips",
+}
+
+
+class GainTest(NamedTuple):
+    """P-values of gains, words for the tests, and the smallest attainable p-value."""
+
+    pvalue: np.ndarray
+    method: list[str]
+    smallest: float
+
+
+def mcnemar_gains(wins: np.ndarray, losses: np.ndarray, n: int) -> GainTest:
+    """Return McNemar's tests of pairs, in the mid-p version if that is valid."""
+    discordant = wins + losses
+    is_midp = (discordant <= MOST_DISCORDANT * n) & (discordant > 0)
+    words = np.where(is_midp, "McNemar's exact test with mid-p", "McNemar's exact test")
+    # the p-values if one system won on all of these questions
+    floor = mcnemar_pvalues(0, discordant, mid_p=is_midp).min()
+    pvalue = mcnemar_pvalues(losses, wins, mid_p=is_midp)
+    return GainTest(pvalue, words.tolist(), float(floor))
+
+
+def flipped_gain(
+    difference: np.ndarray, rng: np.random.Generator
+) -> tuple[float, str, float]:
+    """Return p-value, method and smallest p-value of sign flips of units.
+
+    `difference` has one entry per unit. The method is 'exact' or 'drawn', with or
+    without ' with mid-p'.
+    """
+    found, drawn = SignedSum(difference), False
+    largest = min(_LARGEST_LATTICE, _MOST_WORK // max(found.values.size, 1))
+    tails = found.exact_tails(largest)
+    if tails is None:
+        tails, drawn = found.drawn_tails(_N_FLIPS, rng), True
+    # If all sizes are equal, this is McNemar's test.
+    has_ties = found.values.size > 1 or found.n <= MOST_DISCORDANT * difference.size
+    mid_p = found.n >= FEWEST_FLIPS and has_ties
+    smallest = smallest_pvalue(found.n, mid_p=mid_p)
+    if drawn:
+        smallest = max(smallest, 1 / (_N_FLIPS + 1))
+    way = ("drawn" if drawn else "exact") + (" with mid-p" if mid_p else "")
+    return found.p_value("two-sided", tails, mid_p=mid_p), way, smallest
+
+
+def smallest_pvalue(n_differing: int, *, mid_p: bool) -> float:
+    """Return the smallest p-value that sign flips of this many units can give."""
+    if n_differing == 0:
+        return 1.0
+    return float(2.0 ** max((0 if mid_p else 1) - n_differing, -1000))
+
+
+def tango_statistic(
+    wins: np.ndarray, losses: np.ndarray, n: int, gain: np.ndarray
+) -> np.ndarray:
+    """Return Tango's standardised distance of (wins - losses) / n from a gain."""
+    # The likelihood equation of the fraction of losses, for a fixed gain, is quadratic
+    # (Tango 1998).
+    a = 2.0 * n
+    b = -(wins + losses) + (2 * n - wins + losses) * gain
+    c = -losses * gain * (1 - gain)
+    # Maximum likelihood estimate of the fraction of losses for this gain.
+    share = (-b + np.sqrt(np.maximum(b**2 - 4 * a * c, 0))) / (2 * a)
+    variance = n * (2 * share + gain * (1 - gain))
+    above = wins - losses - n * gain
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = above / np.sqrt(np.maximum(variance, 0))
+    return np.where(above == 0, 0.0, z)
+
+
+def tango_limits(
+    wins: np.ndarray, losses: np.ndarray, n: int, quantile: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return Tango's interval of the gain, for a normal quantile."""
+    gain = (wins - losses) / n
+
+    def limit(side: float) -> np.ndarray:
+        inside, outside = gain.astype(float).copy(), np.full(gain.shape, side)
+        for _ in range(60):
+            middle = (inside + outside) / 2
+            # The statistic is monotone in the gain, so halving finds the end.
+            near = np.abs(tango_statistic(wins, losses, n, middle)) <= quantile
+            inside, outside = (
+                np.where(near, middle, inside),
+                np.where(near, outside, middle),
+            )
+        return (inside + outside) / 2
+
+    return limit(-1.0), limit(1.0)
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Moments of the differences of pairs; arrays have one entry per pair.
+
+    `squares`, `across` and `sizes` are the sums over units of D^2, D times size, and
+    size^2, where D is the sum of the differences in a unit. Gains are from -bound to
+    bound.
+    """
+
+    n: int
+    sizes: float
+    total: np.ndarray
+    squares: np.ndarray
+    across: np.ndarray
+    wins: np.ndarray
+    losses: np.ndarray
+    is_binary: bool = False
+    bound: float = 1.0
+
+    @property
+    def n_effective(self) -> float:
+        """Effective number of units."""
+        return self.n**2 / self.sizes
+
+    def spread(self, gain: np.ndarray | float) -> np.ndarray:
+        """Return the sums of (D - gain size)^2."""
+        return np.asarray(self.squares - 2 * gain * self.across + gain**2 * self.sizes)
+
+    def distance(self, gain: float) -> np.ndarray:
+        """Return the standardised distance of the observed gains from a gain."""
+        if self.is_binary:
+            at = np.full(self.wins.size, gain)
+            return tango_statistic(self.wins, self.losses, self.n, at)
+        spread = self.spread(gain)
+        if self.bound == 1:
+            # One more unit that differs by 0 or 1, so that the spread is not 0.
+            spread = (
+                spread + abs(gain) * (1 - abs(gain)) * self.sizes / self.n_effective
+            )
+        return (self.total - self.n * gain) / np.sqrt(np.maximum(spread, 1e-300))
+
+    def standard_error(self) -> np.ndarray:
+        """Return standard errors of the gains, of at least half a unit."""
+        spread, units = self.spread(self.total / self.n), self.n_effective
+        spread = np.maximum(spread, 0.5 * self.sizes / units)
+        return np.sqrt(spread * units / (units - 1)) / self.n
+
+    def score_limits(self, quantile: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return the gains d with (total - d n)^2 <= quantile^2 spread(d).
+
+        The limits are -bound and bound if there are effectively too few units.
+        """
+        c2 = quantile**2
+        # theory, (P13): a t^2 - 2 b t + c <= 0
+        a = self.n**2 - c2 * self.sizes
+        b = self.n * self.total - c2 * self.across
+        c = self.total**2 - c2 * self.squares
+        # With effectively few units, a is not positive, and no large gain is rejected.
+        if a <= 1e-9 * self.n**2:
+            return np.full(b.shape, -self.bound), np.full(b.shape, self.bound)
+        root = np.sqrt(np.maximum(b**2 - a * c, 0))
+        low = np.maximum((b - root) / a, -self.bound)
+        return low, np.minimum((b + root) / a, self.bound)
+
+    def limits(
+        self, gain: np.ndarray, pvalue: np.ndarray, level: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the ends of the intervals of gains, which agree with tests of 0."""
+        quantile = float(-ndtri((1 - level) / 2))
+        if self.is_binary:
+            low, high = tango_limits(self.wins, self.losses, self.n, quantile)
+        else:
+            low, high = self.score_limits(quantile)
+            # If few units differ, further kinds of differences may be unobserved.
+            few = ((self.wins + self.losses) < FEWEST_FLIPS) & (self.bound == 1)
+            # upper end of Wilson's interval for no success in n_effective trials
+            unseen = quantile**2 / (self.n_effective + quantile**2)
+            low = np.where(few, np.maximum(np.minimum(low, gain - unseen), -1), low)
+            high = np.where(few, np.minimum(np.maximum(high, gain + unseen), 1), high)
+        tiny = np.finfo(np.float64).tiny
+        significant = pvalue < 1 - level
+        # The exact test decides whether 0 is inside.
+        low = np.where(significant & (gain > 0), np.maximum(low, tiny), low)
+        high = np.where(significant & (gain < 0), np.minimum(high, -tiny), high)
+        low = np.where(significant, low, np.minimum(low, 0.0))
+        high = np.where(significant, high, np.maximum(high, 0.0))
+        return np.minimum(low, gain), np.maximum(high, gain)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class ScoreComparison(Result):
+class ScoreComparison(Comparison):
     """Scores of systems, and the gains of all pairs.
 
     Returned by :func:`compare_scores`. Arrays of pairs are in the order of `pairs`.
@@ -103,6 +306,13 @@ class ScoreComparison(Result):
     _moments: Moments
     _lower_is_better: bool = False
 
+    _settings: ClassVar[tuple[str, ...]] = (
+        "n_questions",
+        "n_groups",
+        "adjust",
+        "confidence_level",
+    )
+
     @public
     def noninferiority_pvalue(self, margin: float) -> np.ndarray:
         """Return p-values of the hypothesis that B is worse by at least the margin.
@@ -119,7 +329,7 @@ class ScoreComparison(Result):
             the score of A minus the margin.
         """
         margin = check_real(margin, low=0, high=self._moments.bound, name="margin")
-        return self._tail(self._distance(-margin))
+        return self._tail(self._moments.distance(-margin))
 
     @public
     def equivalence_pvalue(self, margin: float) -> np.ndarray:
@@ -137,8 +347,8 @@ class ScoreComparison(Result):
             the scores of A and B differ by less than the margin.
         """
         margin = check_real(margin, low=0, high=self._moments.bound, name="margin")
-        lower = self._tail(self._distance(-margin))
-        return np.maximum(lower, self._tail(-self._distance(margin)))
+        lower = self._tail(self._moments.distance(-margin))
+        return np.maximum(lower, self._tail(-self._moments.distance(margin)))
 
     @public
     def detectable_gain(self, power: float = 0.8) -> np.ndarray:
@@ -157,12 +367,15 @@ class ScoreComparison(Result):
         """
         power = check_fraction(power, name="power")
         n_units = self.n_questions if self.n_groups is None else self.n_groups
-        if smallest_pvalue(n_units) > 1 - self.confidence_level:
+        if (
+            smallest_pvalue(n_units, mid_p=n_units >= FEWEST_FLIPS)
+            > 1 - self.confidence_level
+        ):
             return np.full(len(self.pairs), np.nan)
         z, z_power = self._quantile(), float(ndtri(power))
         m = self._moments
         if not m.is_binary:
-            return (z + z_power) * self._standard_error()
+            return (z + z_power) * m.standard_error()
         share, gain = self._discordant(), np.zeros(len(self.pairs))
         for _ in range(100):
             left = np.sqrt(np.maximum(share - gain**2, 0))
@@ -198,7 +411,7 @@ class ScoreComparison(Result):
             share = np.maximum(self._discordant(), gain)
             root = z * np.sqrt(share) + z_power * np.sqrt(share - gain**2)
             return np.ceil(root**2 / gain**2)
-        return np.ceil(m.n * ((z + z_power) * self._standard_error() / gain) ** 2)
+        return np.ceil(m.n * ((z + z_power) * m.standard_error() / gain) ** 2)
 
     @public
     def letters(self, alpha: float = 0.05) -> dict[str, str]:
@@ -262,46 +475,10 @@ class ScoreComparison(Result):
         ordered = sorted(sorted(group) for group in groups)
         return [[self.names[order[i]] for i in group] for group in ordered]
 
-    @public
-    def matrix(self, column: str = "pvalue_adjusted") -> np.ndarray:
-        """Return the values of all pairs as a matrix.
-
-        Parameters
-        ----------
-        column : {'pvalue_adjusted', 'pvalue', 'gain'}, default='pvalue_adjusted'
-            Attribute to return.
-
-        Returns
-        -------
-        matrix : ndarray of shape (n_systems, n_systems)
-            The entry in row i and column j belongs to systems i and j. A gain is the
-            score of system j minus the score of system i. On the diagonal, gains are 0
-            and p-values are 1.
-        """
-        check_choice(column, ("gain", "pvalue", "pvalue_adjusted"), name="column")
-        n = len(self.names)
-        found = np.zeros((n, n)) if column == "gain" else np.ones((n, n))
-        upper = np.triu_indices(n, 1)
-        found[upper] = getattr(self, column)
-        found.T[upper] = -found[upper] if column == "gain" else found[upper]
-        return found
-
     def _best_first(self) -> list[int]:
         """Return the indices of the systems, with the best system first."""
         value = self.score if self._lower_is_better else -self.score
         return list(np.argsort(value, kind="stable").tolist())
-
-    def _distance(self, gain: float) -> np.ndarray:
-        """Return the standardised distance of the observed gains from a gain."""
-        m = self._moments
-        if m.is_binary:
-            z = tango_statistic(m.wins, m.losses, m.n, np.full(m.wins.size, gain))
-        else:
-            spread = m.squares - 2 * gain * m.across + gain**2 * m.sizes
-            if m.bound == 1:
-                spread += abs(gain) * (1 - abs(gain)) * m.sizes / m.n_effective
-            z = (m.total - m.n * gain) / np.sqrt(np.maximum(spread, 1e-300))
-        return z
 
     def _tail(self, distance: np.ndarray) -> np.ndarray:
         """Return one-sided p-values, not below the smallest attainable p-value."""
@@ -320,32 +497,14 @@ class ScoreComparison(Result):
         m = self._moments
         return (m.wins + m.losses + 0.5) / (m.n + 1)
 
-    def _standard_error(self) -> np.ndarray:
-        m = self._moments
-        gain = m.total / m.n
-        spread = m.squares - 2 * gain * m.across + gain**2 * m.sizes
-        units = m.n_effective
-        return (
-            np.sqrt(np.maximum(spread, 0.5 * m.sizes / units) * units / (units - 1))
-            / m.n
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers and settings as a dict of lists and numbers."""
+    def _scores(self) -> dict[str, Any]:
         ends = zip(self.score, self.low, self.high, strict=True)
-        systems = dict(zip(self.names, (plain(list(e)) for e in ends), strict=True))
-        columns = {name: plain(value) for name, value in self._columns().items()}
-        settings = ("n_questions", "n_groups", "adjust", "confidence_level")
-        return {
-            "systems": systems,
-            **columns,
-            **{name: getattr(self, name) for name in settings},
-        }
+        values = (plain(list(each)) for each in ends)
+        return {"systems": dict(zip(self.names, values, strict=True))}
 
     def _columns(self) -> dict[str, Any]:
         return {
-            "system_a": [a for a, _ in self.pairs],
-            "system_b": [b for _, b in self.pairs],
+            **self._names_of_pairs(),
             "gain": self.gain,
             "low": self.gain_low,
             "high": self.gain_high,
@@ -363,14 +522,8 @@ class ScoreComparison(Result):
         )
 
     def __repr__(self) -> str:
-        groups = "" if self.n_groups is None else f", n_groups={self.n_groups}"
         alpha = 1 - self.confidence_level
-        n = int(np.count_nonzero(self.pvalue_adjusted <= alpha))
-        return (
-            f"ScoreComparison({len(self.names)} systems, {len(self.pairs)} pairs, "
-            f"{n} with pvalue_adjusted <= {alpha:.3g}; "
-            f"n_questions={self.n_questions}{groups}, adjust={self.adjust!r})"
-        )
+        return self._text(alpha, ("n_questions", "n_groups", "adjust"))
 
 
 def _letter(k: int) -> str:
@@ -464,8 +617,7 @@ def compare_scores(
     >>> result.gain_low.round(3).tolist(), result.gain_high.round(3).tolist()
     ([0.093], [0.233])
     """
-    if adjust is not None:
-        check_choice(adjust, ADJUSTMENTS, name="adjust")
+    check_adjust(adjust)
     level = check_fraction(confidence_level, name="confidence_level")
     rng = as_generator(random_state)
     names, score, number, samples, codes = _check_systems(systems, groups)
@@ -474,48 +626,85 @@ def compare_scores(
         raise ParameterError("groups", "must name at least two groups. Got one.")
     if n_groups == len(score):  # groups of one question are no groups
         codes = None
-    intervals = [
-        _interval_of(
-            score[:, k],
-            None if samples is None else samples[k],
-            number[:, k],
-            codes,
-            level,
-        )
-        for k in range(len(names))
-    ]
-    first, second = np.triu_indices(len(names), 1)
-    is_binary = bool(np.isin(score, (0, 1)).all()) and codes is None
-    wins, losses = wins_and_losses(score, first, second)
-    if is_binary:
-        pvalue, methods, moments, floor = mcnemar_gains(score, wins, losses)
+    low, high = _intervals(score, number, samples, codes, level)
+    wins, losses = _wins_and_losses(score)
+    if codes is None and bool(np.isin(score, (0, 1)).all()):
+        moments = table_moments(wins, losses, len(score))
+        test = mcnemar_gains(wins, losses, len(score))
     else:
-        pvalue, methods, moments, floor = flipped_gains(
-            score, number, codes, first, second, wins, losses, rng
-        )
-    gain = (score.mean(axis=0)[second] - score.mean(axis=0)[first]) + 0.0
-    low, high = limits_of_gains(moments, gain, pvalue, level)
+        moments, test = _flipped_gains(score, codes, wins, losses, rng)
+    first, second = np.triu_indices(len(names), 1)
+    mean = score.mean(axis=0)
+    gain = (mean[second] - mean[first]) + 0.0
+    gain_low, gain_high = moments.limits(gain, test.pvalue, level)
     return ScoreComparison(
         names=names,
-        score=score.mean(axis=0),
-        low=np.array([ends[0] for ends in intervals]),
-        high=np.array([ends[1] for ends in intervals]),
+        score=mean,
+        low=low,
+        high=high,
         pairs=[(names[i], names[j]) for i, j in zip(first, second, strict=True)],
         gain=gain,
-        gain_low=low,
-        gain_high=high,
-        pvalue=pvalue,
-        pvalue_adjusted=adjusted_pvalues(pvalue, adjust),
-        method=methods,
+        gain_low=gain_low,
+        gain_high=gain_high,
+        pvalue=test.pvalue,
+        pvalue_adjusted=adjusted_pvalues(test.pvalue, adjust),
+        method=test.method,
         wins=wins,
         losses=losses,
         n_questions=len(score),
         n_groups=n_groups,
         adjust=adjust,
         confidence_level=level,
-        smallest_pvalue=floor,
+        smallest_pvalue=test.smallest,
         _moments=moments,
     )
+
+
+def _wins_and_losses(score: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the numbers of questions on which the second system wins and loses."""
+    columns, slack = np.ascontiguousarray(score.T), 1e-12
+    found = []
+    for i, j in zip(*np.triu_indices(len(columns), 1), strict=True):
+        difference = columns[j] - columns[i]
+        wins = np.count_nonzero(difference > slack)
+        found.append((wins, np.count_nonzero(difference < -slack)))
+    wins, losses = np.array(found).T
+    return wins, losses
+
+
+def table_moments(wins: np.ndarray, losses: np.ndarray, n: int) -> Moments:
+    """Return the moments of wins and losses on n independent questions."""
+    total = (wins - losses).astype(np.float64)
+    squares = (wins + losses).astype(np.float64)
+    return Moments(n, float(n), total, squares, total, wins, losses, is_binary=True)
+
+
+def _flipped_gains(
+    score: np.ndarray,
+    codes: np.ndarray | None,
+    wins: np.ndarray,
+    losses: np.ndarray,
+    rng: np.random.Generator,
+) -> tuple[Moments, GainTest]:
+    """Return the moments of units, and sign flips of their differences."""
+    n, step, units, size = len(score), 1.0, "questions", np.ones(len(score))
+    whole = as_integers(score, score.size)
+    if whole is not None:  # sums of integers have no rounding error
+        score, step = whole
+    if codes is not None:
+        units, size = "groups", np.bincount(codes).astype(np.float64)
+        score = sum_groups(score, codes)
+    columns, method, rows = np.ascontiguousarray(score.T, dtype=np.float64), [], []
+    for i, j in zip(*np.triu_indices(len(columns), 1), strict=True):
+        difference = columns[j] - columns[i]
+        pvalue, way, smallest = flipped_gain(difference, rng)
+        method.append(f"sign flips of {size.size} {units}, {way}")
+        difference *= step
+        squares, across = difference @ difference, difference @ size
+        rows.append((pvalue, smallest, difference.sum(), squares, across))
+    pvalues, floors, total, squares, across = np.array(rows).T
+    moments = Moments(n, float(size @ size), total, squares, across, wins, losses)
+    return moments, GainTest(pvalues, method, float(floors.min()))
 
 
 def _check_systems(
@@ -531,14 +720,7 @@ def _check_systems(
     if isinstance(systems, AlignedEvaluations):
         names, score, number = systems.names, systems.score, systems.n_samples
         samples: list[np.ndarray] | None = systems.samples
-        if isinstance(groups, str):
-            if groups not in systems.groups:
-                known = ", ".join(map(repr, systems.groups)) or "none"
-                raise ParameterError(
-                    "groups",
-                    f"must name a column of the evaluations ({known}). Got {groups!r}.",
-                )
-            groups = systems.groups[groups]
+        groups = groups_of(systems, groups)
     else:
         names, score = _check_arrays(systems)
         number, samples = np.ones(score.shape, dtype=np.int64), None
@@ -554,14 +736,7 @@ def _check_systems(
 
 
 def _check_arrays(systems: Any) -> tuple[list[str], np.ndarray]:
-    if not isinstance(systems, Mapping):
-        raise ParameterTypeError(
-            "systems", f"must be a mapping of names. Got {type(systems).__name__}."
-        )
-    if len(systems) < 2:
-        raise ParameterError(
-            "systems", f"must contain at least two systems. Got {len(systems)}."
-        )
+    check_named(systems, "scores")
     columns: list[np.ndarray] = []
     for name, values in systems.items():
         column = as_floats(values, name=f"systems[{name!r}]").astype(np.float64)
@@ -584,21 +759,154 @@ def _check_arrays(systems: Any) -> tuple[list[str], np.ndarray]:
     return [str(name) for name in systems], np.column_stack(columns)
 
 
-def _interval_of(
+def _intervals(
     score: np.ndarray,
-    samples: np.ndarray | None,
     number: np.ndarray,
+    samples: list[np.ndarray] | None,
     codes: np.ndarray | None,
     level: float,
-) -> tuple[float, float]:
-    if samples is None or (number == 1).all():
-        found = accuracy_interval(score, groups=codes, confidence_level=level)
-    else:
-        question = np.repeat(np.arange(score.size), number)
-        found = accuracy_interval(
-            samples,
-            questions=question,
-            groups=None if codes is None else codes[question],
-            confidence_level=level,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ends of the intervals of the mean scores."""
+    found = []
+    for k, values in enumerate(score.T):
+        questions, groups = None, codes
+        if samples is not None and (number[:, k] != 1).any():
+            values = samples[k]
+            questions = np.repeat(np.arange(len(score)), number[:, k])
+            groups = None if codes is None else codes[questions]
+        interval = accuracy_interval(
+            values, questions=questions, groups=groups, confidence_level=level
         )
-    return found.low, found.high
+        found.append((interval.low, interval.high))
+    low, high = np.array(found).T
+    return low, high
+
+
+@public
+def compare_metrics(
+    systems: Mapping[str, ArrayLike],
+    *,
+    statistic: str | Callable,
+    groups: ArrayLike | None = None,
+    adjust: str | None = "holm",
+    confidence_level: float = 0.95,
+    largest: float = 1.0,
+    random_state: RandomStateLike = 0,
+) -> ScoreComparison:
+    """Compare systems by a metric of summed statistics, such as F1 or BLEU.
+
+    Parameters
+    ----------
+    systems : mapping of str to array-like of shape (n_items, m)
+        Sufficient statistics of each system by name, with one row per sentence in the
+        same order. The baseline comes first.
+    statistic : {'ratio', 'f1'} or callable
+        Metric of the summed columns, as in :func:`paired_bootstrap_test`; for example
+        :func:`bleu`.
+    groups : array-like of shape (n_items,), default=None
+        Group of each item, such as its document.
+    adjust : {'holm', 'bh'} or None, default='holm'
+        Correction of the p-values for the number of pairs.
+    confidence_level : float, default=0.95
+        Confidence level of the intervals.
+    largest : float, default=1.0
+        Largest value of the metric: 100 for BLEU, chrF and TER.
+    random_state : int, RandomState, Generator or None, default=0
+        Random state used to draw resamples.
+
+    Returns
+    -------
+    comparison : ScoreComparison
+        Gains, p-values and intervals. `wins` and `losses` are the numbers of items
+        whose statistics raise and lower the gain.
+
+    Raises
+    ------
+    ValueError
+        If a parameter or a row is not as described.
+
+    See Also
+    --------
+    compare_scores : Comparison of mean scores, with exact tests.
+    compare_systems : Comparison that computes p-values only.
+
+    Notes
+    -----
+    The p-values are computed by :func:`compare_systems`. The interval of a metric or
+    gain is an interval of the mean of its jackknife pseudovalues. A pseudovalue is n
+    times the metric minus n - 1 times the metric without one item (or group).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skcalib.significance import compare_metrics
+    >>> rng = np.random.default_rng(0)
+    >>> gold = rng.integers(0, 3, 200)
+    >>> a, b = (rng.binomial(gold, p) for p in (0.6, 0.8))
+    >>> counts = {"A": np.c_[a, gold, gold], "B": np.c_[b, gold, gold]}
+    >>> result = compare_metrics(counts, statistic="f1")
+    >>> result.score.round(2).tolist(), bool(result.pvalue[0] < 0.001)
+    ([0.58, 0.77], True)
+    """
+    level = check_fraction(confidence_level, name="confidence_level")
+    bound = check_positive(largest, name="largest")
+    check_adjust(adjust)
+    rng = as_generator(random_state)
+    checked = check_systems(systems, statistic, groups)
+    found = compared(checked, "two-sided", "auto", 10_000, adjust, 0.05, rng)
+    columns = checked.columns
+    units = np.stack(
+        [_pseudovalues(x, checked.metric) for x in np.moveaxis(columns, 1, 0)]
+    )
+    n_units = units.shape[1]
+    quantile = float(stdtrit(n_units - 1, (1 + level) / 2))
+    half = quantile * units.std(axis=1, ddof=1) / np.sqrt(n_units)
+    first, second = np.triu_indices(len(units), 1)
+    difference = units[second] - units[first]
+    slack = 1e-9 * np.abs(difference).max(axis=1, initial=0, keepdims=True)
+    # The metric of the sums differs slightly from the mean of the pseudovalues.
+    difference += (found.gain - difference.mean(axis=1))[:, np.newaxis]
+    # items without any change are neither wins nor losses
+    changed = (columns[:, first] != columns[:, second]).any(axis=2).T
+    total = difference.sum(axis=1)
+    moments = Moments(
+        n=n_units,
+        sizes=float(n_units),
+        total=total,
+        squares=(difference**2).sum(axis=1),
+        across=total,
+        wins=((difference > slack) & changed).sum(axis=1),
+        losses=((difference < -slack) & changed).sum(axis=1),
+        bound=bound,
+    )
+    gain_low, gain_high = moments.limits(found.gain, found.pvalue, level)
+    return ScoreComparison(
+        names=found.names,
+        score=found.metric,
+        low=np.maximum(found.metric - half, 0),
+        high=np.minimum(found.metric + half, np.maximum(bound, found.metric)),
+        pairs=found.pairs,
+        gain=found.gain,
+        gain_low=gain_low,
+        gain_high=gain_high,
+        pvalue=found.pvalue,
+        pvalue_adjusted=found.pvalue_adjusted,
+        method=[_METHODS[name].format(n=found.n_resamples) for name in found.method],
+        wins=moments.wins,
+        losses=moments.losses,
+        n_questions=found.n_items,
+        n_groups=found.n_groups,
+        adjust=adjust,
+        confidence_level=level,
+        smallest_pvalue=found._smallest_pvalue,
+        _moments=moments,
+        _lower_is_better=statistic is ter,
+    )
+
+
+def _pseudovalues(columns: np.ndarray, metric: Metric) -> np.ndarray:
+    """Return n metric - (n - 1) metric without the row, for each row."""
+    sums = columns.sum(axis=0)
+    n = len(columns)
+    without, _ = metric.of_sums(sums - columns)
+    return n * metric.value(sums) - (n - 1) * without

@@ -1,13 +1,23 @@
-"""Sign flips: tests of a gain by swapping the two systems at random.
+"""Sign flips: one engine for all tests that swap two systems at random.
 
-The gain is written as a ratio (sum d) / (sum l) over rows (items or groups). Swapping
-the systems in a row changes the sign of its d. Under the hypothesis that the gain is t,
-the signs of d - t l are treated as random. The p-value is the probability that abs(sum
-s (d - t l)) is at least abs(sum (d - t l)) for random signs s. At t = 0 this is the
-permutation test that swaps the systems.
+Swapping the systems in a row (an item or a group) changes the sign of its difference d.
+The p-value is the probability that abs(sum s d) is at least abs(sum d) for random signs
+s. It is exact if the sums lie on a lattice, which also differences such as half points,
+percentages and group means of them do, or if few rows differ. Otherwise signs are
+drawn. McNemar's test is the case in which all differences have the same size.
 
-Let D and L be the sums over all rows, and X and Y those over the rows that are flipped.
-The event is (t Y - X) (D - X - t (L - Y)) >= 0: theory, (P9) and (P10). It means that t
+The functions that use the engine differ on purpose:
+
+- `permutation_test`, and `paired_bootstrap_test` and `compare_systems` if the bootstrap
+  is unreliable, count ties as extreme. The last two replace a p-value from few extreme
+  draws by a saddlepoint approximation.
+- `compare_scores` counts ties by half (mid-p) where the error rate allows it, in sign
+  flips and in McNemar's test, and draws more signs. `mcnemar_test` does so on request.
+
+`FlippedGain` also gives an interval. The gain is a ratio (sum d) / (sum l) over rows.
+Under the hypothesis that the gain is t, the signs of d - t l are treated as random. Let
+D and L be the sums over all rows, and X and Y those over the rows that are flipped. The
+event is (t Y - X) (D - X - t (L - Y)) >= 0: theory, (P9) and (P10). It means that t
 lies between the gain of the flipped rows, X / Y, and the gain of the other rows. These
 two gains are on different sides of D / L, so the p-value decreases on both sides of the
 gain. The ends of the interval of all t that are not rejected are therefore quantiles of
@@ -17,28 +27,46 @@ these gains. No search is needed, and p-value and interval use the same flips.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import betainc
 from scipy.stats import binom
 
 from ._paired_items import PairedItems, distinct_rows
-from ._ratio_gain import LinearGain
 from ._resamples import plain_p_value
-from ._tail_probabilities import TINY, signed_sum_saddlepoint, signed_sum_tail
+from ._tail_probabilities import (
+    NEGLIGIBLE,
+    TINY,
+    LinearGain,
+    as_pvalues,
+    common_step,
+    corrected_tail,
+    increasing_root,
+    merged,
+)
 
-# Largest number of flips that are enumerated, and of points of an integer lattice.
-_MOST_LISTED, _LARGEST_LATTICE = 1 << 16, 1 << 15
+# Largest number of sets of flips that are enumerated, and of points of a lattice.
+MOST_LISTED, LARGEST_LATTICE = 1 << 16, 1 << 15
 
-# Signs held at once (8 bytes each).
+# Numbers held at once (8 bytes each).
 _BLOCK = 1 << 21
 
 # Sums that differ by at most this fraction of the sum of absolute values are ties.
 _TIE = 1e-11
 
+# Nanoseconds that decide how a distribution is computed: for a step of a convolution,
+# in addition to one for each sum, and for a value at a point of the lattice.
+_STEP_COST, _ANGLE_COST = 3000, 10
+
 # For rows that occur this often, the number of flips is drawn instead of each flip.
 _MANY = 16
+
+# Larger integers are not exact in float64.
+_EXACT = 2.0**53
 
 # A drawn p-value with fewer extreme flips is replaced by a saddlepoint approximation,
 # which needs at least this many differences.
@@ -53,14 +81,304 @@ _FEWEST_BY_SQUARES, _FEWEST_ITEMS, _FEWEST_GROUPS = 60, 30, 60
 _FEWEST_WITH_TIES, _FEWEST_WITHOUT_TIES = 20, 30
 
 # Differences between p-values below this value are irrelevant.
-_NEGLIGIBLE = 1e-12
+_NEGLIGIBLE_P_VALUE = 1e-12
 
 # Binomial probabilities are quotients of integers up to this number of coins.
 _EXACT_BINOMIAL = 500
 
 
-@dataclass(frozen=True)
-class FlipTest:
+def mcnemar_pvalues(
+    only_a: ArrayLike,
+    only_b: ArrayLike,
+    *,
+    mid_p: ArrayLike,
+    alternative: str = "two-sided",
+) -> np.ndarray:
+    """Return p-values of McNemar's test from numbers of discordant items.
+
+    only_a, only_b : numbers of items on which only A, and only B, is correct.
+    mid_p : whether each p-value is a mid-p value.
+    """
+    a, b = np.asarray(only_a, dtype=np.float64), np.asarray(only_b, dtype=np.float64)
+    n = a + b
+    # With probability 1/2, the upper tail of one number is the lower tail of the other.
+    end = {"greater": b, "less": a}.get(alternative, np.minimum(a, b))
+    is_two_sided = alternative == "two-sided"
+    # P(X <= end), more precise for many items than scipy.special.bdtr.
+    tail = np.where(end < n, betainc(np.maximum(n - end, 1), end + 1, 0.5), 1.0)
+    p = np.minimum((2 if is_two_sided else 1) * tail, 1.0)
+    # The observed table (and its mirror image, if two-sided) has weight one half.
+    seen = binom.pmf(end, n, 0.5) * np.where(is_two_sided & (a != b), 1.0, 0.5)
+    return as_pvalues(np.where(np.asarray(mid_p) & (n > 0), p - seen, p))
+
+
+class SignedSum:
+    """Sum S of differences with random signs, and its observed value T.
+
+    Attributes
+    ----------
+    values, times : ndarray
+        Distinct sizes of the differences that are not 0, and the count of each. They
+        are integers if the sums lie on a lattice.
+    total, top : number
+        The observed abs(T) and the largest value of S, in the same unit.
+    tie : float
+        Sums that differ by no more than this are ties.
+    n : int
+        Number of differences that are not 0.
+    """
+
+    def __init__(self, difference: np.ndarray, times: np.ndarray | None = None):
+        if times is None:
+            times = np.ones(difference.size, dtype=np.int64)
+        size = np.abs(difference)
+        self.tie = _TIE * float(size @ times)
+        differs = size > self.tie
+        size, times = size[differs], times[differs]
+        whole = as_integers(size, int(times.sum()))
+        self.is_lattice = whole is not None
+        if whole is not None:
+            size, self.tie = whole[0], 0.5
+        sign = np.sign(difference[differs]).astype(size.dtype)
+        total = ((sign * size) @ times).item()
+        self.sign = 0 if abs(total) <= self.tie else int(math.copysign(1, total))
+        self.total = abs(total)
+        self.values, self.times = merged(size, times)
+        self.top = (self.values @ self.times).item()
+        self.n = int(times.sum())
+
+    def p_value(
+        self, alternative: str, tails: tuple[float, float], *, mid_p: bool = False
+    ) -> float:
+        """Return the p-value from P(S >= abs(T)) and P(S = abs(T))."""
+        above, equal = tails
+        if alternative == "two-sided":
+            if self.sign == 0:
+                return 1 - mid_p * equal / 2
+            return min(2 * above - mid_p * equal, 1.0)
+        # S is symmetric: P(S <= T) = P(S >= T) for T of the other sign
+        is_upper = (alternative == "greater") == (self.sign >= 0)
+        return above if is_upper else 1 - above + equal
+
+    def exact_tails(
+        self, largest_lattice: int = LARGEST_LATTICE, most_listed: int = MOST_LISTED
+    ) -> tuple[float, float] | None:
+        """Return P(S >= abs(T)) and P(S = abs(T)), None if there are too many sums."""
+        if self.n == 0:
+            return 1.0, 1.0
+        rows, flips = self.values[:, np.newaxis], None
+        # Few differences are listed first: their probabilities are exact fractions.
+        if self.n <= _EXACT_BINOMIAL:
+            flips = listed_flips(rows, self.times, most_listed)
+        if flips is None and self.is_lattice:
+            total = int(self.total)
+            found = signed_sum_tails(self.values, self.times, total, largest_lattice)
+            if found is not None:
+                return found
+        if flips is None:
+            flips = listed_flips(rows, self.times, most_listed)
+        if flips is None:
+            return None
+        above, equal = self._extremes(flips[0][:, 0])
+        return float(flips[1][above].sum()), float(flips[1][equal].sum())
+
+    def drawn_tails(
+        self, n_resamples: int, rng: np.random.Generator
+    ) -> tuple[float, float]:
+        """Return estimates of the tails; the observed signs are one of the draws."""
+        rows = self.values[:, np.newaxis]
+        flipped = drawn_flips(rows, self.times, n_resamples, rng)[:, 0]
+        # S and -S have the same probability, so both count.
+        upper, equal = self._extremes(flipped)
+        lower, mirrored = self._extremes(self.top - flipped)
+        above = (upper | lower).sum() + 1
+        n_equal = (equal | mirrored).sum() / (1 if self.sign == 0 else 2)
+        return float(above) / (n_resamples + 1) / 2, float(n_equal) / n_resamples
+
+    def _extremes(self, flipped: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return which sums are at least, and which are, abs(T)."""
+        beyond = self.top - 2 * flipped - self.total
+        return beyond >= -self.tie, np.abs(beyond) <= self.tie
+
+
+def as_integers(values: np.ndarray, n: int) -> tuple[np.ndarray, float] | None:
+    """Return integers and their unit, or None if the values have no lattice.
+
+    Sums of n values of this size are then exact in float64.
+    """
+    whole, step = np.rint(values), 1.0
+    largest = float(np.abs(values).max(initial=0))
+    if (whole != values).any() or n * largest >= _EXACT:
+        step = common_step(np.abs(values))
+        if step == 0:
+            return None
+        whole = np.rint(values / step)
+        # the step of all values together has a smaller rounding error
+        step = float((values * whole).sum() / (whole**2).sum())
+        if float(np.abs(values / step - whole).max()) > 1e-6:
+            return None
+    return whole.astype(np.int64), step
+
+
+def listed_flips(
+    rows: np.ndarray, times: np.ndarray, most: int
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return the sums over flipped rows for all sets of flips, and their probabilities.
+
+    Row k occurs times[k] times. The result is None if there are more than `most` sets.
+    """
+    # Equal rows differ only in the number of flips, 0 to times.
+    if float(np.log2(times + 1.0).sum()) > math.log2(most):
+        return None
+    sums, chance = np.zeros((1, rows.shape[1])), np.ones(1)
+    for row, n in zip(rows, times.tolist(), strict=True):
+        flipped = np.arange(n + 1)[:, np.newaxis, np.newaxis] * row
+        sums = (flipped + sums).reshape(-1, rows.shape[1])
+        chance = np.outer(_binomial(n), chance).ravel()
+    return sums, chance
+
+
+def _binomial(n: int) -> np.ndarray:
+    """Return the probabilities of 0 to n heads of n fair coins."""
+    if n > _EXACT_BINOMIAL:
+        return np.asarray(binom.pmf(np.arange(n + 1), n, 0.5))
+    return np.array([math.comb(n, k) / 2**n for k in range(n + 1)])
+
+
+def drawn_flips(
+    rows: np.ndarray, times: np.ndarray, n_resamples: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Return the sums over flipped rows for random flips, (n_resamples, m)."""
+    often = times >= _MANY
+    single = np.repeat(rows[~often], times[~often], axis=0).astype(np.float64)
+    sums = np.zeros((n_resamples, rows.shape[1]))
+    step = max(1, _BLOCK // max(len(single), int(often.sum()), 1))
+    for start in range(0, n_resamples, step):
+        chunk = sums[start : start + step]
+        shape = len(chunk), len(single)
+        # one random bit for each sign instead of one float
+        bits = np.frombuffer(rng.bytes(-(-shape[0] * shape[1] // 8)), dtype=np.uint8)
+        signs = np.unpackbits(bits, count=shape[0] * shape[1]).reshape(shape)
+        chunk += signs.astype(np.float64) @ single
+        if often.any():
+            n_flips = rng.binomial(times[often], 0.5, (len(chunk), int(often.sum())))
+            chunk += n_flips @ rows[often]
+    return sums
+
+
+def signed_sum_tails(
+    values: np.ndarray, times: np.ndarray, threshold: int, largest_lattice: int
+) -> tuple[float, float] | None:
+    """Return P(S >= threshold) and P(S = threshold) for S = sum of +-v.
+
+    v[k] > 0 occurs times[k] times, and `threshold` is a possible value of S of at least
+    0. None is returned if S has more than `largest_lattice` points. As for sums of
+    draws, the distribution is tilted so that the threshold is the mean, and its
+    characteristic function is inverted.
+    """
+    # Changing one sign changes the sum by 2 v, so the sums have the distance `step`.
+    step = 2 * int(np.gcd.reduce(values))
+    top = int(values @ times)
+    length, n_above = 2 * top // step + 1, (top - threshold) // step + 1
+    if length > largest_lattice:
+        return None
+    n = int(times.sum())
+    if threshold == top:
+        p = max(2.0**-n, TINY)
+        return p, p
+    if n * (_STEP_COST + n_above) < _ANGLE_COST * length * values.size:
+        return _convolved_tails(np.repeat(values, times) // (step // 2), n_above)
+    v, t = values / step, threshold / step
+    # theory, (P12)
+    theta = _signed_tilt(v, times, t)
+    log_chance = float(times @ _log_cosh(theta * v)) - theta * t
+    omega = 2 * np.pi / length * np.arange(length // 2 + 1)
+    power = _signed_characteristic(v, times, theta, t, omega)
+    # Other frequencies stand for themselves and their negatives.
+    once = (omega == 0) | (2 * np.arange(omega.size) == length)
+    power *= np.where(once, 1.0, 2.0) * (math.exp(log_chance) / length)
+    equal = max(float(power.real.sum()), 0.0)
+    if threshold == 0:
+        return (1 + equal) / 2, equal
+    ratio = -(theta + 1j * omega)
+    above = float((power * (np.expm1(n_above * ratio) / np.expm1(ratio))).real.sum())
+    return min(max(above, TINY), 1.0), equal
+
+
+def _convolved_tails(values: np.ndarray, n_above: int) -> tuple[float, float]:
+    """Return the probabilities of the `n_above` largest sums, and of the last of them.
+
+    The distribution of the sum of values that are flipped, or not, is convolved value
+    by value. Only positive numbers are added, so that small tails keep their digits.
+    """
+    # S is as far from its largest value as twice this sum says.
+    chance = np.zeros(n_above)
+    chance[0] = 1.0
+    for v in values.tolist():
+        chance *= 0.5
+        chance[v:] += chance[:-v].copy()
+    return max(float(chance.sum()), TINY), float(chance[-1])
+
+
+def signed_sum_saddlepoint(
+    values: np.ndarray, times: np.ndarray, threshold: float
+) -> float:
+    """Return P(S >= threshold) by Lugannani and Rice, for 0 < threshold < top.
+
+    The formula is for sums of many values that do not lie on a coarse lattice.
+    """
+    theta = _signed_tilt(values, times, threshold)
+    log_chance = float(times @ _log_cosh(theta * values)) - theta * threshold
+    # second derivative of log cosh(theta v); cosh overflows above 700
+    variance = float(times @ (values / np.cosh(np.minimum(theta * values, 300))) ** 2)
+    w, u = math.sqrt(-2 * log_chance), theta * math.sqrt(variance)
+    return min(max(corrected_tail(log_chance, 1 / u - 1 / w), TINY), 1.0)
+
+
+def _log_cosh(x: np.ndarray) -> np.ndarray:
+    # log1p of 2 sinh(x/2)^2 = cosh(x) - 1, which does not overflow here
+    size = np.minimum(x, 30)
+    small = np.log1p(2 * np.sinh(size / 2) ** 2)
+    return np.where(x < 30, small, x - math.log(2))
+
+
+def _signed_tilt(v: np.ndarray, times: np.ndarray, t: float) -> float:
+    """Return theta with sum v tanh(theta v) = t, 0 <= t < sum v."""
+
+    def excess_and_slope(theta: float) -> tuple[float, float]:
+        bent = np.tanh(theta * v)
+        excess = float(times @ (v * bent)) - t
+        return excess, float(times @ (v**2 * (1 - bent**2)))
+
+    start = t / float(times @ v**2)
+    return increasing_root(excess_and_slope, start, low=0.0, tolerance=1e-13)
+
+
+def _signed_characteristic(
+    v: np.ndarray, times: np.ndarray, theta: float, t: float, omega: np.ndarray
+) -> np.ndarray:
+    """Return the characteristic function of the tilted S - t at each frequency."""
+    # E e^(i omega s v) under the tilt is cos + i tanh sin, of squared size 1 - sin^2 /
+    # cosh^2
+    tanh, cosh2 = np.tanh(theta * v), np.cosh(np.minimum(theta * v, 300)) ** 2
+    drift = float(times @ (v * tanh)) - t
+    power = np.zeros(omega.size, dtype=complex)
+    rows = max(1, _BLOCK // v.size)
+    for start in range(0, omega.size, rows):
+        angle = omega[start : start + rows, np.newaxis] * v
+        sine = np.sin(angle)
+        with np.errstate(divide="ignore"):
+            size = np.log1p(-np.minimum(sine**2 / cosh2, 1)) / 2 @ times
+        some = size > NEGLIGIBLE
+        angle, sine = angle[some], sine[some]
+        # the phase of each term minus the phase of its mean, to keep rounding small
+        phase = (np.arctan2(tanh * sine, np.cos(angle)) - tanh * angle) @ times
+        place = start + np.flatnonzero(some)
+        power[place] = np.exp(size[some] + 1j * (phase + omega[place] * drift))
+    return power
+
+
+class FlipTest(NamedTuple):
     """P-value and interval of a gain from sign flips.
 
     Attributes
@@ -81,16 +399,6 @@ class FlipTest:
     n_drawn: int | None
 
 
-@dataclass(frozen=True)
-class _Flips:
-    """Sums X, Y over the flipped rows, and the probability of each set of flips."""
-
-    difference: np.ndarray
-    length: np.ndarray
-    chance: np.ndarray
-    n_drawn: int | None
-
-
 class FlippedGain:
     """The gain as a ratio of sums over rows whose differences change sign in a swap.
 
@@ -106,24 +414,30 @@ class FlippedGain:
         self.sign = _orientation(gain)
         rows, times = _rows_of(gain, self.sign)
         counts = rows.any(axis=1)
-        rows, times = rows[counts], times[counts]
-        self.gain = replace(gain, difference=rows[:, 0], length=rows[:, 1], times=times)
-        self.tie = _TIE * float(np.abs(rows[:, 0]) @ times)
+        self.rows, self.times = rows[counts], times[counts]
+        difference, length = self.rows.T
+        self.gain = replace(
+            gain, difference=difference, length=length, times=self.times
+        )
+        size = np.abs(difference)
+        self.tie = _TIE * float(size @ self.times)
+        # number of items or groups that a swap changes
+        self.n_differing = int(self.times[size > self.tie].sum())
 
     @cached_property
-    def n_differences(self) -> int:
-        """Number of items or groups that a swap changes."""
-        return int(self.gain.times[np.abs(self.gain.difference) > self.tie].sum())
+    def sum(self) -> SignedSum:
+        """The sum of the differences with random signs."""
+        return SignedSum(self.gain.difference, self.times)
 
     def smallest_p_value(self, alternative: str) -> float:
         """Return the smallest p-value over all signs of these differences."""
         n_sides = 2 if alternative == "two-sided" else 1
-        return min(max(n_sides * 2.0**-self.n_differences, TINY), 1.0)
+        return min(max(n_sides * 2.0**-self.n_differing, TINY), 1.0)
 
     def rejects(self, pvalue: float, alternative: str) -> bool:
         """Whether a p-value is below the smallest p-value that sign flips can give."""
         smallest = self.smallest_p_value(alternative)
-        return pvalue < smallest and (pvalue == 0 or smallest > _NEGLIGIBLE)
+        return pvalue < smallest and (pvalue == 0 or smallest > _NEGLIGIBLE_P_VALUE)
 
     @cached_property
     def suits_bootstrap(self) -> bool:
@@ -134,22 +448,20 @@ class FlippedGain:
         (the effective number if lengths differ). Ties compensate for this bias if all
         differences are wins, losses and ties.
         """
-        gain = self.gain
-        length, size = gain.length, np.abs(gain.difference)
+        length, times = self.gain.length, self.times
         if not length.size:
             return True
         share = length / length.max()
-        square = float(gain.times @ share**2)
+        square = float(times @ share**2)
         # effective numbers: n for equal lengths, 1 if one length dominates
-        by_squares = float(gain.times @ share) ** 2 / square
-        by_fourth_powers = square**2 / float(gain.times @ share**4)
+        by_squares = float(times @ share) ** 2 / square
+        by_fourth_powers = square**2 / float(times @ share**4)
         if by_squares >= _FEWEST_BY_SQUARES * (1 - 1e-9):
             fewest = _FEWEST_GROUPS if self.grouped else _FEWEST_ITEMS
             return by_fourth_powers >= fewest
-        size = size[size > self.tie]
-        if size.size and np.ptp(size) <= 1e-9 * size[0] and np.ptp(share) <= 1e-9:
-            many = gain.n >= _FEWEST_WITHOUT_TIES
-            return many or gain.n >= max(_FEWEST_WITH_TIES, 2 * self.n_differences)
+        if self.sum.values.size == 1 and np.ptp(share) <= 1e-9:
+            n, fewest = self.gain.n, max(_FEWEST_WITH_TIES, 2 * self.n_differing)
+            return n >= min(fewest, _FEWEST_WITHOUT_TIES)
         return False
 
     def test(
@@ -160,189 +472,112 @@ class FlippedGain:
         rng: np.random.Generator,
     ) -> FlipTest:
         """Return p-value and interval from the same flips."""
-        flips = self._listed()
+        flips = listed_flips(self.rows, self.times, MOST_LISTED)
+        n_drawn = drawn = None
         if flips is None:
-            flips = self._drawn(n_resamples, rng)
-        p, error = self._p_value(flips, self._oriented(alternative))
-        both = p
-        if alternative != "two-sided":
-            both, _ = self._p_value(flips, "two-sided")
-        low, high = self._interval(flips, level, both)
+            flips, n_drawn = self._drawn(n_resamples, rng), n_resamples
+            drawn = flips[0]
+        p, error = self._p_value(alternative, drawn)
+        both, _ = self._p_value("two-sided", drawn)
+        low, high = self._interval(*flips, level, both)
         if self.sign < 0:
             # The systems were exchanged, so the interval is mirrored.
             low, high = -high, -low
-        return FlipTest(p, low, high, error, flips.n_drawn)
+        return FlipTest(p, low, high, error, n_drawn)
 
     def p_value(
         self, alternative: str, n_resamples: int, rng: np.random.Generator
     ) -> tuple[float, float, int | None]:
         """Return the p-value, its Monte Carlo error and the number of draws."""
-        alternative = self._oriented(alternative)
-        flips = self._listed()
-        if flips is None:
-            whole = self._lattice_p_value(alternative)
-            if whole is not None:
-                return whole, 0.0, None
-            flips = self._drawn(n_resamples, rng)
-        return *self._p_value(flips, alternative), flips.n_drawn
+        if self._exact_tails is not None:
+            return *self._p_value(alternative, None), None
+        drawn, _ = self._drawn(n_resamples, rng)
+        return *self._p_value(alternative, drawn), n_resamples
 
-    def _oriented(self, alternative: str) -> str:
-        turned = {"greater": "less", "less": "greater"}
-        return alternative if self.sign > 0 else turned.get(alternative, alternative)
+    @cached_property
+    def _exact_tails(self) -> tuple[float, float] | None:
+        return self.sum.exact_tails()
 
-    def _p_value(self, flips: _Flips, alternative: str) -> tuple[float, float]:
-        """Return the p-value and its Monte Carlo standard error."""
-        if abs(self.total) <= self.tie and alternative == "two-sided":
-            return 1.0, 0.0
-        p = self._share(flips, alternative)
-        if flips.n_drawn is None:
-            return p, 0.0
-        whole = self._lattice_p_value(alternative)
-        if whole is not None:
-            return whole, 0.0
+    def _p_value(
+        self, alternative: str, drawn: np.ndarray | None
+    ) -> tuple[float, float]:
+        """Return the p-value and its Monte Carlo standard error.
+
+        `drawn` are the sums of drawn flips; they are not used if all flips are known.
+        """
+        if self.sign < 0:
+            turned = {"greater": "less", "less": "greater"}
+            alternative = turned.get(alternative, alternative)
+        if self._exact_tails is not None:
+            p = self.sum.p_value(alternative, self._exact_tails)
+            return min(max(p, TINY), 1.0), 0.0
+        assert drawn is not None
+        # Flipping a row changes the sum by twice its difference.
+        beyond = -2 * drawn[:, 0]
+        if alternative == "less":
+            extreme = beyond <= self.tie
+        else:
+            extreme = beyond >= -self.tie
+            if alternative == "two-sided":
+                extreme |= beyond <= self.tie - 2 * float(self.gain.total)
+        n_extreme = int(extreme.sum())
         # A p-value from few extreme draws has a large relative error.
-        if p * flips.n_drawn < _FEWEST_EXTREME:
+        if n_extreme <= _FEWEST_EXTREME and alternative != "less":
             tail = self._saddlepoint(alternative)
             if tail is not None:
                 return tail, 0.0
-        return p, plain_p_value(round(p * (flips.n_drawn + 1)) - 1, flips.n_drawn)[1]
-
-    @property
-    def total(self) -> float:
-        """Sum of the differences, at least 0."""
-        return float(self.gain.total)
-
-    def _share(self, flips: _Flips, alternative: str) -> float:
-        """Return the probability of flips with a gain at least as large."""
-        # Flipping a row changes the sum by twice its difference.
-        flipped = self.total - 2 * flips.difference
-        if alternative == "greater":
-            extreme = flipped >= self.total - self.tie
-        elif alternative == "less":
-            extreme = flipped <= self.total + self.tie
-        else:
-            extreme = np.abs(flipped) >= self.total - self.tie
-        return min(max(float(flips.chance[extreme].sum()), TINY), 1.0)
-
-    def _lattice_p_value(self, alternative: str) -> float | None:
-        """Return the p-value of integers, or None if the lattice is too long."""
-        if not self.gain.is_integer:
-            return None
-        size, place = np.unique(np.abs(self.gain.difference), return_inverse=True)
-        times = np.bincount(place, self.gain.times)
-        values, times = size[size > 0], times[size > 0]
-        total = int(self.gain.total)
-        if values.size == 0 or (alternative == "two-sided" and total == 0):
-            return 1.0
-        tail = signed_sum_tail(
-            values.astype(np.int64),
-            times.astype(np.int64),
-            -total if alternative == "less" else total,
-            _LARGEST_LATTICE,
-        )
-        if tail is None or alternative != "two-sided":
-            return tail
-        # The sum of random signs is symmetric.
-        return min(2 * tail, 1.0)
+        return plain_p_value(n_extreme - 1, len(drawn) - 1)
 
     def _saddlepoint(self, alternative: str) -> float | None:
         """Return a small p-value, or None if the formula is unreliable."""
-        size = np.abs(self.gain.difference)
-        differs = size > self.tie
-        size, times = size[differs], self.gain.times[differs]
-        if alternative == "less":
-            return None
-        if self.total >= float(size @ times) - self.tie:
+        found = self.sum
+        if found.total >= found.top - found.tie:
             return self.smallest_p_value(alternative)
-        if self.n_differences < _FEWEST_FOR_SADDLEPOINT:
+        if found.n < _FEWEST_FOR_SADDLEPOINT or found.sign == 0:
             return None
-        tail = signed_sum_saddlepoint(size, times, self.total)
+        tail = signed_sum_saddlepoint(found.values, found.times, found.total)
         return min(2 * tail, 1.0) if alternative == "two-sided" else tail
 
+    def _drawn(
+        self, n_resamples: int, rng: np.random.Generator
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return sums of random flips and their probabilities."""
+        sums = drawn_flips(self.rows, self.times, n_resamples, rng)
+        # Row 0 is the observed signs, which makes the p-value (s + 1) / (b + 1).
+        sums = np.concatenate([np.zeros((1, 2)), sums])
+        return sums, np.full(n_resamples + 1, 1 / (n_resamples + 1))
+
     def _interval(
-        self, flips: _Flips, level: float, pvalue: float
+        self, sums: np.ndarray, chance: np.ndarray, level: float, pvalue: float
     ) -> tuple[float, float]:
         """Return the interval of gains not rejected, consistent with the p-value."""
-        above, others = flips.difference, self.total - flips.difference
-        whole = float(self.gain.length_total)
-        length, rest = flips.length, whole - flips.length
+        above, length = sums.T
         # theory, (P10): the gains of the flipped rows and of the others
-        first = _quotient(above, length, self.tie)
-        second = _quotient(others, rest, self.tie)
+        total, whole = float(self.gain.total), float(self.gain.length_total)
+        least = _TIE * whole
+        first = _quotient(above, length, self.tie, least)
+        second = _quotient(total - above, whole - length, self.tie, least)
         # rows without length and difference do not depend on the gain
         anything = np.isnan(first) | np.isnan(second)
         low = np.where(anything, -np.inf, np.minimum(first, second))
         high = np.where(anything, np.inf, np.maximum(first, second))
         # Ties at 1 - level belong to the interval.
-        chance = (1 - level) * (1 - 1e-12)
-        ends = [
-            -_reached(-low, flips.chance, chance),
-            _reached(high, flips.chance, chance),
-        ]
+        least = (1 - level) * (1 - 1e-12)
+        ends = [-_reached(-low, chance, least), _reached(high, chance, least)]
         # The p-value may come from a lattice or a saddlepoint instead of these flips.
-        rejected = pvalue < chance
-        if rejected and ends[0] <= 0:
-            # the p-value has no Monte Carlo error, but the end may have one
-            ends[0] = float(np.min(low[low > 0], initial=self.total / whole))
-        if not rejected:
+        if pvalue >= least:
             ends[0] = min(ends[0], 0.0)
+        elif ends[0] <= 0:
+            # the p-value has no Monte Carlo error, but the end may have one
+            ends[0] = float(np.min(low[low > 0], initial=total / whole))
         return ends[0], ends[1]
 
-    def _listed(self) -> _Flips | None:
-        """Return all flips, or None if there are too many."""
-        times = self.gain.times
-        # Equal rows differ only in the number of flips, 0 to times.
-        if float(np.log2(times + 1.0).sum()) > math.log2(_MOST_LISTED):
-            return None
-        counts = np.zeros((1, 0))
-        chance = np.ones(1)
-        for n in times.tolist():
-            k = np.arange(n + 1)
-            distribution = _binomial(n)
-            counts = np.hstack(
-                [np.repeat(counts, n + 1, axis=0), np.tile(k, len(counts))[:, None]]
-            )
-            chance = np.outer(chance, distribution).ravel()
-        gain = self.gain
-        return _Flips(counts @ gain.difference, counts @ gain.length, chance, None)
 
-    def _drawn(self, n_resamples: int, rng: np.random.Generator) -> _Flips:
-        """Return random flips, including the observed one (no row flipped)."""
-        times = self.gain.times
-        often = times >= _MANY
-        rows = np.column_stack([self.gain.difference, self.gain.length])
-        single = np.repeat(rows[~often], times[~often], axis=0)
-        # Row 0 is the observed signs, which makes the p-value (s + 1) / (b + 1).
-        sums = np.zeros((n_resamples + 1, 2))
-        step = max(1, _BLOCK // max(len(single), int(often.sum()), 1))
-        for start in range(1, n_resamples + 1, step):
-            size = min(step, n_resamples + 1 - start)
-            chunk = sums[start : start + size]
-            chunk += random_signs(size, len(single), rng) @ single
-            if often.any():
-                n_flips = rng.binomial(times[often], 0.5, (size, int(often.sum())))
-                chunk += n_flips @ rows[often]
-        chance = np.full(n_resamples + 1, 1 / (n_resamples + 1))
-        return _Flips(sums[:, 0], sums[:, 1], chance, n_resamples)
-
-
-def _binomial(n: int) -> np.ndarray:
-    """Return the probabilities of 0 to n heads of n fair coins."""
-    if n > _EXACT_BINOMIAL:
-        return np.asarray(binom.pmf(np.arange(n + 1), n, 0.5))
-    return np.array([math.comb(n, k) / 2**n for k in range(n + 1)])
-
-
-def random_signs(n_rows: int, n: int, rng: np.random.Generator) -> np.ndarray:
-    """Return zeros and ones of shape (n_rows, n), each with probability one half."""
-    # one random bit for each sign instead of one float
-    bits = np.frombuffer(rng.bytes(-(-n_rows * n // 8)), dtype=np.uint8)
-    return np.unpackbits(bits, count=n_rows * n).reshape(n_rows, n).astype(np.float64)
-
-
-def _quotient(above: np.ndarray, below: np.ndarray, tie: float) -> np.ndarray:
+def _quotient(
+    above: np.ndarray, below: np.ndarray, tie: float, least: float
+) -> np.ndarray:
     """Return above / below: infinite with the sign of `above` for 0, nan for 0/0."""
-    nothing = below <= 0
+    nothing = below <= least
     values = np.divide(above, below, out=np.zeros_like(above), where=~nothing)
     # No rows, or rows without length: the sign of the sum decides.
     sign = np.where(np.abs(above) > tie, np.sign(above), np.nan)

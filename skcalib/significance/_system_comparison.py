@@ -1,30 +1,36 @@
-"""Tests of all pairs of systems, and the class of their results."""
+"""Comparison of all pairs of several systems, or of fitted estimators."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import false_discovery_control
 
-from .._errors import public, warn
+from .._errors import ParameterError, ParameterTypeError, public, warn
 from .._parallel import RandomStateLike, as_generator
-from .._results import Result, plain
+from .._results import Result
 from .._validation import check_choice, check_fraction
 from ..evaluation import Evaluation
-from ._bootstrap_test import ALTERNATIVES, METHODS
+from ..metrics import accuracy_statistics
 from ._pair_tests import PairResults, PairTests
-from ._paired_items import check_systems
+from ._paired_items import Systems, check_systems
 from ._resamples import check_n_resamples
+from ._two_systems import ALTERNATIVES, METHODS
 
 ADJUSTMENTS = ("holm", "bh")
 
 # Quantities with one value for each order of a pair.
 COLUMNS = ("gain", "pvalue", "pvalue_adjusted")
+
+# Metric implied by the number of columns of the statistics.
+STATISTIC_OF_COLUMNS = {1: "mean", 2: "ratio", 3: "f1"}
+
+RESPONSES = ("predict", "predict_proba")
 
 
 def holm(pvalues: np.ndarray) -> np.ndarray:
@@ -43,8 +49,100 @@ def adjusted_pvalues(pvalues: np.ndarray, adjust: str | None) -> np.ndarray:
     return holm(pvalues) if adjust == "holm" else false_discovery_control(pvalues)
 
 
+def check_adjust(adjust: str | None) -> None:
+    """Raise unless `adjust` names an adjustment of p-values or is None."""
+    if adjust is not None:
+        check_choice(adjust, ADJUSTMENTS, name="adjust")
+
+
+class Comparison(Result):
+    """Base class of comparisons of all pairs of several systems.
+
+    In each pair (A, B), A comes before B in `names`. A gain is the score of B minus the
+    score of A.
+    """
+
+    names: list[str]
+    pairs: list[tuple[str, str]]
+    gain: np.ndarray
+    pvalue: np.ndarray
+    pvalue_adjusted: np.ndarray
+    n_groups: int | None
+
+    # Attributes that `to_dict` adds to the scores and the columns.
+    _settings: ClassVar[tuple[str, ...]]
+
+    @public
+    def matrix(self, column: str = "pvalue_adjusted") -> np.ndarray:
+        """Return the values of all pairs as a matrix.
+
+        Parameters
+        ----------
+        column : {'pvalue_adjusted', 'pvalue', 'gain'}, default='pvalue_adjusted'
+            Attribute to return. The entry in row i and column j compares system i with
+            system j.
+
+        Returns
+        -------
+        matrix : ndarray of shape (n_systems, n_systems)
+            Matrix in the order of `names`. The gain in row i and column j is the metric
+            of system j minus the metric of system i. On the diagonal, gains are 0 and
+            p-values are 1. One-sided tests have p-values above the diagonal only; below
+            it, the entries are 1.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skcalib.significance import compare_systems
+        >>> right = {"a": np.r_[[1] * 9, 0], "b": np.r_[[1] * 7, [0] * 3]}
+        >>> compare_systems(right, statistic="mean").matrix("gain").round(1)
+        array([[ 0. , -0.2],
+               [ 0.2,  0. ]])
+        """
+        check_choice(column, COLUMNS, name="column")
+        values, n = getattr(self, column), len(self.names)
+        found = np.zeros((n, n)) if column == "gain" else np.ones((n, n))
+        upper = np.triu_indices(n, 1)
+        found[upper] = values
+        if column == "gain":
+            found.T[upper] = -values
+        elif getattr(self, "alternative", "two-sided") == "two-sided":
+            found.T[upper] = values
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers and settings as a dict of lists and numbers."""
+        return {
+            **self._scores(),
+            **super().to_dict(),
+            **{name: getattr(self, name) for name in self._settings},
+        }
+
+    def _scores(self) -> dict[str, Any]:
+        """Return the numbers of each system, by name."""
+        raise NotImplementedError
+
+    def _names_of_pairs(self) -> dict[str, list[str]]:
+        first, second = zip(*self.pairs, strict=True)
+        return {"system_a": list(first), "system_b": list(second)}
+
+    def _text(self, alpha: float, settings: Sequence[str]) -> str:
+        """Return the repr with some settings."""
+        n = int(np.count_nonzero(self.pvalue_adjusted <= alpha))
+        values = {name: getattr(self, name) for name in settings}
+        shown = ", ".join(
+            f"{name}={value!r}"
+            for name, value in values.items()
+            if value is not None or name == "adjust"
+        )
+        return (
+            f"{type(self).__name__}({len(self.names)} systems, {len(self.pairs)} "
+            f"pairs, {n} with pvalue_adjusted <= {alpha:.3g}; {shown})"
+        )
+
+
 @dataclass(frozen=True, repr=False, eq=False)
-class SystemComparison(Result):
+class SystemComparison(Comparison):
     """Gains and p-values of all pairs of systems.
 
     Returned by :func:`compare_systems` and :func:`significance_table`. Arrays have one
@@ -117,44 +215,14 @@ class SystemComparison(Result):
     n_resamples: int | None
     _smallest_pvalue: float
 
-    @public
-    def matrix(self, column: str = "pvalue_adjusted") -> np.ndarray:
-        """Return the values of all pairs as a matrix.
-
-        Parameters
-        ----------
-        column : {'pvalue_adjusted', 'pvalue', 'gain'}, default='pvalue_adjusted'
-            Attribute to return. The entry in row i and column j compares system i with
-            system j.
-
-        Returns
-        -------
-        matrix : ndarray of shape (n_systems, n_systems)
-            Matrix in the order of `names`. The gain in row i and column j is the metric
-            of system j minus the metric of system i. On the diagonal, gains are 0 and
-            p-values are 1. One-sided tests have p-values above the diagonal only; below
-            it, the entries are 1.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from skcalib.significance import compare_systems
-        >>> right = {"a": np.r_[[1] * 9, 0], "b": np.r_[[1] * 7, [0] * 3]}
-        >>> compare_systems(right, statistic="mean").matrix("gain").round(1)
-        array([[ 0. , -0.2],
-               [ 0.2,  0. ]])
-        """
-        check_choice(column, COLUMNS, name="column")
-        values = getattr(self, column)
-        n = len(self.names)
-        found = np.zeros((n, n)) if column == "gain" else np.ones((n, n))
-        upper = np.triu_indices(n, 1)
-        found[upper] = values
-        if column == "gain":
-            found.T[upper] = -values
-        elif self.alternative == "two-sided":
-            found.T[upper] = values
-        return found
+    _settings: ClassVar[tuple[str, ...]] = (
+        "statistic",
+        "alternative",
+        "adjust",
+        "n_items",
+        "n_groups",
+        "n_resamples",
+    )
 
     @public
     def significant(self, alpha: float = 0.05) -> list[tuple[str, str]]:
@@ -185,28 +253,13 @@ class SystemComparison(Result):
             if p <= alpha
         ]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers and settings as a dict of lists and numbers."""
-        columns = {name: plain(value) for name, value in self._columns().items()}
-        settings = (
-            "statistic",
-            "alternative",
-            "adjust",
-            "n_items",
-            "n_groups",
-            "n_resamples",
-        )
-        return {
-            "metric": dict(zip(self.names, self.metric.tolist(), strict=True)),
-            **columns,
-            **{name: getattr(self, name) for name in settings},
-        }
+    def _scores(self) -> dict[str, Any]:
+        return {"metric": dict(zip(self.names, self.metric.tolist(), strict=True))}
 
     def _columns(self) -> dict[str, Any]:
         first, second = np.triu_indices(len(self.names), 1)
         return {
-            "system_a": [a for a, _ in self.pairs],
-            "system_b": [b for _, b in self.pairs],
+            **self._names_of_pairs(),
             "metric_a": self.metric[first],
             "metric_b": self.metric[second],
             "gain": self.gain,
@@ -217,15 +270,7 @@ class SystemComparison(Result):
         }
 
     def __repr__(self) -> str:
-        groups = "" if self.n_groups is None else f", n_groups={self.n_groups}"
-        drawn = "" if self.n_resamples is None else f", n_resamples={self.n_resamples}"
-        n = int(np.count_nonzero(self.pvalue_adjusted <= 0.05))
-        return (
-            f"SystemComparison({len(self.names)} systems, {len(self.pairs)} pairs, "
-            f"{n} with pvalue_adjusted <= 0.05; statistic={self.statistic!r}, "
-            f"alternative={self.alternative!r}, adjust={self.adjust!r}, "
-            f"n_items={self.n_items}{groups}{drawn})"
-        )
+        return self._text(0.05, self._settings)
 
 
 @public
@@ -350,30 +395,43 @@ def compare_systems(
     """
     check_choice(alternative, ALTERNATIVES, name="alternative")
     check_choice(method, METHODS, name="method")
-    if adjust is not None:
-        check_choice(adjust, ADJUSTMENTS, name="adjust")
+    check_adjust(adjust)
     n_resamples = check_n_resamples(n_resamples)
     alpha = check_fraction(alpha, name="alpha")
     rng = as_generator(random_state)
     checked = check_systems(systems, statistic, groups)
-    test = PairTests(checked, alternative, method, n_resamples, rng)
-    pairs = list(combinations(range(checked.n_systems), 2))
+    return compared(checked, alternative, method, n_resamples, adjust, alpha, rng)
+
+
+def compared(
+    systems: Systems,
+    alternative: str,
+    method: str,
+    n_resamples: int,
+    adjust: str | None,
+    alpha: float,
+    rng: np.random.Generator,
+) -> SystemComparison:
+    """Return the tests of all pairs of checked systems."""
+    test = PairTests(systems, alternative, method, n_resamples, rng)
+    pairs = list(combinations(range(len(systems.names)), 2))
+    # gains of pairs of tests are those of the first system, as for two systems
     found = test.run([(later, earlier) for earlier, later in pairs])
     _warn_of_floor(found, adjust, alpha, n_resamples)
     return SystemComparison(
-        names=checked.names,
-        metric=checked.scores,
-        pairs=[(checked.names[i], checked.names[j]) for i, j in pairs],
+        names=systems.names,
+        metric=systems.scores,
+        pairs=[(systems.names[i], systems.names[j]) for i, j in pairs],
         gain=found.gain,
         pvalue=found.pvalue,
         pvalue_adjusted=adjusted_pvalues(found.pvalue, adjust),
         method=found.method,
         monte_carlo_error=found.monte_carlo_error,
-        statistic=checked.metric.name,
+        statistic=systems.metric.name,
         alternative=alternative,
         adjust=adjust,
-        n_items=checked.n_items,
-        n_groups=checked.n_groups,
+        n_items=systems.n_items,
+        n_groups=systems.n_groups,
         n_resamples=n_resamples if found.drawn else None,
         _smallest_pvalue=float(found.smallest.min()),
     )
@@ -398,3 +456,157 @@ def _warn_of_floor(
         f"significant. Draw more than {int(n_pairs / alpha)} resamples, or use "
         "method='auto'.",
     )
+
+
+@public
+def significance_table(
+    estimators: Mapping[str, Any],
+    X: Any,
+    y: Any,
+    *,
+    statistics: Callable[[Any, Any], Any] | None = None,
+    statistic: str | Callable | None = None,
+    response_method: str = "predict",
+    alternative: str = "two-sided",
+    method: str = "auto",
+    n_resamples: int = 10_000,
+    adjust: str | None = "holm",
+    groups: ArrayLike | None = None,
+    random_state: RandomStateLike = None,
+) -> SystemComparison:
+    """Test the differences between all pairs of fitted estimators on one test set.
+
+    Parameters
+    ----------
+    estimators : mapping of str to fitted estimator
+        Fitted estimators by name: classifiers, taggers, pipelines or fitted searches.
+    X : array-like or sequence
+        Test samples (sentences for taggers). None of the estimators may have been
+        trained or selected on them.
+    y : array-like or sequence
+        True labels of the samples.
+    statistics : callable, default=None
+        Function called as ``statistics(y, response)`` that returns sufficient
+        statistics with one row per sample, such as
+        :func:`~skcalib.metrics.span_statistics`. If None,
+        :func:`~skcalib.metrics.accuracy_statistics` is used.
+    statistic : {'mean', 'ratio', 'f1'} or callable, default=None
+        Metric of the summed statistics. If None, it depends on the number of columns:
+        'mean' for one, 'ratio' for two and 'f1' for three columns.
+    response_method : {'predict', 'predict_proba'}, default='predict'
+        Method of the estimators that computes the response.
+    alternative : {'two-sided', 'greater', 'less'}, default='two-sided'
+        As in :func:`compare_systems`.
+    method : str, default='auto'
+        As in :func:`compare_systems`.
+    n_resamples : int, default=10_000
+        As in :func:`compare_systems`.
+    adjust : {'holm', 'bh'} or None, default='holm'
+        As in :func:`compare_systems`.
+    groups : array-like of shape (n,), default=None
+        Group of each sample, for example its document. Whole groups are drawn.
+    random_state : int, RandomState, Generator or None, default=None
+        Random state used if p-values are computed from draws.
+
+    Returns
+    -------
+    result : SystemComparison
+        Gains and p-values of all pairs.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two estimators, or if :func:`compare_systems` raises a
+        ValueError.
+    NotFittedError
+        If an estimator is not fitted.
+
+    See Also
+    --------
+    compare_systems : Comparison of systems from their sufficient statistics.
+    skcalib.plot.SignificanceDisplay : Draw the pairs.
+
+    Notes
+    -----
+    The test compares the fitted models on new samples from the same population. It does
+    not account for the variation between training runs. It is not valid on the folds of
+    a cross-validation without further assumptions; see
+    :ref:`the guide <significance_and_folds>`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.dummy import DummyClassifier
+    >>> from sklearn.naive_bayes import BernoulliNB, GaussianNB
+    >>> from skcalib.significance import significance_table
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> candidates = {
+    ...     "constant": DummyClassifier(),
+    ...     "Bernoulli": BernoulliNB(),
+    ...     "Gaussian": GaussianNB(),
+    ... }
+    >>> for model in candidates.values():
+    ...     _ = model.fit(X[:300], y[:300])
+    >>> result = significance_table(candidates, X[300:], y[300:])
+    >>> result.significant()
+    [('constant', 'Bernoulli'), ('constant', 'Gaussian'), ('Bernoulli', 'Gaussian')]
+    """
+    check_choice(response_method, RESPONSES, name="response_method")
+    if not isinstance(estimators, Mapping) or len(estimators) < 2:
+        raise ParameterError(
+            "estimators",
+            "must be a mapping from names to at least two fitted estimators. Got "
+            f"{estimators!r:.80}.",
+        )
+    for name, estimator in estimators.items():
+        check_estimator(estimator, f"estimators[{name!r}]", response_method)
+    make = accuracy_statistics if statistics is None else statistics
+    if not callable(make):
+        raise ParameterTypeError(
+            "statistics",
+            f"must be callable, such as span_statistics. Got {statistics!r}.",
+        )
+    systems = {
+        name: np.asarray(make(y, getattr(estimator, response_method)(X)))
+        for name, estimator in estimators.items()
+    }
+    for name, stats in systems.items():
+        if stats.ndim not in (1, 2):
+            raise ParameterError(
+                "statistics",
+                "must return an array with one row per sample. Got shape "
+                f"{stats.shape} for {name!r}.",
+            )
+    if statistic is None:
+        statistic = _statistic_of(systems)
+    return compare_systems(
+        systems,
+        statistic=statistic,
+        alternative=alternative,
+        method=method,
+        n_resamples=n_resamples,
+        adjust=adjust,
+        groups=groups,
+        random_state=random_state,
+    )
+
+
+def _statistic_of(systems: dict[str, np.ndarray]) -> str:
+    """Return the metric implied by the number of columns."""
+    first = next(iter(systems.values()))
+    n_columns = 1 if first.ndim == 1 else first.shape[-1]
+    if n_columns not in STATISTIC_OF_COLUMNS:
+        raise ParameterError(
+            None,
+            f"cannot choose a metric for statistics with {n_columns} columns. Pass "
+            "the metric as 'statistic'.",
+        )
+    return STATISTIC_OF_COLUMNS[n_columns]
+
+
+def check_estimator(estimator: Any, name: str, method: str = "fit") -> None:
+    if isinstance(estimator, type) or not callable(getattr(estimator, method, None)):
+        raise ParameterTypeError(
+            name,
+            f"must be an estimator with the method {method!r}. Got {estimator!r:.80}.",
+        )

@@ -8,8 +8,7 @@ import pytest
 from scipy.special import gammaln
 
 from skcalib.significance import compare_systems, paired_bootstrap_test
-from skcalib.significance._pair_tests import surface_tail
-from skcalib.significance._tail_probabilities import saddlepoint_tail
+from skcalib.significance._tail_probabilities import saddlepoint_tail, surface_tail
 
 # Correct, guessed and gold of two systems: four kinds of sentence.
 KINDS_A = np.array([[1, 1, 1], [1, 1, 1], [2, 3, 2], [0, 1, 1]])

@@ -145,17 +145,17 @@ def test_thirds_have_the_exact_distribution_of_sign_flips():
 
 
 @pytest.mark.parametrize("n", [40, 60])
-def test_ties_of_drawn_sign_flips_count(n):
-    # 25 wins and 15 losses by the same irrational number: a sign test. Where other
-    # questions do not differ, ties have half of their weight.
+def test_equal_irrational_differences_are_a_sign_test(n):
+    # 25 wins and 15 losses by the same number. If other questions do not differ, ties
+    # have half of their weight.
     difference = np.repeat([1, -1, 0], [25, 15, n - 40]) * np.sqrt(0.07)
     a = np.where(difference < 0, -difference, 0)
     b = np.where(difference > 0, difference, 0)
     result = compare_scores({"A": a, "B": b})
-    assert ("drawn with mid-p" if n == 60 else "drawn") in result.method[0]
+    assert result.method[0].endswith("exact with mid-p" if n == 60 else "exact")
     half_of_ties = binom.pmf(15, 40, 0.5) if n == 60 else 0
     expected = binomtest(15, 40).pvalue - half_of_ties
-    assert result.pvalue[0] == pytest.approx(expected, abs=0.006)
+    assert result.pvalue[0] == pytest.approx(expected, rel=1e-12)
 
 
 def test_a_drawn_p_value_counts_the_observed_signs():

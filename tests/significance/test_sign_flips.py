@@ -11,13 +11,14 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from skcalib.significance import (
+    compare_scores,
     compare_systems,
     paired_bootstrap_test,
     permutation_test,
 )
-from skcalib.significance._tail_probabilities import (
+from skcalib.significance._sign_flips import (
     signed_sum_saddlepoint,
-    signed_sum_tail,
+    signed_sum_tails,
 )
 
 ALTERNATIVES = ("two-sided", "greater", "less")
@@ -374,7 +375,7 @@ def test_the_saddlepoint_of_signs_against_the_lattice(seed):
     for share in (0.3, 0.5, 0.7):
         threshold = int(share * values.sum())
         threshold -= (values.sum() - threshold) % 2
-        exact = signed_sum_tail(values, times, threshold, 1 << 20)
+        exact, _ = signed_sum_tails(values, times, threshold, 1 << 20)
         near = signed_sum_saddlepoint(values.astype(float), times, threshold - 1)
         assert near == pytest.approx(exact, rel=0.01)
 
@@ -387,3 +388,27 @@ def test_small_p_values_of_many_groups_survive():
     assert result.monte_carlo_error == 0
     low, _ = result.confidence_interval
     assert low > 0
+
+
+def test_one_hypothesis_has_one_p_value():
+    """Half points have the lattice of whole points, in every function."""
+    rng = np.random.default_rng(4)
+    a, b = rng.integers(0, 3, 300), rng.integers(0, 3, 300)
+    b[:20] = 2
+    whole = permutation_test(a, b)
+    assert whole.method == "exact"
+    for unit in (1, 1 / 2, 1 / 3, 0.01):
+        swaps = permutation_test(a * unit, b * unit)
+        assert swaps.method == "exact"
+        flips = paired_bootstrap_test(a * unit, b * unit, method="sign_flips")
+        pairs = compare_systems({"b": b * unit, "a": a * unit}, method="sign_flips")
+        for pvalue in (swaps.pvalue, flips.pvalue, pairs.pvalue[0]):
+            assert pvalue == pytest.approx(whole.pvalue, rel=1e-11)
+    # mid-p: ties, in both tails, count by half
+    size = np.abs(b - a)
+    values, times = np.unique(size[size > 0], return_counts=True)
+    total = abs(int((b - a).sum()))
+    above, equal = signed_sum_tails(values, times, total, 1 << 20)
+    assert whole.pvalue == pytest.approx(2 * above, rel=1e-11)
+    scores = compare_scores({"a": a / 2, "b": b / 2})
+    assert scores.pvalue[0] == pytest.approx(2 * above - equal, rel=1e-11)

@@ -1,17 +1,21 @@
-"""Borderline gains, and significance as a function of the size of the test set."""
+"""Experiments: models trained on resamples, borderline gains, sizes of the test set."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import combinations, permutations
+from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import clone
+from sklearn.utils.parallel import delayed
 
+from .._compat import take_rows
 from .._errors import ParameterError, ParameterTypeError, public, warn
-from .._parallel import RandomStateLike, as_generator
+from .._parallel import RandomStateLike, as_generator, parallel
 from .._results import Result, plain
 from .._validation import (
     as_floats,
@@ -23,6 +27,7 @@ from .._validation import (
 from ._pair_tests import PairTests
 from ._paired_items import Systems, check_systems
 from ._resamples import check_n_resamples
+from ._system_comparison import check_estimator
 
 # With fewer pairs, a high quantile of the gains is hardly more than their maximum.
 _FEW = 10
@@ -107,10 +112,8 @@ def borderline_threshold(
     (1.59, 21)
     """
     gain, pvalue = check_gains(gains, pvalues)
-    low = check_real(low, low=0, high=1, name="low")
-    high = check_real(high, low=low, high=1, name="high")
-    quantile = check_real(quantile, low=0, high=1, name="quantile")
-    found = threshold_of(gain, pvalue, low, high, quantile)
+    borderline = _check_borderline(low, high, quantile)
+    found = threshold_of(gain, pvalue, *borderline)
     if found.threshold is None:
         raise ParameterError(
             None,
@@ -124,6 +127,12 @@ def borderline_threshold(
             "of their gains. Compare more systems.",
         )
     return found
+
+
+def _check_borderline(low: Any, high: Any, quantile: Any) -> tuple[float, float, float]:
+    low = check_real(low, low=0, high=1, name="low")
+    high = check_real(high, low=low, high=1, name="high")
+    return low, high, check_real(quantile, low=0, high=1, name="quantile")
 
 
 def check_gains(gains: Any, pvalues: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -228,11 +237,7 @@ class TestSizeCurve(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the arrays and settings as a dict of lists and numbers."""
-        settings = ("alpha", "n_pairs", "n_repeats")
-        return {
-            **{name: plain(value) for name, value in self._columns().items()},
-            **{name: getattr(self, name) for name in settings},
-        }
+        return {each.name: plain(getattr(self, each.name)) for each in fields(self)}
 
     def _columns(self) -> dict[str, Any]:
         names = ("size", "threshold", "n_borderline", "mean_pvalue", "power")
@@ -340,9 +345,7 @@ def test_size_curve(
     n_repeats = check_n_resamples(n_repeats, name="n_repeats")
     n_resamples = check_n_resamples(n_resamples)
     alpha = check_fraction(alpha, name="alpha")
-    low = check_real(low, low=0, high=1, name="low")
-    high = check_real(high, low=low, high=1, name="high")
-    quantile = check_real(quantile, low=0, high=1, name="quantile")
+    borderline = _check_borderline(low, high, quantile)
     shuffle = check_bool(shuffle, name="shuffle")
     rng = as_generator(random_state)
     checked = check_systems(systems, statistic, groups)
@@ -357,7 +360,7 @@ def test_size_curve(
             gain.append(found.gain)
             pvalue.append(found.pvalue)
         p = np.concatenate(pvalue)
-        threshold = threshold_of(np.concatenate(gain), p, low, high, quantile)
+        threshold = threshold_of(np.concatenate(gain), p, *borderline)
         rows.append((*threshold, float(p.mean()), float((p <= alpha).mean())))
     thresholds, n_borderline, mean_pvalue, power = zip(*rows, strict=True)
     return TestSizeCurve(
@@ -425,3 +428,152 @@ def _subsets(
 
 # pytest would collect a function named test_... as a test
 test_size_curve.__test__ = False  # type: ignore[attr-defined]
+
+
+@public
+def resample_training(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    n_models: int,
+    sizes: float | Sequence[float] | None = None,
+    random_state: RandomStateLike = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> list[Any]:
+    """Train clones of an estimator on resamples of its training set.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A classifier, tagger or other estimator with a `fit` method. Only clones are
+        fitted.
+    X : array-like or sequence
+        Training samples (sentences for a tagger).
+    y : array-like or sequence
+        Labels of the samples.
+    n_models : int
+        Number of clones.
+    sizes : int, float, or sequence of either of length n_models, default=None
+        Number of samples drawn for each model, or a float in (0, 1] for a fraction of
+        the training set. If None, as many samples are drawn as the training set has.
+    random_state : int, RandomState, Generator or None, default=None
+        Random state used to draw the resamples. The random state of the estimator
+        itself is set by its own `random_state` parameter.
+    n_jobs : int, default=None
+        Number of models trained in parallel with joblib. The result does not depend on
+        it.
+    verbose : int, default=0
+        Passed to joblib.
+
+    Returns
+    -------
+    models : list of estimators
+        Fitted clones.
+
+    Raises
+    ------
+    ValueError
+        If X and y differ in length or are empty, or if the length of `sizes` is not
+        `n_models`.
+
+    See Also
+    --------
+    compare_systems : Comparison of all pairs of models on a test set.
+
+    Notes
+    -----
+    The procedure is described in Section 3.2.1 of [1]_. Samples are drawn with
+    replacement. The variation between the models imitates the variation between
+    successive versions of a system. Models of one kind are closely correlated; models
+    of different kinds are less correlated. A resample may lack a rare class.
+
+    References
+    ----------
+    .. [1] T. Berg-Kirkpatrick, D. Burkett and D. Klein (2012). "An empirical
+       investigation of statistical significance in NLP". EMNLP.
+
+    Examples
+    --------
+    >>> from skcalib import HMMTagger
+    >>> from skcalib.datasets import make_tagged_sentences
+    >>> from skcalib.significance import resample_training
+    >>> X, y = make_tagged_sentences(100, random_state=0)
+    >>> models = resample_training(
+    ...     HMMTagger(), X, y, n_models=3, sizes=[1.0, 0.5, 0.5], random_state=0
+    ... )
+    >>> len(models)
+    3
+    """
+    check_estimator(estimator, "estimator")
+    n = _n_samples(X, "X")
+    if _n_samples(y, "y") != n:
+        raise ParameterError(
+            None,
+            f"needs X and y of the same length. Got {n} and {_n_samples(y, 'y')}.",
+        )
+    if n == 0:
+        raise ParameterError(None, "needs at least one sample. Got none in X.")
+    n_models = check_n_resamples(n_models, name="n_models")
+    counts = _sizes(sizes, n, n_models)
+    # one random stream per model, so that the result does not depend on n_jobs
+    streams = as_generator(random_state).spawn(n_models)
+    draws = [
+        stream.integers(n, size=size)
+        for stream, size in zip(streams, counts, strict=True)
+    ]
+    return parallel(n_jobs, verbose)(
+        delayed(_fit)(clone(estimator), X, y, rows) for rows in draws
+    )
+
+
+def _fit(estimator: Any, X: Any, y: Any, rows: np.ndarray) -> Any:
+    return estimator.fit(take_rows(X, rows), take_rows(y, rows))
+
+
+def _n_samples(values: Any, name: str) -> int:
+    shape = getattr(values, "shape", None)
+    if shape:
+        return int(shape[0])
+    sized = shape is None and hasattr(values, "__len__")
+    if isinstance(values, (str, bytes)) or not sized:
+        raise ParameterTypeError(
+            name,
+            "must be a sequence with one entry per sample. Got "
+            f"{type(values).__name__}.",
+        )
+    return len(values)
+
+
+def _sizes(sizes: Any, n: int, n_models: int) -> list[int]:
+    if sizes is None:
+        return [n] * n_models
+    if isinstance(sizes, Real):
+        return [_size(sizes, n)] * n_models
+    several = isinstance(sizes, Sequence) or np.ndim(sizes) == 1
+    if isinstance(sizes, (str, bytes)) or not several:
+        raise ParameterTypeError(
+            "sizes", f"must be a number or a sequence of numbers. Got {sizes!r}."
+        )
+    if len(sizes) != n_models:
+        raise ParameterError(
+            "sizes",
+            f"must have one entry for each of the {n_models} models. Got {len(sizes)}.",
+        )
+    return [_size(size, n) for size in sizes]
+
+
+def _size(size: Any, n: int) -> int:
+    """Return the number of samples, at least 1, from a number or a fraction."""
+    if isinstance(size, Integral) or not isinstance(size, Real):
+        return check_n_resamples(size, name="sizes")
+    if not 0 < float(size) <= 1:
+        raise ParameterError(
+            "sizes",
+            (
+                "must contain integers of at least 1 or fractions in (0, 1]. Got "
+                f"{size!r}."
+            ),
+        )
+    return max(1, round(float(size) * n))
