@@ -238,7 +238,7 @@ def compare(cell, n, variants):
             with replaced(replacements):
                 r = calibration_error_interval(y, q, groups=groups)
             found[name].append(
-                (r.low <= cell.truth <= r.high, r.high - r.low, r.p_value)
+                (r.low <= cell.truth <= r.high, r.high - r.low, r.pvalue)
             )
     rows, reference = [], None
     for name, values in found.items():

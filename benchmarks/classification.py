@@ -122,7 +122,7 @@ def row(subset, model, scoring, y, proba, chosen):
         "estimate": f"{result.estimate:.4f}",
         "low": low_text(result.low),
         "high": f"{result.high:.4f}",
-        "p": p_text(result.p_value),
+        "p": p_text(result.pvalue),
         "confidence": f"{found['confidence']:.3f}",
         "accuracy": f"{found['accuracy']:.3f}",
         "says / is below 0.5": half(y, proba, False),

@@ -45,7 +45,7 @@ def measure(cell, n_replicates, interval):
     for rng in generators(cell.name, n_replicates):
         y, q, groups = cell.draw(rng)
         r = interval(y, q, groups=groups)
-        found.append((r.low, r.high, r.p_value))
+        found.append((r.low, r.high, r.pvalue))
         effective.append(getattr(r, "n_effective_groups", None) or np.nan)
     low, high, p = np.array(found).T
     too_low, too_high = cell.truth > high, cell.truth < low
@@ -90,7 +90,7 @@ def constant_rows(_, interval):
             chance = binom.pmf(k, n, p)
             covered += chance * (r.low <= abs(q - p) <= r.high)
             width += chance * (r.high - r.low)
-            rejected += chance * (r.p_value < 0.05)
+            rejected += chance * (r.pvalue < 0.05)
         row = {"n": n, "q": q, "p": p, "true_error": f"{abs(q - p):.4f}"}
         row |= {"coverage": f"{100 * covered:.1f}", "width": f"{width:.4f}"}
         rows.append(row | {"p<.05": f"{100 * rejected:.1f}"})
@@ -107,7 +107,7 @@ def statistics_of(y, q, interval):
     distribution = distribution_of_bins(bins_of(pairs, FOR_INTERVAL))
     lean = 1 - 2 * q
     return {
-        "default": -interval(y, q).p_value,
+        "default": -interval(y, q).pvalue,
         "square alone": -distribution.p_value(True),
         "Kolmogorov-Smirnov": np.abs(path).max(),
         "Kuiper": path.max() - path.min(),

@@ -117,7 +117,7 @@ def replicate(shape, kind, n, methods, seed, number):
     for name, settings in METHODS.items():
         if name in methods and number < last.get(name, N_COMPARED):
             r = calibration_error_interval(y, q, random_state=rng, **settings)
-            found[name] = r.low, r.high, r.p_value
+            found[name] = r.low, r.high, r.pvalue
     for name, size in CLOSED_FORMS.items():
         if name in methods and number < N_COMPARED:
             found[name] = closed_form(y, q, size)

@@ -65,7 +65,7 @@ class MeasuredModel(NamedTuple):
 
 def demo_steps(models: list[MeasuredModel]) -> list[str]:
     """Return what to do now about several models, one sentence or two each."""
-    off = [each for each in models if each.error.p_value < SIGNIFICANT]
+    off = [each for each in models if each.error.pvalue < SIGNIFICANT]
     names: dict[str, list[str]] = {}
     for each in off:
         # Models with the same advice share a sentence.
@@ -129,7 +129,7 @@ def _measure_classifier(
     confidence = float(proba.max(axis=1).mean())
     error = calibration_error_interval(y, proba)
     direction = "not shown to be off"
-    if error.p_value < SIGNIFICANT:
+    if error.pvalue < SIGNIFICANT:
         # Miscalibration can be in both directions and cancel in the mean.
         direction = "right on average"
         if not accuracy.low <= confidence <= accuracy.high:
@@ -141,7 +141,7 @@ def _measure_classifier(
         "accuracy": f"{accuracy.estimate:.3f}",
         "F1": f"{f1_score(y, predicted, average='macro'):.3f}",
         "calibration error": _cell(error, ".3f"),
-        "p": p_text(error.p_value, ".2g"),
+        "p": p_text(error.pvalue, ".2g"),
         "confidence": f"{confidence:.3f}",
         "confidence is": direction,
     }

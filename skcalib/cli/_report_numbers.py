@@ -193,8 +193,8 @@ def _calibration(
             y, q, groups=groups, confidence_level=level, hard_labels=True
         )
     error = interval.to_dict()
-    if np.isnan(error["p_value"]):  # too few answers; JSON has no NaN
-        error["p_value"] = None
+    if np.isnan(interval.pvalue):  # too few answers; JSON has no NaN
+        error["pvalue"] = error["p_value"] = None
     ece = calibration_error(
         y, q, n_bins=N_REGIONS, strategy="uniform", norm="l1", hard_labels=True
     )
@@ -214,10 +214,11 @@ def _adjust_pvalues(parts: dict[str, dict[str, Any]]) -> None:
     """Add the p-value of each part, adjusted over all parts by Holm's method."""
     tested, pvalues = [], []
     for part in parts.values():
-        part["p_value_adjusted"] = None
+        # "p_value_adjusted" is the old name.
+        part["pvalue_adjusted"] = part["p_value_adjusted"] = None
         error = part["calibration_error"]
-        if error is not None and error["p_value"] is not None:
+        if error is not None and error["pvalue"] is not None:
             tested.append(part)
-            pvalues.append(error["p_value"])
+            pvalues.append(error["pvalue"])
     for part, pvalue in zip(tested, holm(np.array(pvalues)), strict=True):
-        part["p_value_adjusted"] = float(pvalue)
+        part["pvalue_adjusted"] = part["p_value_adjusted"] = float(pvalue)

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._errors import ParameterError, public
+from .._errors import ParameterError, public, warn
 from .._pairs import Pairs, check_one_set, check_pairs
 from .._results import Result
 from .._validation import check_choice, check_fraction, is_dask
@@ -50,7 +50,7 @@ class ReliabilityCurve(Result):
         Smallest and largest probability in each bin.
     bin_size : int or None
         Target number of pairs (total weight) in a bin. None if `n_bins` was given.
-    n_samples : int
+    n_pairs : int
         Number of pairs of positive weight. If classes are pooled, each class of a row
         is one pair.
 
@@ -71,7 +71,7 @@ class ReliabilityCurve(Result):
     >>> y_proba = [0.1, 0.2, 0.3, 0.6, 0.8, 0.9]
     >>> curve = adaptive_reliability_curve(y_true, y_proba, bin_size=3)
     >>> curve
-    ReliabilityCurve(n_bins=2, bin_size=3, n_samples=6)
+    ReliabilityCurve(n_bins=2, bin_size=3, n_pairs=6)
     >>> curve.prob_true
     array([0.33333333, 0.66666667])
     >>> curve.prob_pred
@@ -88,12 +88,18 @@ class ReliabilityCurve(Result):
     proba_min: np.ndarray
     proba_max: np.ndarray
     bin_size: int | None
-    n_samples: int
+    n_pairs: int
     _pair_residual: np.ndarray = field(default_factory=lambda: np.zeros(0))
     _label_variance: np.ndarray | None = None
     _unit: np.ndarray | None = None
     # Debiased squared error of dependent pairs, or why the bins do not allow it.
     _debiased: float | ParameterError | None = None
+
+    @property
+    def n_samples(self) -> int:
+        """The attribute `n_pairs` under its old name."""
+        warn("ReliabilityCurve.n_samples is n_pairs since 0.10.", FutureWarning)
+        return self.n_pairs
 
     @property
     def n_bins(self) -> int:
@@ -251,8 +257,9 @@ class ReliabilityCurve(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the arrays and settings as a dict of lists and numbers."""
-        settings = {"bin_size": self.bin_size, "n_samples": self.n_samples}
-        return {**super().to_dict(), **settings}
+        settings = {"bin_size": self.bin_size, "n_pairs": self.n_pairs}
+        # "n_samples" is the old name of n_pairs.
+        return {**super().to_dict(), **settings, "n_samples": self.n_pairs}
 
     def _columns(self) -> dict[str, np.ndarray]:
         names = (
@@ -277,7 +284,7 @@ class ReliabilityCurve(Result):
     def __repr__(self) -> str:
         return (
             f"ReliabilityCurve(n_bins={self.n_bins}, bin_size={self.bin_size}, "
-            f"n_samples={self.n_samples})"
+            f"n_pairs={self.n_pairs})"
         )
 
 
@@ -302,7 +309,7 @@ def curve_of_table(table: CellTable, binning: Binning) -> ReliabilityCurve:
 
 
 def _curve_of_bins(
-    sums: Bins, n_samples: int, debiased: float | ParameterError | None
+    sums: Bins, n_pairs: int, debiased: float | ParameterError | None
 ) -> ReliabilityCurve:
     """Return the curve of the sums in bins; `debiased` is for dependent pairs."""
     # Rounding may leave a share of positives 1e-16 outside [0, 1].
@@ -316,7 +323,7 @@ def _curve_of_bins(
         proba_min=sums.low,
         proba_max=sums.high,
         bin_size=sums.bin_size,
-        n_samples=n_samples,
+        n_pairs=n_pairs,
         _pair_residual=sums.pair_residual,
         _label_variance=sums.label_variance,
         _unit=tied_unit(sums),

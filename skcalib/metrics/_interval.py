@@ -190,7 +190,7 @@ class CalibrationErrorInterval(Result):
         interval is open at 0: perfect calibration is rejected, but every positive error
         below `high` is in the interval. The repr and the plots then contain "(0"
         instead of "[0.000".
-    p_value : float
+    pvalue : float
         P-value of the hypothesis of perfect calibration. It is NaN if there are fewer
         than five independent rows or groups, and it is never 0: a smaller p-value than
         2.2e-308 is this number, the smallest normal float.
@@ -234,7 +234,7 @@ class CalibrationErrorInterval(Result):
     estimate: float
     low: float
     high: float
-    p_value: float
+    pvalue: float
     plug_in: float
     method: str
     confidence_level: float
@@ -247,16 +247,25 @@ class CalibrationErrorInterval(Result):
     # Independent rows or groups as text, such as "3 rows", if they are too few.
     _too_few: str = field(default="", compare=False)
 
+    @property
+    def p_value(self) -> float:
+        """The attribute `pvalue` under its old name."""
+        return self.pvalue
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers as a dict; `p_value` is the old name of `pvalue`."""
+        return {**super().to_dict(), "p_value": self.pvalue}
+
     def _in_words(self) -> list[str]:
         if self._too_few:
             return [f"There is no test of perfect calibration: {self._why_no_test}."]
         verdict = "is compatible with the data"
-        if self.p_value < 1 - self.confidence_level:
+        if self.pvalue < 1 - self.confidence_level:
             verdict = f"is rejected at level {1 - self.confidence_level:.2g}"
         return [
             f"The {self.confidence_level:.4g} confidence interval "
             f"{contains_zero(self.low, self.high)}. Perfect "
-            f"calibration {verdict} ({p_text(self.p_value, before='p-value ')})."
+            f"calibration {verdict} ({p_text(self.pvalue, before='p-value ')})."
         ]
 
     @property
@@ -268,13 +277,13 @@ class CalibrationErrorInterval(Result):
 
     def __repr__(self) -> str:
         groups = "" if self.n_groups is None else f", n_groups={self.n_groups}"
-        p_value = p_text(self.p_value, before="p_value=")
+        pvalue = p_text(self.pvalue, before="pvalue=")
         if self._too_few:
-            p_value += f" (no test of {self._too_few})"
+            pvalue += f" (no test of {self._too_few})"
         drawn = "" if self.n_samples is None else f", n_samples={self.n_samples}"
         return (
             f"CalibrationErrorInterval({self.estimate:.4f} "
-            f"{ends_text(self.low, self.high, '.4f')}, {p_value}, "
+            f"{ends_text(self.low, self.high, '.4f')}, {pvalue}, "
             f"plug_in={self.plug_in:.4f}, method={self.method!r}, "
             f"confidence_level={self.confidence_level:g}, bin_size={self.bin_size}, "
             f"n_bins={self.n_bins}, n_pairs={self.n_pairs}{groups}{drawn})"
@@ -421,9 +430,9 @@ def calibration_error_interval(
     perfect calibration: the mean residual, Spiegelhalter's statistic [6]_, Neyman's
     smooth test with eight Legendre polynomials [7]_, and T. The first three detect
     shifts, slopes and smooth curves in samples that are too small for T alone to detect
-    them. The interval contains 0 if and only if p_value >= 1 - confidence_level, or if
+    them. The interval contains 0 if and only if pvalue >= 1 - confidence_level, or if
     there is no test. With fewer than five independent rows (or, with `groups`, groups),
-    there is no test, because it would reject perfect calibration too often: p_value is
+    there is no test, because it would reject perfect calibration too often: pvalue is
     NaN, and a warning is issued. The number of independent rows is their total weight.
     The classes of one row are not independent of each other.
 
@@ -465,7 +474,7 @@ def calibration_error_interval(
     >>> from skcalib.metrics import calibration_error_interval
     >>> y_true, y_proba = make_calibrated_pairs(4000, random_state=0)
     >>> result = calibration_error_interval(y_true, y_proba)
-    >>> result.low, result.p_value > 0.05
+    >>> result.low, result.pvalue > 0.05
     (0.0, True)
     >>> y_true, y_proba = make_calibrated_pairs(4000, k=0.1, random_state=0)
     >>> result = calibration_error_interval(y_true, y_proba)
@@ -631,7 +640,7 @@ def _assemble(
         estimate=estimate,
         low=low,
         high=high,
-        p_value=p_value,
+        pvalue=p_value,
         plug_in=bins.error(),
         method=draws.method,
         confidence_level=level,

@@ -206,7 +206,7 @@ class ReliabilitySketch:
 
     Attributes
     ----------
-    n_samples : int
+    n_pairs : int
         Number of pairs of positive weight. If classes are pooled, each class of a row
         is one pair.
     total_weight : float
@@ -251,7 +251,7 @@ class ReliabilitySketch:
     ...     y_true, y_proba = make_calibrated_pairs(20_000, k=0.1, random_state=seed)
     ...     sketch = sketch.update(y_true, y_proba)
     >>> sketch
-    ReliabilitySketch(n_samples=200000, n_bits=18)
+    ReliabilitySketch(n_pairs=200000, n_bits=18)
     >>> round(sketch.error(), 3), sketch.error_bound() < 1e-4
     (0.082, True)
     >>> sketch.curve(n_bins=4).prob_true.round(2)
@@ -274,9 +274,12 @@ class ReliabilitySketch:
         return self._table.grid.n_bits
 
     @property
-    def n_samples(self) -> int:
+    def n_pairs(self) -> int:
         """Number of pairs of positive weight."""
         return self._table.n_samples
+
+    #: The attribute `n_pairs` under its old name.
+    n_samples = n_pairs
 
     @public
     def update(
@@ -641,7 +644,8 @@ class ReliabilitySketch:
         q, weight, positive = cells.classes()
         return {
             "n_bits": self.n_bits,
-            "n_samples": self.n_samples,
+            "n_pairs": self.n_pairs,
+            "n_samples": self.n_pairs,  # the old name
             "total_weight": self.total_weight,
             "prob_pred": q.tolist(),
             "weight": weight.tolist(),
@@ -651,7 +655,7 @@ class ReliabilitySketch:
         }
 
     def __repr__(self) -> str:
-        return f"ReliabilitySketch(n_samples={self.n_samples}, n_bits={self.n_bits})"
+        return f"ReliabilitySketch(n_pairs={self.n_pairs}, n_bits={self.n_bits})"
 
     def _bins(self, bin_size: Any, n_bins: Any, debias: bool) -> Bins:
         """Return the bins; with `debias`, pairs must be independent."""

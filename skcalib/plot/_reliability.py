@@ -197,7 +197,7 @@ def _error_in_words(name: Any, error: CalibrationErrorInterval) -> str:
     estimate, _, ends = numbers.partition(" ")
     of = "" if name is None else f" of {name}"
     verdict = "does not contain 0: the probabilities are miscalibrated"
-    if np.isnan(error.p_value):
+    if np.isnan(error.pvalue):
         verdict = "contains 0: there is no test of perfect calibration with so few rows"
     elif error.low == 0:
         verdict = "contains 0: the data do not rule out perfect calibration"

@@ -642,7 +642,7 @@ class TagErrorDisplay(Display):
         }
 
     def _columns(self) -> dict[str, list]:
-        numbers = ("n_pairs", "estimate", "low", "high", "p_value", "plug_in")
+        numbers = ("n_pairs", "estimate", "low", "high", "pvalue", "p_value", "plug_in")
         n, tables = len(self.label), []
         compared = self._compared()
         for name, words, errors in self._series():

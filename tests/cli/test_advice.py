@@ -69,7 +69,7 @@ def test_models_with_the_same_advice_share_a_sentence():
 
 def test_a_model_without_a_miscalibration_is_left_as_it_is():
     model = measured("mine", 2000, 0.0)
-    assert model.error.p_value > 0.05
+    assert model.error.pvalue > 0.05
     first, more, quote = demo_steps([model])
     assert first.startswith("Leave mine as it is: no miscalibration is shown.")
     assert f"{model.error.high:.3f} is compatible with the data" in first

@@ -125,4 +125,4 @@ class TestWholeClasses:
         found = calibration_error_interval(y, q, sample_weight=weight)
         plain = calibration_error_interval(y, q)
         assert found.plug_in == pytest.approx(plain.plug_in, abs=0.03)
-        assert 0.001 < found.p_value < 1
+        assert 0.001 < found.pvalue < 1

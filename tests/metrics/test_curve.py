@@ -30,7 +30,7 @@ class TestBins:
         assert curve.weight.tolist() == [3, 4]
         assert curve.proba_min.tolist() == [0.1, 0.6]
         assert curve.proba_max.tolist() == [0.3, 0.9]
-        assert (curve.bin_size, curve.n_bins, curve.n_samples) == (3, 2, 7)
+        assert (curve.bin_size, curve.n_bins, curve.n_pairs) == (3, 2, 7)
 
     def test_standard_errors_are_those_of_a_frequency(self):
         # sqrt(2/9 / 3) and sqrt(3/16 / 4)
@@ -46,7 +46,7 @@ class TestBins:
         assert curve.prob_true == pytest.approx([4 / 9, (2 / 3 + 2) / 3])
         assert curve.prob_pred == pytest.approx([1.1 / 3, 2.3 / 3])
         assert curve.standard_error[0] == pytest.approx(math.sqrt(20 / 81 / 3))
-        assert curve.n_samples == 4
+        assert curve.n_pairs == 4
 
     @pytest.mark.parametrize("digits", [1, 17])
     @pytest.mark.parametrize("bin_size", [3, 10, 200])
@@ -119,7 +119,7 @@ class TestBins:
         curve = adaptive_reliability_curve(
             [0, 1], [[0.7, 0.2, 0.1], [0.3, 0.6, 0.1]], labels=[0, 1, 2], bin_size=3
         )
-        assert curve.n_samples == 6
+        assert curve.n_pairs == 6
         assert curve.prob_pred == pytest.approx([0.4 / 3, 1.6 / 3])
         assert curve.prob_true == pytest.approx([0, 2 / 3])
 
@@ -135,7 +135,7 @@ class TestBins:
 
     def test_rows_of_zero_weight_are_not_counted(self):
         curve = curve_by_hand(sample_weight=[1, 1, 1, 0, 0, 0, 0])
-        assert curve.n_samples == 3
+        assert curve.n_pairs == 3
         assert curve.proba_max.tolist() == [0.3]
 
     @pytest.mark.parametrize("bin_size", [1, 7, 20, 100])
@@ -307,10 +307,15 @@ class TestExport:
         "proba_max",
     )
 
+    def test_the_old_name_of_n_pairs_warns(self):
+        curve = adaptive_reliability_curve([0, 1, 1], [0.2, 0.4, 0.6], bin_size=3)
+        with pytest.warns(FutureWarning, match="n_samples is n_pairs since 0.10"):
+            assert curve.n_samples == curve.n_pairs == 3
+
     def test_to_dict_holds_every_number(self):
         curve = curve_by_hand()
         found = curve.to_dict()
-        assert set(found) == {*self.COLUMNS, "bin_size", "n_samples"}
+        assert set(found) == {*self.COLUMNS, "bin_size", "n_pairs", "n_samples"}
         assert found["prob_true"] == curve.prob_true.tolist()
         assert json.loads(json.dumps(found)) == found
 
@@ -328,7 +333,7 @@ class TestExport:
             curve_by_hand().frame()
 
     def test_its_repr_says_how_it_was_made(self):
-        expected = "ReliabilityCurve(n_bins=2, bin_size=3, n_samples=7)"
+        expected = "ReliabilityCurve(n_bins=2, bin_size=3, n_pairs=7)"
         assert repr(curve_by_hand()) == expected
 
     def test_it_cannot_be_changed(self):

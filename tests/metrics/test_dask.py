@@ -137,9 +137,7 @@ class TestResults:
     def test_a_sketch_of_blocks_keeps_its_fineness(self, pairs):
         y, q, w = pairs
         sketch = ReliabilitySketch.from_dask(*chunked(y, q, w), n_bits=12)
-        assert (
-            repr(sketch) == f"ReliabilitySketch(n_samples={(w > 0).sum()}, n_bits=12)"
-        )
+        assert repr(sketch) == f"ReliabilitySketch(n_pairs={(w > 0).sum()}, n_bits=12)"
         wanted = ReliabilitySketch(n_bits=12).update(y, q, w)
         assert sketch.error() == pytest.approx(wanted.error(), abs=1e-12)
 

@@ -268,7 +268,7 @@ class TestInterval:
         for name in ("estimate", "low", "high", "n_effective_groups"):
             first, second = getattr(twice, name), getattr(thrice, name)
             assert second == pytest.approx(first, rel=1e-6), name
-        assert max(twice.p_value, thrice.p_value) < 1e-9
+        assert max(twice.pvalue, thrice.pvalue) < 1e-9
         assert twice.n_effective_groups == pytest.approx(600)
         assert twice.estimate == pytest.approx(once.estimate, rel=1e-10)
         width = once.high - once.low
@@ -286,7 +286,7 @@ class TestInterval:
         width = many.high - many.low
         assert fewer.low == pytest.approx(many.low, abs=0.1 * width)
         assert fewer.high == pytest.approx(many.high, abs=0.1 * width)
-        assert fewer.p_value == pytest.approx(many.p_value, abs=0.05)
+        assert fewer.pvalue == pytest.approx(many.pvalue, abs=0.05)
 
     def test_sampling_weights_widen_it_where_every_row_is_a_group(self):
         y, q = make_calibrated_pairs(1000, k=0.1, random_state=0)
@@ -340,12 +340,12 @@ class TestDependence:
             yield calibration_error_interval(y, self.Q.ravel(), groups=groups)
 
     def test_calibrated_sentences_are_seldom_rejected(self):
-        rejected = np.mean([i.p_value < 0.05 for i in self.intervals(self.Q)])
+        rejected = np.mean([i.pvalue < 0.05 for i in self.intervals(self.Q)])
         assert rejected <= 0.05 + 2 * 0.0126
 
     @pytest.mark.slow
     def test_without_groups_they_often_are(self):
-        rejected = np.mean([i.p_value < 0.05 for i in self.intervals(self.Q, None)])
+        rejected = np.mean([i.pvalue < 0.05 for i in self.intervals(self.Q, None)])
         assert rejected > 0.2
 
     @pytest.mark.slow

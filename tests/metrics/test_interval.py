@@ -23,7 +23,7 @@ FEW = "ignore:.*(no test of perfect calibration|effective groups):UserWarning"
 
 FEW = "ignore:.*(no test of perfect calibration|effective groups):UserWarning"
 
-NUMBERS = ("estimate", "plug_in", "low", "high", "p_value", "n_bins")
+NUMBERS = ("estimate", "plug_in", "low", "high", "pvalue", "n_bins")
 LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)
 
 
@@ -73,7 +73,7 @@ class TestCoverage:
             q = rng.beta(2, 3, 800)
             found = calibration_error_interval(rng.random(800) < frequency(q), q)
             covered += found.low <= truth <= found.high
-            rejected += found.p_value < 0.05
+            rejected += found.pvalue < 0.05
         assert covered / 400 == pytest.approx(0.95, abs=0.015 + 2 * 0.011)
         if name == "calibrated":
             assert rejected / 400 == pytest.approx(0.05, abs=2 * 0.011)
@@ -163,7 +163,7 @@ class TestScore:
                 found = calibration_error_interval(
                     y, q.round(digits), confidence_level=level
                 )
-                assert (found.low == 0) == (found.p_value >= 1 - level)
+                assert (found.low == 0) == (found.pvalue >= 1 - level)
                 seen.add(found.low == 0)
         assert seen == {True, False}
 
@@ -176,7 +176,7 @@ class TestScore:
             ]
             assert (np.diff([i.low for i in several]) <= 0).all()
             assert (np.diff([i.high for i in several]) >= 0).all()
-            assert len({i.p_value for i in several}) == 1
+            assert len({i.pvalue for i in several}) == 1
 
     def test_the_level_is_a_fraction_of_one(self):
         # .9 means 1.645 standard errors; not .9 per cent, and not 99.9 per cent
@@ -195,7 +195,7 @@ class TestScore:
         y = np.arange(1000) < n_positive
         found = calibration_error_interval(y, np.full(1000, 0.5), bin_size=bin_size)
         expected = 2 * norm.sf((n_positive - 500) / math.sqrt(250))
-        assert found.p_value == pytest.approx(expected, abs=0.01)
+        assert found.pvalue == pytest.approx(expected, abs=0.01)
 
     @pytest.mark.parametrize("n_levels", [None, 16])
     @pytest.mark.slow
@@ -203,7 +203,7 @@ class TestScore:
         rng = np.random.default_rng(1)
         q = rng.random(600) if n_levels is None else rng.integers(1, 17, 600) / 17
         p_values = [
-            calibration_error_interval(rng.random(600) < q, q).p_value
+            calibration_error_interval(rng.random(600) < q, q).pvalue
             for _ in range(1000)
         ]
         # fails for one seed in a thousand
@@ -355,7 +355,7 @@ class TestFewRows:
         total = 0.0
         for y in itertools.product([0, 1], repeat=q.size):
             chance = np.prod(np.where(y, q, 1 - q))
-            total += chance * (calibration_error_interval(y, q).p_value < 0.05)
+            total += chance * (calibration_error_interval(y, q).pvalue < 0.05)
         return total
 
     @pytest.mark.parametrize("n", [5, 6])
@@ -383,10 +383,10 @@ class TestFewRows:
             found = calibration_error_interval(
                 y, q, method=method, n_samples=100, random_state=0
             )
-        assert math.isnan(found.p_value)
+        assert math.isnan(found.pvalue)
         assert found.low == 0 <= found.high <= 1
         assert math.isnan(found.to_dict()["p_value"])
-        assert f"p_value=nan (no test of {len(y)} rows)" in repr(found)
+        assert f"pvalue=nan (no test of {len(y)} rows)" in repr(found)
         (words,) = found._in_words()
         assert words.startswith("There is no test of perfect calibration: it needs")
 
@@ -396,17 +396,17 @@ class TestFewRows:
         groups = np.arange(100) % 4
         with pytest.warns(UserWarning, match="there are 4 groups"):
             found = calibration_error_interval(y, q, groups=groups)
-        assert math.isnan(found.p_value)
+        assert math.isnan(found.pvalue)
         assert found.low == 0
         five = calibration_error_interval(y, q, groups=np.arange(100) % 5)
-        assert 0 < five.p_value < 1
+        assert 0 < five.pvalue < 1
 
     @pytest.mark.filterwarnings("ignore:The interval is based on:UserWarning")
     def test_pooled_classes_of_few_rows(self):
         proba = [[0.2, 0.7, 0.1], [0.5, 0.2, 0.3], [0.1, 0.1, 0.8], [0.3, 0.3, 0.4]]
         with pytest.warns(UserWarning, match="there are 4 rows"):
             found = calibration_error_interval([0, 1, 2, 0], proba)
-        assert math.isnan(found.p_value)
+        assert math.isnan(found.pvalue)
 
     def test_a_weight_is_a_number_of_rows(self):
         y, q = [0, 1, 1], [0.2, 0.7, 0.9]
@@ -414,7 +414,7 @@ class TestFewRows:
         repeated = calibration_error_interval(
             [0, 0, 1, 1, 1], [0.2] * 2 + [0.7] * 2 + [0.9]
         )
-        assert weighted.p_value == pytest.approx(repeated.p_value, rel=1e-12)
+        assert weighted.pvalue == pytest.approx(repeated.pvalue, rel=1e-12)
         with pytest.warns(UserWarning, match="there are 4.5 rows"):
             calibration_error_interval(y, q, sample_weight=[2, 1.5, 1])
 
@@ -482,7 +482,7 @@ class TestSmallestPValue:
                 pos_label=1,
                 hard_labels=True,
             )
-            assert 0 < found.p_value < 0.05
+            assert 0 < found.pvalue < 0.05
 
     def test_a_p_value_that_underflows_is_the_smallest_normal_float(self):
         # 1,000 right answers of probability 1e-6: a chance of 1e-6000
@@ -490,10 +490,10 @@ class TestSmallestPValue:
         y = np.r_[np.ones(1000, int), np.arange(1000) % 2]
         for groups in (None, np.arange(2000) // 2):
             found = calibration_error_interval(y, q, groups=groups)
-            assert 0 < found.p_value <= 1e-100
+            assert 0 < found.pvalue <= 1e-100
         found = calibration_error_interval(y, q)
-        assert found.p_value == np.finfo(float).tiny
-        assert "p_value < 1e-300, plug_in" in repr(found)
+        assert found.pvalue == np.finfo(float).tiny
+        assert "pvalue < 1e-300, plug_in" in repr(found)
         assert "(p-value < 1e-300)." in found._in_words()[0]
         assert "<td>&lt; 1e-300</td>" in found._repr_html_()
 
@@ -502,7 +502,7 @@ class TestSmallestPValue:
         rng = np.random.default_rng(8)
         q = rng.gamma(2, 0.1, 10**7).clip(0, 1)
         y = rng.random(q.size) < np.sqrt(q)
-        assert calibration_error_interval(y, q).p_value == np.finfo(float).tiny
+        assert calibration_error_interval(y, q).pvalue == np.finfo(float).tiny
 
 
 class TestExtremes:
@@ -512,13 +512,13 @@ class TestExtremes:
         y = np.arange(60) % 2
         found = calibration_error_interval(y, y.astype(float), groups=groups)
         assert (found.estimate, found.plug_in, found.low) == (0, 0, 0)
-        assert found.p_value == 1
+        assert found.pvalue == 1
 
     @pytest.mark.filterwarnings("ignore:All probabilities of")
     @pytest.mark.parametrize("q", [0.0, 1.0])
     def test_what_cannot_happen_is_rejected(self, q):
         found = calibration_error_interval([int(1 - q)] * 60, [q] * 60)
-        assert found.p_value == np.finfo(float).tiny
+        assert found.pvalue == np.finfo(float).tiny
         assert (found.estimate, found.high) == (1, 1)
         # a frequency as low as this gives 60 of 60 one time in 40, or in 20
         assert 0.025 <= found.low**60 <= 0.05
@@ -527,7 +527,7 @@ class TestExtremes:
     def test_what_cannot_happen_is_rejected_in_groups(self):
         groups = np.arange(200) // 2
         found = calibration_error_interval([1] * 200, [0.0] * 200, groups=groups)
-        assert found.p_value < 1e-6
+        assert found.pvalue < 1e-6
         assert found.low > 0.9
 
     @pytest.mark.parametrize("n_rows", [1, 2, 10])
@@ -536,7 +536,7 @@ class TestExtremes:
         groups = np.arange(100) // n_rows
         for names in (None, groups):
             found = calibration_error_interval([0] * 100, [0.001] * 100, groups=names)
-            assert found.p_value > 0.05
+            assert found.pvalue > 0.05
             assert found.low == 0
             # the frequency may well be .01, and by the rule of three it may be .03
             assert found.high > 0.0015
@@ -546,7 +546,7 @@ class TestExtremes:
     def test_tiny_probabilities_of_what_never_happens_are_fine(self, exponent, groups):
         q = np.full(100, 10.0**exponent)
         found = calibration_error_interval([0] * 100, q, groups=groups)
-        assert found.p_value > 0.05
+        assert found.pvalue > 0.05
         assert found.low == 0
 
     @pytest.mark.parametrize("exponent", [-20, -50, -100, -110, -160, -200, -310])
@@ -554,7 +554,7 @@ class TestExtremes:
     def test_tiny_probabilities_of_what_happens_are_rejected(self, exponent, groups):
         q = np.full(100, 10.0**exponent)
         found = calibration_error_interval([1] * 100, q, groups=groups)
-        assert found.p_value < 1e-6
+        assert found.pvalue < 1e-6
         n = 100 if groups is None else 50
         assert found.low**n > 0.02
 
@@ -575,13 +575,13 @@ class TestExtremes:
         )
         assert np.isfinite(numbers(found)).all()
         assert 0 <= found.low <= found.high <= 1
-        assert 0 <= found.p_value <= 1
+        assert 0 <= found.pvalue <= 1
 
     def test_a_surely_wrong_constant_has_its_distance(self):
         # q = .5 where nothing happens: the error is .5, and a root of a 5% quantile
         # of a frequency of 0 in 1000, .003, is all that may be missing
         found = calibration_error_interval([0] * 1000, [0.5] * 1000)
-        assert found.p_value < 1e-12
+        assert found.pvalue < 1e-12
         assert found.estimate == pytest.approx(0.5, abs=1e-12)
         assert 0.47 < found.low <= 0.5 <= found.high < 0.53
 
@@ -692,7 +692,7 @@ class TestSimulation:
             y, q, n_samples=50, random_state=0, **self.KWARGS
         )
         score = calibration_error_interval(y, q, bin_size=100)
-        assert (found.p_value, found.plug_in) == (score.p_value, score.plug_in)
+        assert (found.pvalue, found.plug_in) == (score.pvalue, score.plug_in)
 
     def test_its_automatic_bins_are_those_of_the_error(self):
         y, q = make_calibrated_pairs(1000, random_state=0)
@@ -802,7 +802,7 @@ class TestExport:
             estimate=0.05,
             low=0.01,
             high=0.25,
-            p_value=0.0123,
+            pvalue=0.0123,
             plug_in=0.0625,
             method="score",
             confidence_level=0.9,
@@ -816,16 +816,16 @@ class TestExport:
 
     def test_its_repr_says_how_it_was_made(self, interval):
         assert repr(interval) == (
-            "CalibrationErrorInterval(0.0500 [0.0100, 0.2500], p_value=0.0123, "
+            "CalibrationErrorInterval(0.0500 [0.0100, 0.2500], pvalue=0.0123, "
             "plug_in=0.0625, method='score', confidence_level=0.9, bin_size=20, "
             "n_bins=5, n_pairs=100)"
         )
 
     def test_its_repr_shows_that_it_is_open_at_zero(self, interval):
         opened = replace(interval, low=float(np.finfo(float).eps))
-        assert "(0.0500 (0, 0.2500], p_value" in repr(opened)
+        assert "(0.0500 (0, 0.2500], pvalue" in repr(opened)
         closed = replace(interval, low=0.0)
-        assert "(0.0500 [0.0000, 0.2500], p_value" in repr(closed)
+        assert "(0.0500 [0.0000, 0.2500], pvalue" in repr(closed)
 
     def test_its_repr_names_groups_and_draws(self):
         y, q = make_calibrated_pairs(100, random_state=0)
@@ -844,12 +844,13 @@ class TestExport:
         found = interval.to_dict()
         assert found["low"] == 0.01
         assert found["n_groups"] is None
+        assert found.pop("p_value") == found["pvalue"] == interval.p_value
         assert CalibrationErrorInterval(**found) == interval
 
     def test_frame_has_one_row(self, interval):
         frame = interval.frame()
         assert isinstance(frame, pd.DataFrame)
-        assert frame.shape == (1, 13)
+        assert frame.shape == (1, 14)
         assert frame.loc[0, "high"] == 0.25
 
     def test_frame_without_pandas_says_what_to_do(self, interval, monkeypatch):

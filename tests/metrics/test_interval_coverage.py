@@ -66,7 +66,7 @@ def coverage(draw, truth, **kwargs):
         y, q, groups = draw(seed)
         found = calibration_error_interval(y, q, groups=groups, **kwargs)
         covered += found.low <= truth <= found.high
-        rejected += found.p_value < 0.05
+        rejected += found.pvalue < 0.05
     return covered / N_DATA_SETS, rejected / N_DATA_SETS
 
 

@@ -81,7 +81,7 @@ class TestSizeAndPower:
             rng = np.random.default_rng(seed)
             q = rng.triangular(0.1, 0.7, 1.0, n)
             y = (rng.random(n) < frequency(q)).astype(int)
-            found += calibration_error_interval(y, q, groups=groups).p_value < 0.05
+            found += calibration_error_interval(y, q, groups=groups).pvalue < 0.05
         return found / self.N
 
     # the standard error of .05 is .013

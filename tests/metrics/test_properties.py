@@ -197,9 +197,9 @@ class TestInterval:
         assert 0 <= found.estimate <= 1 + 2 * EPS
         assert found.low - EPS <= found.estimate <= found.high + 1e-7
         is_tested = (np.unique(groups).size if grouped else y.size) >= 5
-        assert np.isnan(found.p_value) == (not is_tested)
-        assert not is_tested or 0 < found.p_value <= 1
-        assert (found.low == 0) == (not found.p_value < 1 - level)
+        assert np.isnan(found.pvalue) == (not is_tested)
+        assert not is_tested or 0 < found.pvalue <= 1
+        assert (found.low == 0) == (not found.pvalue < 1 - level)
 
     @given(pairs(min_size=2), st.floats(0.01, 0.98), st.floats(0.01, 0.98))
     def test_a_higher_level_holds_a_lower_one(self, data, one, other):
@@ -244,7 +244,7 @@ class TestExtremes:
     @pytest.mark.parametrize("q", TINY)
     def test_an_event_that_was_all_but_excluded(self, q):
         found = calibration_error_interval([1] * 5, [q] * 5)
-        assert found.p_value < 1e-100
+        assert found.pvalue < 1e-100
         assert 0 < found.low <= found.high == 1
 
     @given(
@@ -271,7 +271,7 @@ class TestExtremes:
             assert "calibration_error_interval" in str(error)  # noqa: PT017
         else:
             assert 0 <= found.low <= found.high <= 1
-            assert np.isnan(found.p_value) or 0 < found.p_value <= 1
+            assert np.isnan(found.pvalue) or 0 < found.pvalue <= 1
 
     def test_an_error_whose_square_is_close_to_the_smallest_number(self):
         # the square of the squared error is zero in float64

@@ -300,7 +300,7 @@ class TestOneValue:
             found = calibration_error_interval(
                 y, np.full(40, 0.6), confidence_level=level, pos_label=1
             )
-            assert (found.low == 0) == (found.p_value >= 1 - level)
+            assert (found.low == 0) == (found.pvalue >= 1 - level)
 
 
 @pytest.mark.slow

@@ -197,7 +197,7 @@ class TestMerge:
         merged = ReliabilitySketch(n_bits=12)
         for part in parts:
             merged.merge(pickle.loads(pickle.dumps(part)))
-        assert merged.n_samples == whole.n_samples == np.count_nonzero(w)
+        assert merged.n_pairs == whole.n_pairs == np.count_nonzero(w)
         np.testing.assert_allclose(read(merged), read(whole), atol=1e-12)
 
     def test_many_chunks_in_any_tree_agree_to_rounding(self):
@@ -219,9 +219,9 @@ class TestMerge:
     def test_merge_changes_one_and_addition_none(self):
         one, other = sketch_of([0, 1], [0.2, 0.7]), sketch_of([1], [0.4])
         total = one + other
-        assert (total.n_samples, one.n_samples, other.n_samples) == (3, 2, 1)
+        assert (total.n_pairs, one.n_pairs, other.n_pairs) == (3, 2, 1)
         assert one.merge(other) is one
-        assert (one.n_samples, other.n_samples) == (3, 1)
+        assert (one.n_pairs, other.n_pairs) == (3, 1)
         assert one.error(bin_size=1) == total.error(bin_size=1)
 
     def test_what_was_read_is_read_anew_after_an_update(self):
@@ -266,7 +266,7 @@ class TestInput:
         assert abs(sketch.error(bin_size=50) - wanted) <= sketch.error_bound(
             bin_size=50
         )
-        assert sketch.n_samples == 4 * np.count_nonzero(w)
+        assert sketch.n_pairs == 4 * np.count_nonzero(w)
         with pytest.raises(ValueError, match="pooled classes"):
             sketch.interval()
         for method in (sketch.error, sketch.error_bound, sketch.curve().error):
@@ -284,7 +284,7 @@ class TestInput:
     def test_empty_and_weightless_chunks_add_nothing(self):
         sketch = sketch_of([0, 1, 1], [0.2, 0.7, 0.7])
         sketch.update([], []).update([1, 0], [0.3, 0.4], [0, 0])
-        assert sketch.n_samples == 3
+        assert sketch.n_pairs == 3
         assert sketch.error(n_bins=1) == pytest.approx(2 / 3 - 1.6 / 3)
 
     def test_float32_keeps_its_ties(self):
@@ -338,7 +338,7 @@ class TestInput:
             sketch.update([-1, 1], [0.2, 0.7])
         with pytest.raises(ValueError, match="-1 and 1 in another"):
             sketch.merge(sketch_of([-1, 1], [0.2, 0.7]))
-        assert sketch.update([1, 1], [0.2, 0.7]).n_samples == 4
+        assert sketch.update([1, 1], [0.2, 0.7]).n_pairs == 4
 
     @pytest.mark.parametrize("dtype", [bool, np.uint8, float, object])
     def test_negative_labels_are_known_in_any_type(self, dtype):
@@ -367,7 +367,7 @@ class TestInput:
 
     def test_an_empty_sketch_has_nothing(self):
         sketch = ReliabilitySketch()
-        assert sketch.total_weight == sketch.heaviest_cell == sketch.n_samples == 0
+        assert sketch.total_weight == sketch.heaviest_cell == sketch.n_pairs == 0
         assert sketch.to_dict()["weight"] == []
 
     @pytest.mark.parametrize(
@@ -394,6 +394,7 @@ class TestInput:
         state = sketch_of([0, 1, 1], [0.5, 0.5, 0.25]).to_dict()
         assert json.loads(json.dumps(state)) == {
             "n_bits": 18,
+            "n_pairs": 3,
             "n_samples": 3,
             "total_weight": 3.0,
             "prob_pred": [0.25, 0.5],
@@ -402,6 +403,4 @@ class TestInput:
             "proba_min": [0.25, 0.5],
             "proba_max": [0.25, 0.5],
         }
-        assert (
-            repr(sketch_of([1], [0.5])) == "ReliabilitySketch(n_samples=1, n_bits=18)"
-        )
+        assert repr(sketch_of([1], [0.5])) == "ReliabilitySketch(n_pairs=1, n_bits=18)"

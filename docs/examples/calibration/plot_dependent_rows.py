@@ -32,8 +32,8 @@ def draw_documents(seed, n_documents=150):
 y_true, y_proba, document = draw_documents(16)
 alone = calibration_error_interval(y_true, y_proba)
 grouped = calibration_error_interval(y_true, y_proba, groups=document)
-print(f"rows:      p = {alone.p_value:.3f}")
-print(f"documents: p = {grouped.p_value:.3f}")
+print(f"rows:      p = {alone.pvalue:.3f}")
+print(f"documents: p = {grouped.pvalue:.3f}")
 print(
     f"{grouped.n_groups} documents of these lengths tell as much as "
     f"{grouped.n_effective_groups:.0f} of one length"

@@ -43,7 +43,7 @@ display = ReliabilityDisplay.from_predictions(y, proba)
 
 for name, each in proba.items():
     result = calibration_error_interval(y, each)
-    verdict = "rejected" if result.p_value < 0.05 else "not rejected"
+    verdict = "rejected" if result.pvalue < 0.05 else "not rejected"
     print(
         f"{name}: {result.estimate:.3f} [{result.low:.3f}, {result.high:.3f}]", verdict
     )
