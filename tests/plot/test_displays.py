@@ -471,11 +471,11 @@ def test_a_list_of_rows_is_one_matrix():
     y = [0, 1, 2]
     proba = [[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6]]
     square = ReliabilityDisplay.from_predictions(y, proba)
-    assert square.curve.n_samples == 9
+    assert square.curve.n_pairs == 9
     rows = ReliabilityDisplay.from_predictions(y * 2, proba * 2)
-    assert rows.curve.n_samples == 18
+    assert rows.curve.n_pairs == 18
     flat = ReliabilityDisplay.from_predictions([0, 1], [0.2, 0.9])
-    assert flat.curve.n_samples == 2
+    assert flat.curve.n_pairs == 2
 
 
 def test_several_cross_validations_have_a_curve_each(wide):

@@ -141,7 +141,7 @@ def test_the_histogram_of_several_classes_counts_all_their_probabilities():
     proba = GaussianNB().fit(X, y).predict_proba(X)
     display = ReliabilityDisplay.from_predictions(y, proba)
     assert display.count.sum() == 3 * len(y)
-    assert display.curve.n_samples == 3 * len(y)
+    assert display.curve.n_pairs == 3 * len(y)
 
 
 def test_the_diagonal_goes_from_corner_to_corner(y_true, y_proba):

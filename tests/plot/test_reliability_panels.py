@@ -92,7 +92,7 @@ def test_each_panel_is_the_display_of_its_rows_alone(y_true, y_proba, genre):
 def test_the_pairs_are_divided_without_rest(y_true, y_proba, genre):
     display = from_predictions(y_true, y_proba, by=genre)
     curves = [one.curve for one in display.displays.values()]
-    assert [curve.n_samples for curve in curves] == [
+    assert [curve.n_pairs for curve in curves] == [
         np.sum(genre == group) for group in display.displays
     ]
     assert sum(curve.weight.sum() for curve in curves) == N
