@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal, Unpack, overload
+from typing import Any
 
 import numpy as np
-from sklearn.utils import Bunch
 
 from .._errors import ParameterError, public
 from .._validation import check_choice, check_integer
 from ..documents import Document
 from ._conllu import read_conllu
 from ._coref_readers import PREDICATIVE, read_litbank
-from ._files import DataHome, FetchOptions, PathLike, as_bunch, data_set
+from ._files import DataHome, PathLike, as_bunch, data_set
 
 N_FOLDS = 10
 # One archive with all files of LitBank.
 ARCHIVE = "litbank_coref.zip"
 
 
-@overload
-def fetch_gum(
-    *, return_X_y: Literal[True], **options: Unpack[FetchOptions]
-) -> tuple[list[Document], list[np.ndarray]]: ...
-@overload
-def fetch_gum(*, return_X_y: bool = ..., **options: Unpack[FetchOptions]) -> Bunch: ...
 @public
 def fetch_gum(
     *,
@@ -96,22 +89,6 @@ def fetch_gum(
     return _coref_bunch(read_conllu(paths[0]), paths, "gum", return_X_y)
 
 
-@overload
-def fetch_litbank(
-    *,
-    return_X_y: Literal[True],
-    fold: int = ...,
-    predicative: str = ...,
-    **options: Unpack[FetchOptions],
-) -> tuple[list[Document], list[np.ndarray]]: ...
-@overload
-def fetch_litbank(
-    *,
-    return_X_y: bool = ...,
-    fold: int = ...,
-    predicative: str = ...,
-    **options: Unpack[FetchOptions],
-) -> Bunch: ...
 @public
 def fetch_litbank(
     *,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterable, Iterator
-from typing import Any, Literal, overload
+from typing import Any
 
 import numpy as np
 
@@ -45,22 +45,6 @@ FURTHER = (-0.4, -0.02, -0.1)  # for each sentence between
 Labels = list[np.ndarray]
 
 
-@overload
-def make_coref_documents(
-    n_documents: int = ...,
-    *,
-    mean_mentions: float = ...,
-    return_scores: Literal[False] = ...,
-    random_state: RandomStateLike = ...,
-) -> tuple[list[Document], Labels]: ...
-@overload
-def make_coref_documents(
-    n_documents: int = ...,
-    *,
-    mean_mentions: float = ...,
-    return_scores: Literal[True],
-    random_state: RandomStateLike = ...,
-) -> tuple[list[Document], Labels, list[np.ndarray]]: ...
 @public
 def make_coref_documents(
     n_documents: int = 100,

@@ -14,16 +14,14 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, TypedDict, Unpack, overload
+from typing import Any
 from xml.etree import ElementTree
-
-from sklearn.utils import Bunch
 
 from .._errors import ParameterError, ParameterTypeError, public
 from .._validation import check_bool, check_choice
 from ..documents import Document, mentions_from_parse
 from ._conllu import read_conllu
-from ._files import DataHome, FetchOptions, PathLike, as_bunch, data_set, members_of
+from ._files import DataHome, PathLike, as_bunch, data_set, members_of
 
 SUFFIXES = (".conllu", ".conllu.gz")
 SCRIPT = "benchmarks/parse_corpora.py"
@@ -161,19 +159,6 @@ XHTML = "{http://www.w3.org/1999/xhtml}"
 LAST_YEAR = 1991
 
 
-class Muc3Options(FetchOptions, total=False):
-    """The parameters of `fetch_muc3` besides `return_X_y`."""
-
-    parsed: bool | PathLike | None
-    mentions: bool
-
-
-@overload
-def fetch_muc3(
-    *, return_X_y: Literal[True], **options: Unpack[Muc3Options]
-) -> tuple[list[Document], None]: ...
-@overload
-def fetch_muc3(*, return_X_y: bool = ..., **options: Unpack[Muc3Options]) -> Bunch: ...
 @public
 def fetch_muc3(
     *,
@@ -319,25 +304,6 @@ DAY = re.compile(rf"\b({'|'.join(MONTHS)}) ([0-9]{{1,2}}), ([0-9]{{4}})\b")
 N_HEADING = 300  # number of characters that contain the date
 
 
-class StateUnionOptions(TypedDict, total=False):
-    """The parameters of `fetch_state_union` besides `return_X_y`."""
-
-    parsed: bool | PathLike | None
-    mentions: bool
-    data_home: PathLike | None
-    download_if_missing: bool
-    n_retries: int
-    delay: float
-
-
-@overload
-def fetch_state_union(
-    *, return_X_y: Literal[True], **options: Unpack[StateUnionOptions]
-) -> tuple[list[Document], None]: ...
-@overload
-def fetch_state_union(
-    *, return_X_y: bool = ..., **options: Unpack[StateUnionOptions]
-) -> Bunch: ...
 @public
 def fetch_state_union(
     *,

@@ -5,14 +5,14 @@ from __future__ import annotations
 import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, overload
+from typing import Any
 
 import numpy as np
 
 from .._errors import ParameterError, ParameterTypeError, public
 from .._parallel import RandomStateLike, as_generator
 from .._validation import check_bool, check_integer, check_real
-from ..documents import Document, Sentence
+from ..documents import Sentence
 from ._coref_documents import antecedent_scores, draw_entities, make_document
 
 # Code, name and adjective of each country.
@@ -67,28 +67,6 @@ class _Phrases:
 Events = list[dict[str, int]]
 
 
-@overload
-def make_event_documents(
-    n_documents: int = ...,
-    *,
-    mean_mentions: float = ...,
-    countries: Mapping[str, tuple[str, str]] | None = ...,
-    start: datetime.date = ...,
-    n_days: int = ...,
-    return_scores: Literal[False] = ...,
-    random_state: RandomStateLike = ...,
-) -> tuple[list[Document], Events]: ...
-@overload
-def make_event_documents(
-    n_documents: int = ...,
-    *,
-    mean_mentions: float = ...,
-    countries: Mapping[str, tuple[str, str]] | None = ...,
-    start: datetime.date = ...,
-    n_days: int = ...,
-    return_scores: Literal[True],
-    random_state: RandomStateLike = ...,
-) -> tuple[list[Document], Events, list[np.ndarray]]: ...
 @public
 def make_event_documents(
     n_documents: int = 100,

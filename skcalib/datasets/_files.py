@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable
 from http.client import HTTPException, HTTPResponse
 from importlib.resources import files as resources
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, TypedDict
+from typing import Any, BinaryIO, NamedTuple
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
@@ -131,16 +131,6 @@ KINDS = {
 }
 
 PathLike = str | os.PathLike[str]
-
-
-class FetchOptions(TypedDict, total=False):
-    """The parameters of all fetchers that do not change the type of the result."""
-
-    subset: str
-    data_home: PathLike | None
-    download_if_missing: bool
-    n_retries: int
-    delay: float
 
 
 class RemoteFile(NamedTuple):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,28 +15,6 @@ Array = np.ndarray
 Distortion = Callable[[np.ndarray], ArrayLike]
 
 
-@overload
-def make_calibrated_pairs(
-    n_samples: int = ...,
-    *,
-    a: float = ...,
-    b: float = ...,
-    k: float = ...,
-    transform: Distortion | None = ...,
-    return_frequency: Literal[False] = ...,
-    random_state: RandomStateLike = ...,
-) -> tuple[Array, Array]: ...
-@overload
-def make_calibrated_pairs(
-    n_samples: int = ...,
-    *,
-    a: float = ...,
-    b: float = ...,
-    k: float = ...,
-    transform: Distortion | None = ...,
-    return_frequency: Literal[True],
-    random_state: RandomStateLike = ...,
-) -> tuple[Array, Array, Array]: ...
 @public
 def make_calibrated_pairs(
     n_samples: int = 10_000,
@@ -48,7 +25,7 @@ def make_calibrated_pairs(
     transform: Distortion | None = None,
     return_frequency: bool = False,
     random_state: RandomStateLike = None,
-) -> tuple[Array, Array] | tuple[Array, Array, Array]:
+) -> tuple[Array, ...]:
     """Generate labels and probabilities with known calibration.
 
     Probabilities q are drawn from Beta(a, b), and a label is 1 with probability t(q)

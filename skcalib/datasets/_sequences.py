@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Literal, overload
+from typing import Any
 
 from .._errors import ParameterError, ParameterTypeError, public
 from .._validation import check_bool, check_choice, check_integer
@@ -17,23 +17,6 @@ NO_DOCUMENTS = "must be a sequence of documents."
 TAG_COLUMNS = ("xpos", "upos", "lemma", "feats", "deprel")
 
 
-@overload
-def read_conll_columns(
-    path: TextFile, *, token: int = ..., label: int = ..., delimiter: str | None = ...
-) -> tuple[list[list[str]], list[list[str]]]: ...
-@overload
-def read_conll_columns(
-    path: TextFile, *, token: int = ..., label: None, delimiter: str | None = ...
-) -> tuple[list[list[str]], None]: ...
-@overload
-def read_conll_columns(
-    path: TextFile,
-    *,
-    token: int = ...,
-    label: int = ...,
-    delimiter: str | None = ...,
-    return_documents: Literal[True],
-) -> tuple[list[list[str]], list[list[str]], list[int]]: ...
 @public
 def read_conll_columns(
     path: TextFile,
@@ -42,7 +25,7 @@ def read_conll_columns(
     label: int | None = 1,
     delimiter: str | None = "\t",
     return_documents: bool = False,
-) -> tuple[list[list[str]] | list[int] | None, ...]:
+) -> tuple[Any, ...]:
     r"""Read tokens and labels of a file with one token per line.
 
     A blank line ends a sentence. Quotes are ordinary tokens and ``#`` does not begin a

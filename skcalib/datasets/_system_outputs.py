@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Unpack, overload
+from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.utils import Bunch
 
 from .._errors import public
-from ._files import DataHome, FetchOptions, PathLike, as_bunch
+from ._files import DataHome, PathLike, as_bunch
 from ._lines import Block, Line, blocks_of
 from ._sequences import read_conll_columns
 
@@ -20,14 +19,6 @@ DELIMITERS = {"arcada": " "}
 MQM_HEADER = ["system", "mqm_avg_score", "seg_id"]
 
 
-@overload
-def fetch_system_outputs(
-    *, return_X_y: Literal[True], **options: Unpack[FetchOptions]
-) -> tuple[dict[str, Any], list[list[str]] | None]: ...
-@overload
-def fetch_system_outputs(
-    *, return_X_y: bool = ..., **options: Unpack[FetchOptions]
-) -> Bunch: ...
 @public
 def fetch_system_outputs(
     *,

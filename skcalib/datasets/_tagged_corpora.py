@@ -10,16 +10,15 @@ import re
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Unpack, overload
+from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.utils import Bunch
 
 from .._errors import public
 from .._parallel import RandomStateLike, as_generator
 from .._validation import check_choice
 from ._conllu import read_conllu
-from ._files import DataHome, FetchOptions, PathLike, as_bunch
+from ._files import DataHome, PathLike, as_bunch
 from ._lines import TextFile, blocks_of, lines_of, malformed, opened
 from ._sequences import TAG_COLUMNS, read_conll_columns, read_penn_trees, to_sequences
 
@@ -37,14 +36,6 @@ ARTICLES = {
 NO_TEXT = "_"
 
 
-@overload
-def fetch_ark_twitter_pos(
-    *, return_X_y: Literal[True], **options: Unpack[FetchOptions]
-) -> tuple[Sentences, Sentences]: ...
-@overload
-def fetch_ark_twitter_pos(
-    *, return_X_y: bool = ..., **options: Unpack[FetchOptions]
-) -> Bunch: ...
 @public
 def fetch_ark_twitter_pos(
     *,
@@ -115,20 +106,6 @@ def fetch_ark_twitter_pos(
     return as_bunch("ark_twitter_pos", [path], return_X_y, X, y)
 
 
-@overload
-def fetch_ud_english_ewt(
-    *,
-    return_X_y: Literal[True],
-    column: str = ...,
-    **options: Unpack[FetchOptions],
-) -> tuple[Sentences, Sentences]: ...
-@overload
-def fetch_ud_english_ewt(
-    *,
-    return_X_y: bool = ...,
-    column: str = ...,
-    **options: Unpack[FetchOptions],
-) -> Bunch: ...
 @public
 def fetch_ud_english_ewt(
     *,
@@ -207,14 +184,6 @@ def fetch_ud_english_ewt(
     return as_bunch("ud_english_ewt", [path], return_X_y, X, y, **further)
 
 
-@overload
-def fetch_wsj_sample(
-    *, return_X_y: Literal[True], **options: Unpack[FetchOptions]
-) -> tuple[Sentences, Sentences]: ...
-@overload
-def fetch_wsj_sample(
-    *, return_X_y: bool = ..., **options: Unpack[FetchOptions]
-) -> Bunch: ...
 @public
 def fetch_wsj_sample(
     *,
@@ -301,14 +270,6 @@ def _read_wsj(path: Path, numbers: range) -> tuple[Sentences, Sentences, list[in
     return X, y, groups
 
 
-@overload
-def fetch_broad_twitter_entities(
-    *, return_X_y: Literal[True], **options: Unpack[FetchOptions]
-) -> tuple[Sentences, Sentences]: ...
-@overload
-def fetch_broad_twitter_entities(
-    *, return_X_y: bool = ..., **options: Unpack[FetchOptions]
-) -> Bunch: ...
 @public
 def fetch_broad_twitter_entities(
     *,
@@ -426,23 +387,6 @@ class Message(NamedTuple):
         return self.happy, " ".join(text.casefold().split())
 
 
-class EmoticonOptions(FetchOptions, total=False):
-    """The parameters of `fetch_emoticon_tweets` besides `return_X_y`."""
-
-    remove_emoticons: bool
-    drop_duplicates: bool
-    balanced: bool
-    random_state: RandomStateLike
-
-
-@overload
-def fetch_emoticon_tweets(
-    *, return_X_y: Literal[True], **options: Unpack[EmoticonOptions]
-) -> tuple[list[str], np.ndarray]: ...
-@overload
-def fetch_emoticon_tweets(
-    *, return_X_y: bool = ..., **options: Unpack[EmoticonOptions]
-) -> Bunch: ...
 @public
 def fetch_emoticon_tweets(
     *,
