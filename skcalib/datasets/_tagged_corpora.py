@@ -17,7 +17,7 @@ import numpy as np
 from .._errors import public
 from .._parallel import RandomStateLike, as_generator
 from .._validation import check_choice
-from ._conllu import read_conllu
+from ._document_readers import read_conllu
 from ._files import DataHome, PathLike, as_bunch
 from ._lines import TextFile, blocks_of, lines_of, malformed, opened
 from ._sequences import TAG_COLUMNS, read_conll_columns, read_penn_trees, to_sequences

@@ -5,7 +5,7 @@ import zipfile
 
 import pytest
 
-from skcalib.datasets import _coref_corpora, fetch_gum, fetch_litbank, read_conll2012
+from skcalib.datasets import _document_corpora, fetch_gum, fetch_litbank, read_conll2012
 from skcalib.datasets._files import DataSet, RemoteFile, data_set, git_blob_id
 
 ARCHIVE = "litbank_coref.zip"
@@ -126,7 +126,7 @@ class TestLitbank:
             for k in range(10)
         }
         toy = DataSet(entries, folds)
-        monkeypatch.setattr(_coref_corpora, "data_set", lambda name: toy)
+        monkeypatch.setattr(_document_corpora, "data_set", lambda name: toy)
         folder = tmp_path / "litbank"
         folder.mkdir()
         if request.param == "files":

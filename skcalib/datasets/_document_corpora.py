@@ -1,8 +1,6 @@
-"""Addresses of presidents of the United States to Congress, 1945 to 2006.
+"""Corpora of documents: GUM and LitBank with coreference, MUC-3 and State of the Union.
 
-Texts of a data set, joined with parses that the user made of them.
-
-MUC-3: dated reports on violence in Latin America, 1988 to 1990.
+The latter two are dated texts, joined with parses that the user made of them.
 """
 
 from __future__ import annotations
@@ -17,11 +15,212 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import numpy as np
+
 from .._errors import ParameterError, ParameterTypeError, public
-from .._validation import check_bool, check_choice
+from .._validation import check_bool, check_choice, check_integer
 from ..documents import Document, mentions_from_parse
-from ._conllu import read_conllu
+from ._document_readers import PREDICATIVE, read_conllu, read_litbank
 from ._files import DataHome, PathLike, as_bunch, data_set, members_of
+
+N_FOLDS = 10
+# One archive with all files of LitBank.
+ARCHIVE = "litbank_coref.zip"
+
+
+@public
+def fetch_gum(
+    *,
+    subset: str = "train",
+    data_home: PathLike | None = None,
+    download_if_missing: bool = True,
+    return_X_y: bool = False,
+    n_retries: int = 3,
+    delay: float = 1.0,
+) -> Any:
+    """Load English texts of many genres with parses, dates and coreference.
+
+    Parameters
+    ----------
+    subset : {'train', 'dev', 'test'}, default='train'
+        Part of the corpus: 177, 30 or 30 documents.
+    data_home : str or Path, default=None
+        Folder of the data sets. If None, the environment variable ``SKCALIB_DATA`` is
+        used, or ``~/skcalib_data`` if it is not set.
+    download_if_missing : bool, default=True
+        If False, an OSError is raised if a file is missing.
+    return_X_y : bool, default=False
+        If True, return ``(data, target)`` instead of a Bunch.
+    n_retries : int, default=3
+        Number of retries if a download fails.
+    delay : float, default=1.0
+        Seconds between retries.
+
+    Returns
+    -------
+    data : Bunch
+        Dictionary-like object with the following attributes. `data` (list of Document)
+        are the documents, with sentences, parses and mentions. `target` (list of
+        ndarray of int) is the entity of each mention, as the index of the first mention
+        of the entity. `DESCR` describes the origin of the data, their licence and how
+        to cite them. `filenames` contains the paths of the files that were read.
+
+    Raises
+    ------
+    OSError
+        If a file is missing and downloads are not allowed or fail, or if a file does
+        not have the expected checksum.
+    ValueError
+        If a parameter is not as described, or if a line of a file is malformed.
+
+    See Also
+    --------
+    fetch_litbank : Fiction with coreference.
+    read_conllu : The documents of any file in CoNLL-U.
+
+    Notes
+    -----
+    The licence of the whole corpus is CC BY-NC-SA 4.0, for non-commercial use. A file
+    at ``<data_home>/gum/`` is used if it has the right checksum. A file of that name
+    with another checksum raises an OSError and is not changed. The train file may also
+    be ``en_gum-ud-train.rebuilt.conllu``, which ``benchmarks/build_gum_train.py`` puts
+    together from the documents of the release.
+
+    Examples
+    --------
+    >>> from skcalib.datasets import fetch_gum
+    >>> gum = fetch_gum(subset="test")  # doctest: +SKIP
+    >>> len(gum.data), sum(len(text.mentions) for text in gum.data)  # doctest: +SKIP
+    (30, 7927)
+    """
+    home = DataHome(data_home, download_if_missing, n_retries, delay)
+    paths = home.fetch_subset("gum", subset)
+    documents = read_conllu(paths[0])
+    return as_bunch("gum", paths, return_X_y, documents, _first_mentions(documents))
+
+
+@public
+def fetch_litbank(
+    *,
+    subset: str = "train",
+    fold: int = 0,
+    predicative: str = "singleton",
+    data_home: PathLike | None = None,
+    download_if_missing: bool = True,
+    return_X_y: bool = False,
+    n_retries: int = 3,
+    delay: float = 1.0,
+) -> Any:
+    """Load English fiction with coreference.
+
+    Parameters
+    ----------
+    subset : {'train', 'dev', 'test', 'all'}, default='train'
+        Part of a fold: 80, 10 or 10 documents, or all 100.
+    fold : int, default=0
+        Fold, from 0 to 9. Each document is in the test part of one of the ten folds.
+    predicative : {'singleton', 'link', 'drop'}, default='singleton'
+        Treatment of mentions that are linked to other mentions only by a copula or an
+        apposition, see :func:`read_litbank`.
+    data_home : str or Path, default=None
+        Folder of the data sets. If None, the environment variable ``SKCALIB_DATA`` is
+        used, or ``~/skcalib_data`` if it is not set.
+    download_if_missing : bool, default=True
+        If False, an OSError is raised if a file is missing.
+    return_X_y : bool, default=False
+        If True, return ``(data, target)`` instead of a Bunch.
+    n_retries : int, default=3
+        Number of retries if a download fails.
+    delay : float, default=1.0
+        Seconds between retries.
+
+    Returns
+    -------
+    data : Bunch
+        Dictionary-like object with the following attributes. `data` (list of Document)
+        are the documents, with mentions. `target` (list of ndarray of int) is the
+        entity of each mention, as the index of the first mention of the entity. `DESCR`
+        describes the origin of the data, their licence and how to cite them.
+        `filenames` contains the paths of the files that were read.
+
+    Raises
+    ------
+    OSError
+        If a file is missing and downloads are not allowed or fail, or if a file does
+        not have the expected checksum.
+    ValueError
+        If a parameter is not as described, or if a line of a file is malformed.
+
+    See Also
+    --------
+    fetch_gum : Texts of many genres, with parses.
+    read_litbank : Documents of files in the same format.
+
+    Notes
+    -----
+    The licence is CC BY 4.0. There are two files per document, 2 MB in total, in
+    ``<data_home>/litbank/``. Existing files are used if they have the right checksums.
+    The folder may contain a zip archive ``litbank_coref.zip`` of these 200 files
+    instead. A file with one of these names and another checksum raises an OSError and
+    is not changed.
+
+    Examples
+    --------
+    >>> from skcalib.datasets import fetch_litbank
+    >>> novels = fetch_litbank(subset="all")  # doctest: +SKIP
+    >>> len(novels.data), sum(len(novel.mentions) for novel in novels.data)
+    ... # doctest: +SKIP
+    (100, 29103)
+    """
+    check_choice(subset, ("train", "dev", "test", "all"), name="subset")
+    check_choice(predicative, PREDICATIVE, name="predicative")
+    fold = check_integer(fold, minimum=0, name="fold")
+    if fold >= N_FOLDS:
+        raise ParameterError(
+            "fold", f"must be an integer from 0 to {N_FOLDS - 1}. Got {fold} instead."
+        )
+    home = DataHome(data_home, download_if_missing, n_retries, delay)
+    names = _members(subset, fold)
+    files = data_set("litbank").files
+    if home.path(files[ARCHIVE]).exists():
+        paths = [home.fetch(files[ARCHIVE])]
+        found = read_litbank(paths[0], predicative=predicative)
+        by_name = {document.id: document for document in found}
+        documents = [by_name[name] for name in names]
+    else:
+        documents, paths = [], []
+        for name in names:
+            paths += [home.fetch(files[name + end]) for end in (".ann", ".txt")]
+            documents += read_litbank(paths[-2], predicative=predicative)
+    target = _first_mentions(documents)
+    return as_bunch("litbank", paths, return_X_y, documents, target)
+
+
+def _members(subset: str, fold: int) -> list[str]:
+    """Return the names of the documents of a subset, in order."""
+    wanted = {
+        "all": range(N_FOLDS),
+        "test": [fold],
+        "dev": [(fold - 1) % N_FOLDS],
+        "train": [(fold + k) % N_FOLDS for k in range(1, N_FOLDS - 1)],
+    }
+    tests = data_set("litbank").subsets
+    files = {file for k in wanted[subset] for file in tests[str(k)]}
+    order = data_set("litbank").files
+    return [name.removesuffix(".ann") for name in order if name in files]
+
+
+def _first_mentions(documents: list[Document]) -> list[np.ndarray]:
+    """Return the index of the first mention of each mention's entity."""
+    found = []
+    for document in documents:
+        first: dict[Any, int] = {}
+        for i, entity in enumerate(document.entities):
+            first.setdefault(entity, i)
+        labels = [first[entity] for entity in document.entities]
+        found.append(np.array(labels, dtype=np.intp))
+    return found
+
 
 SUFFIXES = (".conllu", ".conllu.gz")
 SCRIPT = "benchmarks/parse_corpora.py"
@@ -78,9 +277,9 @@ def _remedy(home: DataHome) -> str:
 
 
 def with_parses(
-    texts: Sequence[Document], chosen: Sequence[bool], files: Sequence[Path]
+    kept: Sequence[Document], texts: Sequence[Document], files: Sequence[Path]
 ) -> list[Document]:
-    """Return the chosen texts with the sentences and mentions of their parses."""
+    """Return the kept ones of all texts with the sentences of their parses."""
     parses = _parses(files)
     unknown = parses.keys() - {text.id for text in texts}
     if unknown:
@@ -91,7 +290,6 @@ def with_parses(
             f"id', for example {texts[0].id!r}. Got a parse of {name!r} in "
             f"{', '.join(map(str, files))}.",
         )
-    kept = [text for text, is_chosen in zip(texts, chosen, strict=True) if is_chosen]
     missing = [text.id for text in kept if text.id not in parses]
     if missing:
         raise ParameterError(
@@ -101,7 +299,11 @@ def with_parses(
             f"{', '.join(map(str, files))}. Parse these texts as well, or choose a "
             "subset that is parsed.",
         )
-    return [_joined(text, parses[text.id]) for text in kept]
+    # The date and the metadata are those of the data set, not of the parse.
+    return [
+        replace(parses[text.id], date=text.date, metadata=text.metadata)
+        for text in kept
+    ]
 
 
 def _parses(files: Sequence[Path]) -> dict[Any, Document]:
@@ -114,15 +316,6 @@ def _parses(files: Sequence[Path]) -> dict[Any, Document]:
                 f"{', '.join(map(str, files))}.",
             )
     return {document.id: document for document in documents}
-
-
-def _joined(text: Document, parse: Document) -> Document:
-    return replace(
-        text,
-        sentences=parse.sentences,
-        mentions=parse.mentions,
-        entities=parse.entities,
-    )
 
 
 def _fetch_texts(
@@ -141,12 +334,10 @@ def _fetch_texts(
     (file,) = data_set(name).files.values()
     path = home.fetch(file)
     members = members_of(path, file.members)
-    texts = [read(member, members[member]) for member in sorted(members)]
-    chosen = [is_chosen(member) for member in sorted(members)]
+    texts = {member: read(member, members[member]) for member in sorted(members)}
+    found = [text for member, text in texts.items() if is_chosen(member)]
     if parses:
-        found = with_parses(texts, chosen, parses)
-    else:
-        found = [text for text, kept in zip(texts, chosen, strict=True) if kept]
+        found = with_parses(found, list(texts.values()), parses)
     if mentions:
         found = [mentions_from_parse(text) for text in found]
     paths = [path, *parses]
