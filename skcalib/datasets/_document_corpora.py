@@ -454,15 +454,14 @@ def _report(_: str, content: bytes) -> Document:
         "place": meta["DC.coverage"],
         "paragraphs": tuple(text for text in paragraphs if text),
     }
-    if "DC.date" in meta:
-        metadata["dateCreated"] = meta["DC.date"]
-    date = _date_of_meta(meta.get("DC.date"))
+    date = None
+    created = meta.get("DC.date")
+    if created is not None:
+        metadata["dateCreated"] = created
+        date = datetime.date.fromisoformat(created)
+        if date.year >= LAST_YEAR:
+            date = None
     return Document(meta["DC.identifier"], date, metadata=metadata)
-
-
-def _date_of_meta(text: str | None) -> datetime.date | None:
-    date = None if text is None else datetime.date.fromisoformat(text)
-    return date if date is not None and date.year < LAST_YEAR else None
 
 
 # All other texts are in UTF-8.

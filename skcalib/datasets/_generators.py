@@ -120,32 +120,9 @@ def _distort(q: np.ndarray, k: float) -> np.ndarray:
 
 # Tagged sentences.
 
-TAGS = (
-    "DT",
-    "JJ",
-    "NN",
-    "NNS",
-    "NNP",
-    "PRP",
-    "VB",
-    "VBZ",
-    "VBP",
-    "VBD",
-    "VBN",
-    "MD",
-    "RB",
-    "IN",
-    "CC",
-    "CD",
-    ".",
-)
-FULL_STOP = TAGS.index(".")
-# No tag follows the full stop, so its row serves for the beginning of sentences.
-START = FULL_STOP
-
-# Tags that may follow a tag, with weights that need not sum to one.
+# Tags that may follow a tag, with weights that need not sum to one. No tag follows the
+# full stop, so its row serves for the beginning of sentences.
 FOLLOWERS = {
-    ".": "DT 8, NNP 5, PRP 5, NNS 3, NN 1, JJ 2, IN 3, RB 2, CD 1",
     "DT": "NN 10, JJ 5, NNS 4, NNP 2, CD 1, VBN 1",
     "JJ": "NN 9, NNS 5, JJ 1, CC 1, IN 1",
     "NN": "IN 7, VBZ 4, VBP 1, VBD 4, NN 3, CC 2, RB 2, MD 1, VBN 1",
@@ -162,7 +139,10 @@ FOLLOWERS = {
     "IN": "DT 9, NNP 4, NN 3, NNS 3, PRP 2, JJ 3, CD 2",
     "CC": "DT 3, NN 3, NNS 3, NNP 3, JJ 2, VBZ 2, VBP 2, VBD 2, VBN 1, PRP 1",
     "CD": "NNS 8, NN 3, IN 2",
+    ".": "DT 8, NNP 5, PRP 5, NNS 3, NN 1, JJ 2, IN 3, RB 2, CD 1",
 }
+TAGS = tuple(FOLLOWERS)
+FULL_STOP = START = TAGS.index(".")
 
 # Factors on these weights, by the tag before the previous one: agreement across an
 # adverb, verb forms after an auxiliary, one finite verb per clause, equal conjuncts.

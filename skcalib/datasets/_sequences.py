@@ -80,9 +80,9 @@ def read_conll_columns(
     >>> read_conll_columns(io.StringIO(text))
     ([['It', 'rains'], ['#wet']], [['O', 'V'], ['#']])
     """
-    wanted = [_check_column(token, name="token")]
+    wanted = [check_integer(token, minimum=-1000, name="token")]
     if label is not None:
-        wanted.append(_check_column(label, name="label"))
+        wanted.append(check_integer(label, minimum=-1000, name="label"))
     if delimiter is not None and (not isinstance(delimiter, str) or not delimiter):
         raise ParameterError(
             "delimiter",
@@ -109,10 +109,6 @@ def read_conll_columns(
     X = [columns[0] for columns in sentences]
     y = None if label is None else [columns[1] for columns in sentences]
     return (X, y, documents) if return_documents else (X, y)
-
-
-def _check_column(value: int, *, name: str) -> int:
-    return check_integer(value, minimum=-1000, name=name)
 
 
 def _starts_document(row: list[str], token: int) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -96,19 +96,10 @@ def fetch_system_outputs(
     paths = home.fetch_subset("system_outputs", subset)
     found = _read_scores(paths[0]) if subset == "wmt20" else _read_tags(*paths)
     name = f"system_outputs_{subset}"
-    return as_bunch(name, paths, return_X_y, **found._asdict())
+    return as_bunch(name, paths, return_X_y, **found)
 
 
-class Outputs(NamedTuple):
-    """The fields of the Bunch that are read from files."""
-
-    data: dict[str, Any]
-    target: Any
-    tokens: Any
-    segments: Any
-
-
-def _read_tags(gold: Path, *submissions: Path) -> Outputs:
+def _read_tags(gold: Path, *submissions: Path) -> dict[str, Any]:
     """Read the gold tags and the tags of the systems, for the same sentences."""
     tokens, target = read_conll_columns(gold)
     lengths = list(map(len, tokens))
@@ -121,7 +112,7 @@ def _read_tags(gold: Path, *submissions: Path) -> Outputs:
                 f"{path}: expected the sentences of {gold.name}, got different "
                 "numbers of tokens."
             )
-    return Outputs(data, target, tokens, None)
+    return {"data": data, "target": target, "tokens": tokens, "segments": None}
 
 
 def _score_row(block: Block, line: Line) -> tuple[str, int, float]:
@@ -136,7 +127,7 @@ def _score_row(block: Block, line: Line) -> tuple[str, int, float]:
     return row
 
 
-def _read_scores(path: Path) -> Outputs:
+def _read_scores(path: Path) -> dict[str, Any]:
     """Read a table with the columns system, score and segment, in any order of rows."""
     scores: dict[str, dict[int, float]] = {}
     blocks = list(blocks_of(path))
@@ -164,4 +155,5 @@ def _read_scores(path: Path) -> Outputs:
         system: np.array([found[segment] for segment in segments])
         for system, found in scores.items()
     }
-    return Outputs(data, None, None, np.array(segments))
+    numbers = np.array(segments)
+    return {"data": data, "target": None, "tokens": None, "segments": numbers}

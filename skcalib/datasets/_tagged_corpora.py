@@ -1,6 +1,6 @@
 """Sentences with a tag for each token: tweets, web text, newspaper text.
 
-Messages labelled by the emoticons of their writers.
+The file also has messages that are labelled by the emoticons of their writers.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ ARTICLES = {
     "all": range(1, 200),
 }
 
-# A line with a label but no token.
+# Token of a line with a label only.
 NO_TEXT = "_"
 
 
@@ -339,6 +339,7 @@ def fetch_broad_twitter_entities(
     X, y, section = [], [], []
     for path in paths:
         for tokens, tags in tokens_and_labels(path):
+            # A token of line breaks only is empty here.
             X.append([token or NO_TEXT for token in tokens])
             y.append(tags)
             section.append(path.stem.removeprefix("btc_"))
@@ -486,7 +487,10 @@ def fetch_emoticon_tweets(
     paths = home.fetch_subset("emoticon_tweets", subset)
     messages = [message for path in paths for message in _read(path)]
     if drop_duplicates:
-        messages = _distinct(messages)
+        first: dict[tuple[bool, str], Message] = {}
+        for message in messages:
+            first.setdefault(message.key(), message)
+        messages = list(first.values())
     if balanced:
         messages = _balance(messages, rng)
     X = [m.bare if remove_emoticons else m.written for m in messages]
@@ -497,13 +501,14 @@ def fetch_emoticon_tweets(
 
 
 def _read(path: Path) -> list[Message]:
-    smiley = SPACED_SMILEY if path.name.startswith("btc_") else SMILEY
+    # Only the files of WNUT-17 have raw lines. The tokens of the Broad Twitter Corpus
+    # split smileys.
     is_raw = path.name.startswith("wnut17_")
-    texts = _read_lines(path) if is_raw else _read_tokens(path)
+    smiley = SPACED_SMILEY if path.name.startswith("btc_") else SMILEY
     messages = []
-    for text in texts:
+    for text in _read_lines(path) if is_raw else _read_tokens(path):
         bare, n_smileys = smiley.subn(" ", text)
-        # Only smileys are changed.
+        # A text without smileys keeps its white space.
         bare = bare.strip() if n_smileys else text
         messages.append(Message(bare, text, n_smileys > 0, path.name))
     return messages
@@ -522,13 +527,6 @@ def _read_tokens(path: TextFile) -> Iterator[str]:
     """Yield the messages of a file with one token per line, joined by spaces."""
     for tokens, _ in tokens_and_labels(path):
         yield " ".join(token for token in tokens if token)
-
-
-def _distinct(messages: list[Message]) -> list[Message]:
-    first: dict[tuple[bool, str], Message] = {}
-    for message in messages:
-        first.setdefault(message.key(), message)
-    return list(first.values())
 
 
 def _balance(messages: list[Message], rng: np.random.Generator) -> list[Message]:
