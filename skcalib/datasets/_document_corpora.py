@@ -198,6 +198,8 @@ def fetch_litbank(
 
 def _members(subset: str, fold: int) -> list[str]:
     """Return the names of the documents of a subset, in order."""
+    # The registry has the test part of each fold. The dev part of a fold is the test
+    # part of the fold before.
     wanted = {
         "all": range(N_FOLDS),
         "test": [fold],
@@ -334,6 +336,7 @@ def _fetch_texts(
     (file,) = data_set(name).files.values()
     path = home.fetch(file)
     members = members_of(path, file.members)
+    # Archives list the same members in different orders.
     texts = {member: read(member, members[member]) for member in sorted(members)}
     found = [text for member, text in texts.items() if is_chosen(member)]
     if parses:
@@ -437,6 +440,7 @@ def fetch_muc3(
         DataHome(data_home, download_if_missing, n_retries, delay),
         "muc3",
         _report,
+        # The name of a report begins with its folder, such as "dev/".
         lambda name: subset in ("all", name.split("/")[0]),
         parsed=parsed,
         mentions=mentions,
@@ -464,7 +468,7 @@ def _report(_: str, content: bytes) -> Document:
     return Document(meta["DC.identifier"], date, metadata=metadata)
 
 
-# All other texts are in UTF-8.
+# All other texts are in UTF-8. Nixon's have apostrophes of a Chinese code page.
 ENCODINGS = {
     "1954-Eisenhower": "latin-1",
     "1970-Nixon": "cp950",
@@ -596,6 +600,7 @@ def _address(name: str, content: bytes) -> Document:
 def _date_of_speech(name: str, text: str) -> datetime.date:
     if name in DATES:
         return datetime.date.fromisoformat(DATES[name])
+    # Later dates are those of events.
     found = DAY.search(text[:N_HEADING])
     if found is None:
         raise ValueError(

@@ -111,6 +111,7 @@ def read_conllu(path: TextFile) -> list[Document]:
     (('PRP', 'VBZ'), (1, -1))
     """
     drafts: list[Draft] = []
+    # Without a header, the whole bracket is the name of the entity.
     fields: tuple[str, ...] = ("GRP",)
     repeated: list[str] = []
     for block in blocks_of(path):
@@ -212,7 +213,7 @@ def _sentence(block: Block) -> Sentence:
         feats=interned(columns[5]),
         head=heads,
         deprel=interned(columns[7]),
-        misc=columns[9],
+        misc=columns[9],  # Most entries differ, so that interning saves nothing.
         sent_id=_comment_value(comments, "sent_id"),
         text=_comment_value(comments, "text"),
         comments=comments,
@@ -251,11 +252,12 @@ def _spans(brackets: Brackets, offset: int) -> list[Span]:
     word = offset
     for number, text in brackets.block.lines:
         id_, _, columns = text.partition("\t")
-        if text.startswith("#") or "-" in id_:  # a range is not a word
+        if text.startswith("#") or "-" in id_:  # A range repeats words that follow.
             continue
         is_empty = "." in id_
         for item in columns.rpartition("\t")[2].split("|"):
             if item.startswith("Entity="):
+                # An empty node is no word, so a span of empty nodes has no words.
                 end = word if is_empty else word + 1
                 brackets.read(item.removeprefix("Entity="), number, word, end)
         word += not is_empty
@@ -402,6 +404,7 @@ def _conll2012_document(
 
 def _brackets(cell: str) -> list[str]:
     """Return the brackets of a cell, with or without bars between them."""
+    # A cell that is not made of brackets is returned whole, for the error message.
     found: list[str] = []
     for text in cell.split("|") if cell not in NOTHING else ():
         several = ONE_BRACKET.findall(text)
@@ -410,6 +413,7 @@ def _brackets(cell: str) -> list[str]:
 
 
 def _conll2012_row(block: Block, place: int, number: int, text: str) -> list[str]:
+    # With tabs, a cell may be empty or contain blanks.
     row = text.split("\t") if "\t" in text else text.split()
     if len(row) < 12:
         simple = text.split()
@@ -540,9 +544,12 @@ def _litbank_document(
         there = source.removesuffix(".ann") + ".txt"
         lines = [line.text for line in lines_of(file, there) if line.text.strip()]
     sentences = [Sentence(line.split()) for line in lines]
-    mentions = _litbank_mentions(source, rows, sentences)
-    entities = _litbank_entities(source, rows, set(mentions), predicative)
-    # a stable order: by words, then as in the file
+    # The rows of both kinds may be in any order: ties need all mentions.
+    found = [row for row in rows if row[1][0] == "MENTION"]
+    ties = [row for row in rows if row[1][0] != "MENTION"]
+    mentions = _litbank_mentions(source, found, sentences)
+    entities = _litbank_entities(source, ties, set(mentions), predicative)
+    # The sort is stable: mentions of the same words stay in the order of the file.
     kept = sorted(
         (key for key in mentions if key in entities),
         key=lambda key: (mentions[key].start, -mentions[key].end),
@@ -563,8 +570,6 @@ def _litbank_mentions(
     words = [word for sentence in sentences for word in sentence.form]
     found: dict[str, Mention] = {}
     for number, cells in rows:
-        if cells[0] != "MENTION":
-            continue
         if len(cells) != 9:
             malformed(source, number, "9 columns of a MENTION", f"{len(cells)}")
         _, key, *numbers, text, etype, form = cells
@@ -572,6 +577,7 @@ def _litbank_mentions(
             malformed(source, number, "a mention's id once", f"{key!r} again")
         if not all(re.fullmatch("[0-9]{1,9}", each) for each in numbers):
             malformed(source, number, "sentences and words in numbers", repr(numbers))
+        # Sentences and words of the first and the last word, both inclusive.
         s0, t0, s1, t1 = map(int, numbers)
         inside = s0 < len(sentences) and s1 < len(sentences)
         start = offsets[s0] + t0 if inside else 0
@@ -584,14 +590,12 @@ def _litbank_mentions(
 
 
 def _litbank_entities(
-    source: str, rows: list[Row], mentions: set[str], predicative: str
+    source: str, ties: list[Row], mentions: set[str], predicative: str
 ) -> dict[str, str]:
     """Return the entity of each mention: its chain, or its own id if it has none."""
     chain: dict[str, str] = {}
     tied: dict[str, str] = {}
-    for number, cells in rows:
-        if cells[0] == "MENTION":
-            continue
+    for number, cells in ties:
         _check_tie(source, number, cells, mentions)
         if cells[0] != "COREF":
             tied[cells[1]] = cells[2]
@@ -599,14 +603,12 @@ def _litbank_entities(
             malformed(source, number, "one chain for a mention", f"{cells[1]!r} again")
         else:
             chain[cells[1]] = cells[2]
-    entities = {key: chain.get(key, key) for key in mentions}
-    for key in tied.keys() - chain.keys():
-        if predicative == "drop":
-            del entities[key]
-        elif predicative == "link":
-            end = _end_of_ties(key, tied, chain)
-            entities[key] = chain.get(end, end)
-    return entities
+    if predicative == "drop":
+        mentions = {key for key in mentions if key in chain or key not in tied}
+    ends = {key: key for key in mentions}
+    if predicative == "link":
+        ends = {key: _end_of_ties(key, tied, chain) for key in mentions}
+    return {key: chain.get(end, end) for key, end in ends.items()}
 
 
 def _check_tie(source: str, number: int, cells: list[str], mentions: set[str]) -> None:
@@ -615,6 +617,7 @@ def _check_tie(source: str, number: int, cells: list[str], mentions: set[str]) -
         malformed(source, number, "MENTION, COREF, COP or APPOS", repr(kind))
     if len(cells) != 3:
         malformed(source, number, f"3 columns of {kind}", f"{len(cells)}")
+    # COREF ties a mention to the name of a chain, the others tie two mentions.
     for key in cells[1:2] if kind == "COREF" else cells[1:]:
         if key not in mentions:
             malformed(source, number, "the id of a mention", repr(key))
@@ -624,7 +627,7 @@ def _end_of_ties(key: str, tied: dict[str, str], chain: dict[str, str]) -> str:
     """Follow ties to a mention in a chain of coreference, or to the last mention."""
     seen: set[str] = set()
     while key not in chain and key in tied:
-        if key in seen:  # the ties form a cycle
+        if key in seen:  # In a cycle of ties, all mentions get the same end.
             return min(seen)
         seen.add(key)
         key = tied[key]
@@ -684,6 +687,7 @@ class Brackets:
             self.block.malformed(line, "brackets like (1 or 1) or (1)", repr(text))
 
     def _open(self, text: str, line: int, start: int) -> str:
+        # The last field may contain hyphens; elsewhere they are percent-encoded.
         name, *values = text.split("-", len(self.fields) - 1)
         known = zip(self.fields[1:], map(unquote, values), strict=False)
         span = Span(start, -1, self.n_opened, name, line, dict(known))
@@ -692,10 +696,11 @@ class Brackets:
         return name
 
     def _close(self, name: str, line: int, end: int) -> None:
-        # an entity may be nested in itself: the last opened bracket is closed first
+        # An entity may be nested in itself: the last opened bracket is closed first.
         if not self.open.get(name):
             self.block.malformed(line, f"({name} before {name})", "none that is open")
         span = self.open[name].pop()._replace(end=end)
+        # The parts of a discontinuous mention, 1[1/2] and 1[2/2], become one span.
         part = PART.fullmatch(name)
         if part is None:
             self.closed.append(span)

@@ -60,14 +60,12 @@ class RemoteFile(NamedTuple):
 
     def check(self, path: Path) -> None:
         """Raise an OSError if the file at `path` is a different file."""
-        found = self._checksum_of(path)
+        if self.kind == "members_sha256":
+            found = members_sha256(path, self.members)
+        else:
+            found = git_blob_id(path) if self.kind == "git_blob" else sha256_of(path)
         if found != self.checksum:
             raise OSError(f"its {KINDS[self.kind]} is {found}, not {self.checksum}")
-
-    def _checksum_of(self, path: Path) -> str:
-        if self.kind == "members_sha256":
-            return members_sha256(path, self.members)
-        return git_blob_id(path) if self.kind == "git_blob" else sha256_of(path)
 
 
 class DataSet(NamedTuple):
@@ -175,6 +173,7 @@ class DataHome:
         delay: float,
     ):
         if data_home is None:
+            # An empty variable counts as not set.
             data_home = os.environ.get(VARIABLE) or "~/skcalib_data"
         if not isinstance(data_home, (str, os.PathLike)):
             raise ParameterTypeError(

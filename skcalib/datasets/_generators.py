@@ -92,7 +92,7 @@ def make_calibrated_pairs(
     generator = as_generator(random_state)
     q = generator.beta(a, b, n_samples)
     if transform is None:
-        frequency = _distort(q, k)
+        frequency = np.where(q <= 0.5, np.maximum(0, q - k), np.minimum(1, q + k))
     else:
         # a copy, because the function may modify its argument
         frequency = _check_frequencies(transform(q.copy()), n_samples)
@@ -112,10 +112,6 @@ def _check_frequencies(values: ArrayLike, n: int) -> np.ndarray:
             "transform", f"must return {n} frequencies in [0, 1]. Got {got}."
         )
     return found.astype(np.float64)
-
-
-def _distort(q: np.ndarray, k: float) -> np.ndarray:
-    return np.where(q <= 0.5, np.maximum(0, q - k), np.minimum(1, q + k))
 
 
 # Tagged sentences.

@@ -97,6 +97,7 @@ def lines_of(
         for number, text in enumerate(file, start=1):
             text = text.rstrip("\r\n")
             if returns_end_lines and "\r" in text:
+                # One lone carriage return makes it a file with these line ends.
                 yield from _cut_at_returns(itertools.chain([text], file), number)
                 return
             yield Line(number, text)

@@ -96,8 +96,10 @@ def read_conll_columns(
     number, starts = 0, False
     for block in blocks_of(path, returns_end_lines=True):
         rows = [line.text.split(delimiter) for line in block.lines]
+        # Some files have no blank line after -DOCSTART-.
         if _starts_document(rows[0], token):
             del rows[0], block.lines[0]
+            # Sentences before the first mark and after it are in different documents.
             starts = bool(sentences)
         if not rows:
             continue
@@ -113,6 +115,7 @@ def read_conll_columns(
 
 def _starts_document(row: list[str], token: int) -> bool:
     """Return whether a row marks the beginning of a document, with or without tags."""
+    # The line may have fewer columns and other separators than the rows.
     inside = -len(row) <= token < len(row)
     return (row[token] if inside else row[0]).split()[:1] == [DOCUMENT_START]
 
@@ -124,6 +127,7 @@ def _check_rows(
     width: int,
     delimiter: str | None,
 ) -> None:
+    # Negative columns count from the last one.
     least = max(column + 1 if column >= 0 else -column for column in wanted)
     for line, row in zip(block.lines, rows, strict=True):
         if len(row) < least:
@@ -213,6 +217,7 @@ def read_penn_trees(path: TextFile) -> tuple[list[list[str]], list[list[str]]]:
     X: list[list[str]] = []
     y: list[list[str]] = []
     for leaves in _trees(path):
+        # Traces are positions in the syntax, not words of the text.
         kept = [(word, tag) for tag, word in leaves if tag != "-NONE-"]
         if kept:
             X.append(interned(word for word, _ in kept))
@@ -254,6 +259,7 @@ def _close(
     leaves: list[tuple[str, str]],
 ) -> None:
     """Process a closed bracket: a leaf, or a (possibly empty) label above others."""
+    # The bracket around a whole tree has no label.
     if not inside and len(atoms) == 2:
         leaves.append((atoms[0], atoms[1]))
     elif not inside or len(atoms) > 1:

@@ -121,7 +121,7 @@ def _score_row(block: Block, line: Line) -> tuple[str, int, float]:
         system, score, segment = line.text.split()
         row = system, int(segment), float(score)
     except ValueError:
-        row = "", 0, math.nan
+        row = "", 0, math.nan  # as wrong as a score that is NaN
     if not math.isfinite(row[2]):
         block.malformed(line.number, "a name and two numbers", repr(line.text))
     return row
@@ -130,6 +130,7 @@ def _score_row(block: Block, line: Line) -> tuple[str, int, float]:
 def _read_scores(path: Path) -> dict[str, Any]:
     """Read a table with the columns system, score and segment, in any order of rows."""
     scores: dict[str, dict[int, float]] = {}
+    # A blank line would begin another block.
     blocks = list(blocks_of(path))
     if len(blocks) != 1 or len(blocks[0].lines) < 2:
         raise ValueError(f"{path}: expected a header and rows, no blank line between.")
@@ -144,6 +145,7 @@ def _read_scores(path: Path) -> dict[str, Any]:
                 line.number, "each segment of a system once", repr(line.text)
             )
         scores[system][segment] = score
+    # Scores are compared by segment, so all systems need the same ones.
     segments = sorted(next(iter(scores.values())))
     for system, found in scores.items():
         if sorted(found) != segments:

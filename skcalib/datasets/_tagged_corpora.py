@@ -261,6 +261,7 @@ def _read_wsj(path: Path, numbers: range) -> tuple[Sentences, Sentences, list[in
     groups: list[int] = []
     with zipfile.ZipFile(path) as archive:
         for number in numbers:
+            # The archive also has the same articles in other formats.
             name = f"treebank/combined/wsj_{number:04}.mrg"
             with archive.open(name) as file:
                 words, tags = read_penn_trees(io.TextIOWrapper(file, "ascii"))
@@ -384,6 +385,7 @@ class Message(NamedTuple):
 
     def key(self) -> tuple[bool, str]:
         """Return a key that is equal for duplicate messages."""
+        # Shortened addresses differ between copies of one message.
         text = ADDRESS.sub(" ", RETWEET.sub("", self.bare, count=1))
         return self.happy, " ".join(text.casefold().split())
 
