@@ -157,14 +157,6 @@ class Draft:
             head += self.n_words
         return Mention(span.start, span.end, head, span.attributes)
 
-    def document(
-        self, name: str | None, date: datetime.date | None, metadata: dict[str, Any]
-    ) -> Document:
-        """Return the document."""
-        return Document(
-            name, date, self.sentences, self.mentions, self.entities, metadata
-        )
-
 
 def _conllu_document(draft: Draft) -> Document:
     """Return a document; comments of its first sentence are its metadata."""
@@ -174,7 +166,9 @@ def _conllu_document(draft: Draft) -> Document:
     metadata = {match[1]: match[2].strip() for match in found if match}
     created = metadata.get("dateCreated")
     date = _date_of_id(name or "") if created is None else _day(created)
-    return draft.document(name, date, metadata)
+    return Document(
+        name, date, draft.sentences, draft.mentions, draft.entities, metadata
+    )
 
 
 def _sentence(block: Block) -> Sentence:
@@ -387,11 +381,10 @@ def _conll2012_document(
     for block in blocks:
         rows = [_conll2012_row(block, i, *line) for i, line in enumerate(block.lines)]
         brackets = Brackets(("entity",), block, repeated)
-        numbers = [line.number for line in block.lines]
-        for i, (number, row) in enumerate(zip(numbers, rows, strict=True)):
-            word = draft.n_words + i
+        pairs = zip(block.lines, rows, strict=True)
+        for word, (line, row) in enumerate(pairs, draft.n_words):
             for text in _brackets(row[-1]):
-                brackets.read(text, number, word, word + 1)
+                brackets.read(text, line.number, word, word + 1)
         sentence = Sentence(
             [row[3] for row in rows],
             lemma=[_or_missing(row[6]) for row in rows],
@@ -399,7 +392,10 @@ def _conll2012_document(
             misc=[_or_missing(row[9], "Speaker=") for row in rows],
         )
         draft.add(sentence, brackets.finish(), is_parsed=False)
-    return draft.document(name, None, {} if part is None else {"part": part})
+    metadata = {} if part is None else {"part": part}
+    return Document(
+        name, None, draft.sentences, draft.mentions, draft.entities, metadata
+    )
 
 
 def _brackets(cell: str) -> list[str]:

@@ -507,8 +507,9 @@ def _read(path: Path) -> list[Message]:
     # split smileys.
     is_raw = path.name.startswith("wnut17_")
     smiley = SPACED_SMILEY if path.name.startswith("btc_") else SMILEY
+    joined = (" ".join(filter(None, tokens)) for tokens, _ in tokens_and_labels(path))
     messages = []
-    for text in _read_lines(path) if is_raw else _read_tokens(path):
+    for text in _read_lines(path) if is_raw else joined:
         bare, n_smileys = smiley.subn(" ", text)
         # A text without smileys keeps its white space.
         bare = bare.strip() if n_smileys else text
@@ -523,12 +524,6 @@ def _read_lines(path: TextFile) -> Iterator[str]:
             if not line.text.strip():
                 malformed(source, line.number, "a message", "a blank line")
             yield line.text
-
-
-def _read_tokens(path: TextFile) -> Iterator[str]:
-    """Yield the messages of a file with one token per line, joined by spaces."""
-    for tokens, _ in tokens_and_labels(path):
-        yield " ".join(token for token in tokens if token)
 
 
 def _balance(messages: list[Message], rng: np.random.Generator) -> list[Message]:
