@@ -188,6 +188,7 @@ def fetch_litbank(
         by_name = {document.id: document for document in found}
         documents = [by_name[name] for name in names]
     else:
+        # Only the files of the subset are downloaded.
         documents, paths = [], []
         for name in names:
             paths += [home.fetch(files[name + end]) for end in (".ann", ".txt")]
@@ -206,9 +207,8 @@ def _members(subset: str, fold: int) -> list[str]:
         "dev": [(fold - 1) % N_FOLDS],
         "train": [(fold + k) % N_FOLDS for k in range(1, N_FOLDS - 1)],
     }
-    tests = data_set("litbank").subsets
-    files = {file for k in wanted[subset] for file in tests[str(k)]}
-    order = data_set("litbank").files
+    order, folds = data_set("litbank")
+    files = {file for k in wanted[subset] for file in folds[str(k)]}
     return [name.removesuffix(".ann") for name in order if name in files]
 
 
@@ -233,6 +233,7 @@ def find_parse(
 ) -> list[Path]:
     """Return the CoNLL-U files with the parses; an empty list for the text alone."""
     own = home.folder / data_set / f"{data_set}_parsed.conllu.gz"
+    # Parses are not in the registry: they depend on the user's parser.
     if parsed is None:
         parsed = own.exists()
     if isinstance(parsed, bool):
@@ -332,6 +333,7 @@ def _fetch_texts(
 ) -> Any:
     """Return the chosen texts of an archive, with parses if there are files of them."""
     check_bool(mentions, name="mentions")
+    # Before the download, which would be in vain if a parse is missing.
     parses = find_parse(parsed, name, home, mentions=mentions)
     (file,) = data_set(name).files.values()
     path = home.fetch(file)

@@ -167,9 +167,10 @@ SECOND_ORDER = {
 }
 
 # A syllable is an onset and a vowel, a stem is syllables and a coda.
-ONSETS = (*"bdfgklmnprstv", "br", "dr", "gl", "kr", "pl", "st", "tr")
-VOWELS = (*"aeiou", "ai", "ea", "ou")
-CODAS = ("", "", *"nrltm", "nd", "rk", "st")
+# Arrays of objects, because adding them concatenates the strings.
+ONSETS = np.array([*"bdfgklmnprstv", "br", "dr", "gl", "kr", "pl", "st", "tr"], object)
+VOWELS = np.array([*"aeiou", "ai", "ea", "ou"], object)
+CODAS = np.array(["", "", *"nrltm", "nd", "rk", "st"], object)
 
 SHORT = 10  # words of a closed class
 ADVERBS_ALSO_PREPOSITIONS = 3
@@ -368,17 +369,14 @@ def _jumble(words: np.ndarray, generator: np.random.Generator) -> np.ndarray:
 
 def _make_stems(n: int, n_syllables: int, generator: np.random.Generator) -> np.ndarray:
     """Return n distinct stems; some long stems have an additional syllable."""
-    onsets = np.array(ONSETS, dtype=object)
-    vowels = np.array(VOWELS, dtype=object)
-    codas = np.array(CODAS, dtype=object)
     found: dict[str, None] = {}
     while len(found) < n:
         stems = np.full(2 * n, "", dtype=object)
         for syllable in range(n_syllables + 1):
-            more = generator.choice(onsets, 2 * n) + generator.choice(vowels, 2 * n)
+            more = generator.choice(ONSETS, 2 * n) + generator.choice(VOWELS, 2 * n)
             if syllable == n_syllables:
                 more[(generator.random(2 * n) < 0.7) | (n_syllables == 1)] = ""
             stems += more
-        stems += generator.choice(codas, 2 * n)
+        stems += generator.choice(CODAS, 2 * n)
         found.update(dict.fromkeys(stems.tolist()))
     return np.array(list(found)[:n], dtype=object)

@@ -183,12 +183,9 @@ def to_sequences(
     ([['It', 'rains']], [['PRP', 'VBZ']])
     """
     check_choice(column, TAG_COLUMNS, name="column")
-    got = ""
-    if isinstance(documents, Document):
-        got = "one document: put it into a list"
-    elif not isinstance(documents, Iterable):
-        got = type(documents).__name__
-    if got:
+    if not isinstance(documents, Iterable):
+        is_one = isinstance(documents, Document)
+        got = "one document: put it into a list" if is_one else type(documents).__name__
         raise ParameterTypeError("documents", f"{NO_DOCUMENTS} Got {got}.")
     X, y = [], []
     for i, document in enumerate(documents):
