@@ -1,12 +1,9 @@
 """Corpora, readers of annotated text, and generated data with known distributions."""
 
 from .. import _moved
-from ._conllu import read_conllu
-from ._coref_corpora import fetch_gum, fetch_litbank
-from ._coref_documents import make_coref_documents
-from ._coref_readers import read_conll2012, read_litbank
-from ._event_corpora import fetch_muc3
-from ._event_documents import make_event_documents
+from ._document_corpora import fetch_gum, fetch_litbank, fetch_muc3
+from ._document_readers import read_conll2012, read_conllu, read_litbank
+from ._generated_documents import make_coref_documents, make_event_documents
 from ._generators import make_calibrated_pairs, make_tagged_sentences
 from ._sequences import read_conll_columns, to_sequences
 from ._system_outputs import fetch_system_outputs

@@ -1,8 +1,6 @@
-"""Files of the data sets: registry, folder and downloads.
+"""Files of the data sets: the registry, the folder, and downloads that continue.
 
 ``data/files.toml`` lists the files and ``data/*.rst`` describe the data sets.
-
-Downloads that continue where an earlier one stopped.
 """
 
 from __future__ import annotations
@@ -16,11 +14,11 @@ import re
 import tempfile
 import time
 import tomllib
-from collections.abc import Callable, Iterable
-from http.client import HTTPException, HTTPResponse
+from collections.abc import Iterable
+from http.client import HTTPException
 from importlib.resources import files as resources
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, TypedDict
+from typing import Any, NamedTuple
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
@@ -29,94 +27,6 @@ from sklearn.utils import Bunch
 from .._errors import ParameterTypeError, warn
 from .._validation import check_choice, check_integer, check_real
 from ._lines import opened_zip
-
-_SECONDS_OF_SILENCE = 60.0
-
-_BLOCK = 2**16
-
-_RANGE_NOT_SATISFIABLE = 416
-
-
-def download(
-    url: str,
-    path: Path,
-    check: Callable[[Path], None],
-    *,
-    size: int,
-    n_retries: int,
-    delay: float,
-) -> None:
-    """Download a file of at most `size` bytes, check it, and move it to `path`.
-
-    What an interrupted download has received is kept beside `path`, and the next
-    download asks the server for the rest. During a download the part is in a folder of
-    its own, so that two processes never write to the same file.
-    """
-    part = path.with_name(f"{path.name}.part")
-    with tempfile.TemporaryDirectory(prefix=".download-", dir=path.parent) as folder:
-        own = Path(folder) / path.name
-        with contextlib.suppress(FileNotFoundError):
-            part.replace(own)
-        try:
-            _retry(url, own, size, n_retries, delay)
-        except BaseException:  # KeyboardInterrupt is the most likely one.
-            if own.exists() and own.stat().st_size:
-                own.replace(part)
-            raise
-        check(own)
-        own.replace(path)
-
-
-class _TooLargeError(OSError):
-    """The server sends another file, of which nothing is kept."""
-
-
-def _retry(url: str, path: Path, size: int, n_retries: int, delay: float) -> None:
-    for n_left in range(n_retries, -1, -1):
-        try:
-            _receive(url, path, size)
-            return
-        except _TooLargeError:
-            path.unlink()
-            raise
-        except (OSError, HTTPException):
-            if not n_left:
-                raise
-            warn(f"Retry downloading {url}")
-            time.sleep(delay)
-
-
-def _receive(url: str, path: Path, size: int) -> None:
-    """Download a file, or the rest of it if `path` is its beginning."""
-    done = path.stat().st_size if path.exists() else 0
-    request = Request(url, headers={"Range": f"bytes={done}-"} if done else {})
-    try:
-        response = urlopen(request, timeout=_SECONDS_OF_SILENCE)
-    except HTTPError as error:
-        error.close()
-        if error.code != _RANGE_NOT_SATISFIABLE or not done:
-            raise
-        # What is here is as long as the file, or longer.
-        path.unlink()
-        return _receive(url, path, size)
-    with response:
-        # A server that cannot send a part sends the whole file, with status 200.
-        with path.open("ab" if response.status == 206 else "wb") as file:
-            _copy(response, file, size)
-        if response.length:
-            raise OSError(f"the connection ended {response.length} bytes too early")
-    return None
-
-
-def _copy(response: HTTPResponse, file: BinaryIO, size: int) -> None:
-    """Copy a response to the end of a file of at most `size` bytes."""
-    n = file.tell()
-    while block := response.read(_BLOCK):
-        n += len(block)
-        if n > size:
-            raise _TooLargeError(f"the server sends more than {size:,} bytes")
-        file.write(block)
-
 
 VARIABLE = "SKCALIB_DATA"
 
@@ -131,16 +41,6 @@ KINDS = {
 }
 
 PathLike = str | os.PathLike[str]
-
-
-class FetchOptions(TypedDict, total=False):
-    """The parameters of all fetchers that do not change the type of the result."""
-
-    subset: str
-    data_home: PathLike | None
-    download_if_missing: bool
-    n_retries: int
-    delay: float
 
 
 class RemoteFile(NamedTuple):
@@ -160,14 +60,12 @@ class RemoteFile(NamedTuple):
 
     def check(self, path: Path) -> None:
         """Raise an OSError if the file at `path` is a different file."""
-        found = self._checksum_of(path)
+        if self.kind == "members_sha256":
+            found = members_sha256(path, self.members)
+        else:
+            found = git_blob_id(path) if self.kind == "git_blob" else sha256_of(path)
         if found != self.checksum:
             raise OSError(f"its {KINDS[self.kind]} is {found}, not {self.checksum}")
-
-    def _checksum_of(self, path: Path) -> str:
-        if self.kind == "members_sha256":
-            return members_sha256(path, self.members)
-        return git_blob_id(path) if self.kind == "git_blob" else sha256_of(path)
 
 
 class DataSet(NamedTuple):
@@ -185,11 +83,10 @@ def sha256_of(path: Path) -> str:
 
 def git_blob_id(path: Path) -> str:
     """Return the git blob id of the content of a file."""
+    # Git puts this header before the content.
     digest = hashlib.sha1(b"blob %d\0" % path.stat().st_size, usedforsecurity=False)
     with path.open("rb") as file:
-        for block in iter(lambda: file.read(2**20), b""):
-            digest.update(block)
-    return digest.hexdigest()
+        return hashlib.file_digest(file, lambda: digest).hexdigest()
 
 
 def members_of(path: Path, pattern: str) -> dict[str, bytes]:
@@ -209,29 +106,26 @@ def members_sha256(path: Path, pattern: str) -> str:
     return hashlib.sha256(b"".join(digests)).hexdigest()
 
 
+# Fields of an entry that have the same names in the registry.
+OTHER_FIELDS = {"size", "members", "instead"}
+
+
 @functools.cache
 def data_set(name: str) -> DataSet:
     """Return the entry of a data set in the registry."""
     entry = _registry()[name]
-    files = {
-        file: _remote_file(name, file, entry.get("url", ""), dict(fields))
-        for file, fields in entry.get("files", {}).items()
-    }
+    files = {}
+    for file, fields in entry.get("files", {}).items():
+        (kind,) = KINDS.keys() & fields.keys()
+        url = fields.get("url", entry.get("url", "") + fields.get("path", file))
+        further = {key: fields[key] for key in fields.keys() & OTHER_FIELDS}
+        files[file] = RemoteFile(name, file, url, fields[kind], kind, **further)
     return DataSet(files, entry["subsets"])
 
 
 @functools.cache
 def _registry() -> dict[str, dict]:
     return tomllib.loads(_data_file("files.toml"))
-
-
-def _remote_file(
-    folder: str, name: str, base: str, fields: dict[str, Any]
-) -> RemoteFile:
-    (kind,) = KINDS.keys() & fields.keys()
-    checksum = fields.pop(kind)
-    url = fields.pop("url", base + fields.pop("path", name))
-    return RemoteFile(folder, name, url, checksum, kind, **fields)
 
 
 def description(name: str) -> str:
@@ -266,7 +160,9 @@ def _data_file(name: str) -> str:
 class DataHome:
     """The folder of the data sets, and the treatment of missing files.
 
-    The parameters are the same as for the fetchers.
+    The parameters are the same as for the fetchers. The folder is `data_home` if given,
+    otherwise the value of the environment variable ``SKCALIB_DATA`` if set, otherwise
+    ``~/skcalib_data``. It does not need to exist.
     """
 
     def __init__(
@@ -276,7 +172,15 @@ class DataHome:
         n_retries: int,
         delay: float,
     ):
-        self.folder = get_data_home(data_home)
+        if data_home is None:
+            # An empty variable counts as not set.
+            data_home = os.environ.get(VARIABLE) or "~/skcalib_data"
+        if not isinstance(data_home, (str, os.PathLike)):
+            raise ParameterTypeError(
+                "data_home",
+                f"must be None or the path of a folder. Got {data_home!r} instead.",
+            )
+        self.folder = Path(data_home).expanduser()
         self.download_if_missing = download_if_missing
         self.n_retries = check_integer(n_retries, minimum=0, name="n_retries")
         self.delay = check_real(delay, low=0, high=3600, name="delay")
@@ -285,16 +189,13 @@ class DataHome:
         """Return the path of a file, which need not exist."""
         return self.folder / file.folder / file.name
 
-    def has(self, file: RemoteFile) -> bool:
-        """Return whether the file exists, whatever its content."""
-        return self.path(file).exists()
-
     def fetch_subset(self, name: str, subset: str) -> list[Path]:
         """Return the paths of the files of a subset of a data set."""
         subsets = data_set(name).subsets
         check_choice(subset, tuple(subsets), name="subset")
         found = []
         for file in subsets[subset]:
+            # A subset may have files of other data sets, "DATA SET/FILE".
             folder, _, own = file.rpartition("/")
             found.append(self.fetch(data_set(folder or name).files[own]))
         return found
@@ -304,10 +205,11 @@ class DataHome:
 
         An existing file with another checksum belongs to the user and is not changed.
         """
-        if file.instead and not self.has(file):
-            other = data_set(file.folder).files[file.instead]
-            file = other if self.has(other) else file
         path = self.path(file)
+        if file.instead and not path.exists():
+            other = data_set(file.folder).files[file.instead]
+            if self.path(other).exists():
+                file, path = other, self.path(other)
         if not path.exists():
             self._download(file, path)
             return path
@@ -331,14 +233,7 @@ class DataHome:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             _LOGGER.info("Downloading %s to %s", file.url, path)
-            download(
-                file.url,
-                path,
-                file.check,
-                size=file.size,
-                n_retries=self.n_retries,
-                delay=self.delay,
-            )
+            _download(file, path, self.n_retries, self.delay)
         except (OSError, HTTPException) as error:
             raise OSError(
                 f"Could not download {file.url}: {_clause(error)}. Try again later, or "
@@ -350,17 +245,75 @@ def _clause(error: Exception) -> str:
     return str(error).strip().rstrip(".")
 
 
-def get_data_home(data_home: PathLike | None) -> Path:
-    """Return the folder of the data sets.
+# Downloads.
 
-    The folder is the argument if given, otherwise the value of the environment variable
-    ``SKCALIB_DATA`` if set, otherwise ``~/skcalib_data``. It does not need to exist.
+_SECONDS_OF_SILENCE = 60.0
+_BLOCK = 2**16
+_PARTIAL_CONTENT = 206
+_RANGE_NOT_SATISFIABLE = 416
+
+
+class _TooLargeError(OSError):
+    """The server sends another file, of which nothing is kept."""
+
+
+def _download(file: RemoteFile, path: Path, n_retries: int, delay: float) -> None:
+    """Download a file, check it, and move it to `path`.
+
+    What an interrupted download has received is kept beside `path`, and the next
+    download asks the server for the rest. During a download the part is in a folder of
+    its own, so that two processes never write to the same file.
     """
-    if data_home is None:
-        data_home = os.environ.get(VARIABLE) or "~/skcalib_data"
-    if not isinstance(data_home, (str, os.PathLike)):
-        raise ParameterTypeError(
-            "data_home",
-            f"must be None or the path of a folder. Got {data_home!r} instead.",
-        )
-    return Path(data_home).expanduser()
+    part = path.with_name(f"{path.name}.part")
+    with tempfile.TemporaryDirectory(prefix=".download-", dir=path.parent) as folder:
+        own = Path(folder) / path.name
+        with contextlib.suppress(FileNotFoundError):
+            part.replace(own)
+        try:
+            _retry(file, own, n_retries, delay)
+        except BaseException:  # KeyboardInterrupt is the most likely one.
+            if own.exists() and own.stat().st_size:
+                own.replace(part)
+            raise
+        file.check(own)
+        own.replace(path)
+
+
+def _retry(file: RemoteFile, path: Path, n_retries: int, delay: float) -> None:
+    for n_left in range(n_retries, -1, -1):
+        try:
+            _receive(file.url, path, file.size)
+            return
+        except _TooLargeError:  # Another try would receive the same.
+            path.unlink()
+            raise
+        except (OSError, HTTPException):
+            if not n_left:
+                raise
+            warn(f"Retry downloading {file.url}")
+            time.sleep(delay)
+
+
+def _receive(url: str, path: Path, size: int) -> None:
+    """Download a file of at most `size` bytes, or the rest of its beginning `path`."""
+    done = path.stat().st_size if path.exists() else 0
+    request = Request(url, headers={"Range": f"bytes={done}-"} if done else {})
+    try:
+        response = urlopen(request, timeout=_SECONDS_OF_SILENCE)
+    except HTTPError as error:
+        error.close()
+        if error.code != _RANGE_NOT_SATISFIABLE or not done:
+            raise
+        # What is here is as long as the file, or longer.
+        path.unlink()
+        return _receive(url, path, size)
+    # A server that cannot send a part sends the whole file, with status 200.
+    mode = "ab" if response.status == _PARTIAL_CONTENT else "wb"
+    with response, path.open(mode) as file:
+        while block := response.read(_BLOCK):
+            if file.tell() + len(block) > size:
+                raise _TooLargeError(f"the server sends more than {size:,} bytes")
+            file.write(block)
+        if response.length:
+            raise OSError(f"the connection ended {response.length} bytes too early")
+    return None

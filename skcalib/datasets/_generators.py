@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,28 +15,6 @@ Array = np.ndarray
 Distortion = Callable[[np.ndarray], ArrayLike]
 
 
-@overload
-def make_calibrated_pairs(
-    n_samples: int = ...,
-    *,
-    a: float = ...,
-    b: float = ...,
-    k: float = ...,
-    transform: Distortion | None = ...,
-    return_frequency: Literal[False] = ...,
-    random_state: RandomStateLike = ...,
-) -> tuple[Array, Array]: ...
-@overload
-def make_calibrated_pairs(
-    n_samples: int = ...,
-    *,
-    a: float = ...,
-    b: float = ...,
-    k: float = ...,
-    transform: Distortion | None = ...,
-    return_frequency: Literal[True],
-    random_state: RandomStateLike = ...,
-) -> tuple[Array, Array, Array]: ...
 @public
 def make_calibrated_pairs(
     n_samples: int = 10_000,
@@ -48,7 +25,7 @@ def make_calibrated_pairs(
     transform: Distortion | None = None,
     return_frequency: bool = False,
     random_state: RandomStateLike = None,
-) -> tuple[Array, Array] | tuple[Array, Array, Array]:
+) -> tuple[Array, ...]:
     """Generate labels and probabilities with known calibration.
 
     Probabilities q are drawn from Beta(a, b), and a label is 1 with probability t(q)
@@ -115,7 +92,7 @@ def make_calibrated_pairs(
     generator = as_generator(random_state)
     q = generator.beta(a, b, n_samples)
     if transform is None:
-        frequency = _distort(q, k)
+        frequency = np.where(q <= 0.5, np.maximum(0, q - k), np.minimum(1, q + k))
     else:
         # a copy, because the function may modify its argument
         frequency = _check_frequencies(transform(q.copy()), n_samples)
@@ -137,38 +114,11 @@ def _check_frequencies(values: ArrayLike, n: int) -> np.ndarray:
     return found.astype(np.float64)
 
 
-def _distort(q: np.ndarray, k: float) -> np.ndarray:
-    return np.where(q <= 0.5, np.maximum(0, q - k), np.minimum(1, q + k))
-
-
 # Tagged sentences.
 
-TAGS = (
-    "DT",
-    "JJ",
-    "NN",
-    "NNS",
-    "NNP",
-    "PRP",
-    "VB",
-    "VBZ",
-    "VBP",
-    "VBD",
-    "VBN",
-    "MD",
-    "RB",
-    "IN",
-    "CC",
-    "CD",
-    ".",
-)
-FULL_STOP = TAGS.index(".")
-# No tag follows the full stop, so its row serves for the beginning of sentences.
-START = FULL_STOP
-
-# Tags that may follow a tag, with weights that need not sum to one.
+# Tags that may follow a tag, with weights that need not sum to one. No tag follows the
+# full stop, so its row serves for the beginning of sentences.
 FOLLOWERS = {
-    ".": "DT 8, NNP 5, PRP 5, NNS 3, NN 1, JJ 2, IN 3, RB 2, CD 1",
     "DT": "NN 10, JJ 5, NNS 4, NNP 2, CD 1, VBN 1",
     "JJ": "NN 9, NNS 5, JJ 1, CC 1, IN 1",
     "NN": "IN 7, VBZ 4, VBP 1, VBD 4, NN 3, CC 2, RB 2, MD 1, VBN 1",
@@ -185,7 +135,10 @@ FOLLOWERS = {
     "IN": "DT 9, NNP 4, NN 3, NNS 3, PRP 2, JJ 3, CD 2",
     "CC": "DT 3, NN 3, NNS 3, NNP 3, JJ 2, VBZ 2, VBP 2, VBD 2, VBN 1, PRP 1",
     "CD": "NNS 8, NN 3, IN 2",
+    ".": "DT 8, NNP 5, PRP 5, NNS 3, NN 1, JJ 2, IN 3, RB 2, CD 1",
 }
+TAGS = tuple(FOLLOWERS)
+FULL_STOP = START = TAGS.index(".")
 
 # Factors on these weights, by the tag before the previous one: agreement across an
 # adverb, verb forms after an auxiliary, one finite verb per clause, equal conjuncts.
@@ -214,9 +167,10 @@ SECOND_ORDER = {
 }
 
 # A syllable is an onset and a vowel, a stem is syllables and a coda.
-ONSETS = (*"bdfgklmnprstv", "br", "dr", "gl", "kr", "pl", "st", "tr")
-VOWELS = (*"aeiou", "ai", "ea", "ou")
-CODAS = ("", "", *"nrltm", "nd", "rk", "st")
+# Arrays of objects, because adding them concatenates the strings.
+ONSETS = np.array([*"bdfgklmnprstv", "br", "dr", "gl", "kr", "pl", "st", "tr"], object)
+VOWELS = np.array([*"aeiou", "ai", "ea", "ou"], object)
+CODAS = np.array(["", "", *"nrltm", "nd", "rk", "st"], object)
 
 SHORT = 10  # words of a closed class
 ADVERBS_ALSO_PREPOSITIONS = 3
@@ -415,17 +369,14 @@ def _jumble(words: np.ndarray, generator: np.random.Generator) -> np.ndarray:
 
 def _make_stems(n: int, n_syllables: int, generator: np.random.Generator) -> np.ndarray:
     """Return n distinct stems; some long stems have an additional syllable."""
-    onsets = np.array(ONSETS, dtype=object)
-    vowels = np.array(VOWELS, dtype=object)
-    codas = np.array(CODAS, dtype=object)
     found: dict[str, None] = {}
     while len(found) < n:
         stems = np.full(2 * n, "", dtype=object)
         for syllable in range(n_syllables + 1):
-            more = generator.choice(onsets, 2 * n) + generator.choice(vowels, 2 * n)
+            more = generator.choice(ONSETS, 2 * n) + generator.choice(VOWELS, 2 * n)
             if syllable == n_syllables:
                 more[(generator.random(2 * n) < 0.7) | (n_syllables == 1)] = ""
             stems += more
-        stems += generator.choice(codas, 2 * n)
+        stems += generator.choice(CODAS, 2 * n)
         found.update(dict.fromkeys(stems.tolist()))
     return np.array(list(found)[:n], dtype=object)

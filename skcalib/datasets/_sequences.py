@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Literal, overload
+from typing import Any
 
 from .._errors import ParameterError, ParameterTypeError, public
 from .._validation import check_bool, check_choice, check_integer
@@ -17,23 +17,6 @@ NO_DOCUMENTS = "must be a sequence of documents."
 TAG_COLUMNS = ("xpos", "upos", "lemma", "feats", "deprel")
 
 
-@overload
-def read_conll_columns(
-    path: TextFile, *, token: int = ..., label: int = ..., delimiter: str | None = ...
-) -> tuple[list[list[str]], list[list[str]]]: ...
-@overload
-def read_conll_columns(
-    path: TextFile, *, token: int = ..., label: None, delimiter: str | None = ...
-) -> tuple[list[list[str]], None]: ...
-@overload
-def read_conll_columns(
-    path: TextFile,
-    *,
-    token: int = ...,
-    label: int = ...,
-    delimiter: str | None = ...,
-    return_documents: Literal[True],
-) -> tuple[list[list[str]], list[list[str]], list[int]]: ...
 @public
 def read_conll_columns(
     path: TextFile,
@@ -42,7 +25,7 @@ def read_conll_columns(
     label: int | None = 1,
     delimiter: str | None = "\t",
     return_documents: bool = False,
-) -> tuple[list[list[str]] | list[int] | None, ...]:
+) -> tuple[Any, ...]:
     r"""Read tokens and labels of a file with one token per line.
 
     A blank line ends a sentence. Quotes are ordinary tokens and ``#`` does not begin a
@@ -97,9 +80,9 @@ def read_conll_columns(
     >>> read_conll_columns(io.StringIO(text))
     ([['It', 'rains'], ['#wet']], [['O', 'V'], ['#']])
     """
-    wanted = [_check_column(token, name="token")]
+    wanted = [check_integer(token, minimum=-1000, name="token")]
     if label is not None:
-        wanted.append(_check_column(label, name="label"))
+        wanted.append(check_integer(label, minimum=-1000, name="label"))
     if delimiter is not None and (not isinstance(delimiter, str) or not delimiter):
         raise ParameterError(
             "delimiter",
@@ -113,8 +96,10 @@ def read_conll_columns(
     number, starts = 0, False
     for block in blocks_of(path, returns_end_lines=True):
         rows = [line.text.split(delimiter) for line in block.lines]
+        # Some files have no blank line after -DOCSTART-.
         if _starts_document(rows[0], token):
             del rows[0], block.lines[0]
+            # Sentences before the first mark and after it are in different documents.
             starts = bool(sentences)
         if not rows:
             continue
@@ -128,12 +113,9 @@ def read_conll_columns(
     return (X, y, documents) if return_documents else (X, y)
 
 
-def _check_column(value: int, *, name: str) -> int:
-    return check_integer(value, minimum=-1000, name=name)
-
-
 def _starts_document(row: list[str], token: int) -> bool:
     """Return whether a row marks the beginning of a document, with or without tags."""
+    # The line may have fewer columns and other separators than the rows.
     inside = -len(row) <= token < len(row)
     return (row[token] if inside else row[0]).split()[:1] == [DOCUMENT_START]
 
@@ -145,6 +127,7 @@ def _check_rows(
     width: int,
     delimiter: str | None,
 ) -> None:
+    # Negative columns count from the last one.
     least = max(column + 1 if column >= 0 else -column for column in wanted)
     for line, row in zip(block.lines, rows, strict=True):
         if len(row) < least:
@@ -200,12 +183,9 @@ def to_sequences(
     ([['It', 'rains']], [['PRP', 'VBZ']])
     """
     check_choice(column, TAG_COLUMNS, name="column")
-    got = ""
-    if isinstance(documents, Document):
-        got = "one document: put it into a list"
-    elif not isinstance(documents, Iterable):
-        got = type(documents).__name__
-    if got:
+    if not isinstance(documents, Iterable):
+        is_one = isinstance(documents, Document)
+        got = "one document: put it into a list" if is_one else type(documents).__name__
         raise ParameterTypeError("documents", f"{NO_DOCUMENTS} Got {got}.")
     X, y = [], []
     for i, document in enumerate(documents):
@@ -234,6 +214,7 @@ def read_penn_trees(path: TextFile) -> tuple[list[list[str]], list[list[str]]]:
     X: list[list[str]] = []
     y: list[list[str]] = []
     for leaves in _trees(path):
+        # Traces are positions in the syntax, not words of the text.
         kept = [(word, tag) for tag, word in leaves if tag != "-NONE-"]
         if kept:
             X.append(interned(word for word, _ in kept))
@@ -275,6 +256,7 @@ def _close(
     leaves: list[tuple[str, str]],
 ) -> None:
     """Process a closed bracket: a leaf, or a (possibly empty) label above others."""
+    # The bracket around a whole tree has no label.
     if not inside and len(atoms) == 2:
         leaves.append((atoms[0], atoms[1]))
     elif not inside or len(atoms) > 1:

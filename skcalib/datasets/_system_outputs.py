@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Unpack, overload
+from typing import Any
 
 import numpy as np
-from sklearn.utils import Bunch
 
 from .._errors import public
-from ._files import DataHome, FetchOptions, PathLike, as_bunch
+from ._files import DataHome, PathLike, as_bunch
 from ._lines import Block, Line, blocks_of
 from ._sequences import read_conll_columns
 
@@ -20,14 +19,6 @@ DELIMITERS = {"arcada": " "}
 MQM_HEADER = ["system", "mqm_avg_score", "seg_id"]
 
 
-@overload
-def fetch_system_outputs(
-    *, return_X_y: Literal[True], **options: Unpack[FetchOptions]
-) -> tuple[dict[str, Any], list[list[str]] | None]: ...
-@overload
-def fetch_system_outputs(
-    *, return_X_y: bool = ..., **options: Unpack[FetchOptions]
-) -> Bunch: ...
 @public
 def fetch_system_outputs(
     *,
@@ -105,19 +96,10 @@ def fetch_system_outputs(
     paths = home.fetch_subset("system_outputs", subset)
     found = _read_scores(paths[0]) if subset == "wmt20" else _read_tags(*paths)
     name = f"system_outputs_{subset}"
-    return as_bunch(name, paths, return_X_y, **found._asdict())
+    return as_bunch(name, paths, return_X_y, **found)
 
 
-class Outputs(NamedTuple):
-    """The fields of the Bunch that are read from files."""
-
-    data: dict[str, Any]
-    target: Any
-    tokens: Any
-    segments: Any
-
-
-def _read_tags(gold: Path, *submissions: Path) -> Outputs:
+def _read_tags(gold: Path, *submissions: Path) -> dict[str, Any]:
     """Read the gold tags and the tags of the systems, for the same sentences."""
     tokens, target = read_conll_columns(gold)
     lengths = list(map(len, tokens))
@@ -130,7 +112,7 @@ def _read_tags(gold: Path, *submissions: Path) -> Outputs:
                 f"{path}: expected the sentences of {gold.name}, got different "
                 "numbers of tokens."
             )
-    return Outputs(data, target, tokens, None)
+    return {"data": data, "target": target, "tokens": tokens, "segments": None}
 
 
 def _score_row(block: Block, line: Line) -> tuple[str, int, float]:
@@ -139,15 +121,16 @@ def _score_row(block: Block, line: Line) -> tuple[str, int, float]:
         system, score, segment = line.text.split()
         row = system, int(segment), float(score)
     except ValueError:
-        row = "", 0, math.nan
+        row = "", 0, math.nan  # as wrong as a score that is NaN
     if not math.isfinite(row[2]):
         block.malformed(line.number, "a name and two numbers", repr(line.text))
     return row
 
 
-def _read_scores(path: Path) -> Outputs:
+def _read_scores(path: Path) -> dict[str, Any]:
     """Read a table with the columns system, score and segment, in any order of rows."""
     scores: dict[str, dict[int, float]] = {}
+    # A blank line would begin another block.
     blocks = list(blocks_of(path))
     if len(blocks) != 1 or len(blocks[0].lines) < 2:
         raise ValueError(f"{path}: expected a header and rows, no blank line between.")
@@ -162,6 +145,7 @@ def _read_scores(path: Path) -> Outputs:
                 line.number, "each segment of a system once", repr(line.text)
             )
         scores[system][segment] = score
+    # Scores are compared by segment, so all systems need the same ones.
     segments = sorted(next(iter(scores.values())))
     for system, found in scores.items():
         if sorted(found) != segments:
@@ -173,4 +157,5 @@ def _read_scores(path: Path) -> Outputs:
         system: np.array([found[segment] for segment in segments])
         for system, found in scores.items()
     }
-    return Outputs(data, None, None, np.array(segments))
+    numbers = np.array(segments)
+    return {"data": data, "target": None, "tokens": None, "segments": numbers}

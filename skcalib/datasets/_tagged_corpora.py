@@ -1,6 +1,6 @@
 """Sentences with a tag for each token: tweets, web text, newspaper text.
 
-Messages labelled by the emoticons of their writers.
+The file also has messages that are labelled by the emoticons of their writers.
 """
 
 from __future__ import annotations
@@ -10,16 +10,15 @@ import re
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Unpack, overload
+from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.utils import Bunch
 
 from .._errors import public
 from .._parallel import RandomStateLike, as_generator
 from .._validation import check_choice
-from ._conllu import read_conllu
-from ._files import DataHome, FetchOptions, PathLike, as_bunch
+from ._document_readers import read_conllu
+from ._files import DataHome, PathLike, as_bunch
 from ._lines import TextFile, blocks_of, lines_of, malformed, opened
 from ._sequences import TAG_COLUMNS, read_conll_columns, read_penn_trees, to_sequences
 
@@ -33,18 +32,10 @@ ARTICLES = {
     "all": range(1, 200),
 }
 
-# A line with a label but no token.
+# Token of a line with a label only.
 NO_TEXT = "_"
 
 
-@overload
-def fetch_ark_twitter_pos(
-    *, return_X_y: Literal[True], **options: Unpack[FetchOptions]
-) -> tuple[Sentences, Sentences]: ...
-@overload
-def fetch_ark_twitter_pos(
-    *, return_X_y: bool = ..., **options: Unpack[FetchOptions]
-) -> Bunch: ...
 @public
 def fetch_ark_twitter_pos(
     *,
@@ -115,20 +106,6 @@ def fetch_ark_twitter_pos(
     return as_bunch("ark_twitter_pos", [path], return_X_y, X, y)
 
 
-@overload
-def fetch_ud_english_ewt(
-    *,
-    return_X_y: Literal[True],
-    column: str = ...,
-    **options: Unpack[FetchOptions],
-) -> tuple[Sentences, Sentences]: ...
-@overload
-def fetch_ud_english_ewt(
-    *,
-    return_X_y: bool = ...,
-    column: str = ...,
-    **options: Unpack[FetchOptions],
-) -> Bunch: ...
 @public
 def fetch_ud_english_ewt(
     *,
@@ -207,14 +184,6 @@ def fetch_ud_english_ewt(
     return as_bunch("ud_english_ewt", [path], return_X_y, X, y, **further)
 
 
-@overload
-def fetch_wsj_sample(
-    *, return_X_y: Literal[True], **options: Unpack[FetchOptions]
-) -> tuple[Sentences, Sentences]: ...
-@overload
-def fetch_wsj_sample(
-    *, return_X_y: bool = ..., **options: Unpack[FetchOptions]
-) -> Bunch: ...
 @public
 def fetch_wsj_sample(
     *,
@@ -292,6 +261,7 @@ def _read_wsj(path: Path, numbers: range) -> tuple[Sentences, Sentences, list[in
     groups: list[int] = []
     with zipfile.ZipFile(path) as archive:
         for number in numbers:
+            # The archive also has the same articles in other formats.
             name = f"treebank/combined/wsj_{number:04}.mrg"
             with archive.open(name) as file:
                 words, tags = read_penn_trees(io.TextIOWrapper(file, "ascii"))
@@ -301,14 +271,6 @@ def _read_wsj(path: Path, numbers: range) -> tuple[Sentences, Sentences, list[in
     return X, y, groups
 
 
-@overload
-def fetch_broad_twitter_entities(
-    *, return_X_y: Literal[True], **options: Unpack[FetchOptions]
-) -> tuple[Sentences, Sentences]: ...
-@overload
-def fetch_broad_twitter_entities(
-    *, return_X_y: bool = ..., **options: Unpack[FetchOptions]
-) -> Bunch: ...
 @public
 def fetch_broad_twitter_entities(
     *,
@@ -378,6 +340,7 @@ def fetch_broad_twitter_entities(
     X, y, section = [], [], []
     for path in paths:
         for tokens, tags in tokens_and_labels(path):
+            # A token of line breaks only is empty here.
             X.append([token or NO_TEXT for token in tokens])
             y.append(tags)
             section.append(path.stem.removeprefix("btc_"))
@@ -422,27 +385,11 @@ class Message(NamedTuple):
 
     def key(self) -> tuple[bool, str]:
         """Return a key that is equal for duplicate messages."""
+        # Shortened addresses differ between copies of one message.
         text = ADDRESS.sub(" ", RETWEET.sub("", self.bare, count=1))
         return self.happy, " ".join(text.casefold().split())
 
 
-class EmoticonOptions(FetchOptions, total=False):
-    """The parameters of `fetch_emoticon_tweets` besides `return_X_y`."""
-
-    remove_emoticons: bool
-    drop_duplicates: bool
-    balanced: bool
-    random_state: RandomStateLike
-
-
-@overload
-def fetch_emoticon_tweets(
-    *, return_X_y: Literal[True], **options: Unpack[EmoticonOptions]
-) -> tuple[list[str], np.ndarray]: ...
-@overload
-def fetch_emoticon_tweets(
-    *, return_X_y: bool = ..., **options: Unpack[EmoticonOptions]
-) -> Bunch: ...
 @public
 def fetch_emoticon_tweets(
     *,
@@ -542,7 +489,10 @@ def fetch_emoticon_tweets(
     paths = home.fetch_subset("emoticon_tweets", subset)
     messages = [message for path in paths for message in _read(path)]
     if drop_duplicates:
-        messages = _distinct(messages)
+        first: dict[tuple[bool, str], Message] = {}
+        for message in messages:
+            first.setdefault(message.key(), message)
+        messages = list(first.values())
     if balanced:
         messages = _balance(messages, rng)
     X = [m.bare if remove_emoticons else m.written for m in messages]
@@ -553,13 +503,15 @@ def fetch_emoticon_tweets(
 
 
 def _read(path: Path) -> list[Message]:
-    smiley = SPACED_SMILEY if path.name.startswith("btc_") else SMILEY
+    # Only the files of WNUT-17 have raw lines. The tokens of the Broad Twitter Corpus
+    # split smileys.
     is_raw = path.name.startswith("wnut17_")
-    texts = _read_lines(path) if is_raw else _read_tokens(path)
+    smiley = SPACED_SMILEY if path.name.startswith("btc_") else SMILEY
+    joined = (" ".join(filter(None, tokens)) for tokens, _ in tokens_and_labels(path))
     messages = []
-    for text in texts:
+    for text in _read_lines(path) if is_raw else joined:
         bare, n_smileys = smiley.subn(" ", text)
-        # Only smileys are changed.
+        # A text without smileys keeps its white space.
         bare = bare.strip() if n_smileys else text
         messages.append(Message(bare, text, n_smileys > 0, path.name))
     return messages
@@ -572,19 +524,6 @@ def _read_lines(path: TextFile) -> Iterator[str]:
             if not line.text.strip():
                 malformed(source, line.number, "a message", "a blank line")
             yield line.text
-
-
-def _read_tokens(path: TextFile) -> Iterator[str]:
-    """Yield the messages of a file with one token per line, joined by spaces."""
-    for tokens, _ in tokens_and_labels(path):
-        yield " ".join(token for token in tokens if token)
-
-
-def _distinct(messages: list[Message]) -> list[Message]:
-    first: dict[tuple[bool, str], Message] = {}
-    for message in messages:
-        first.setdefault(message.key(), message)
-    return list(first.values())
 
 
 def _balance(messages: list[Message], rng: np.random.Generator) -> list[Message]:

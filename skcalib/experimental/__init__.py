@@ -6,7 +6,7 @@ change; there is no warning before it.
 """
 
 from ..coref._entity_counts import EntityCountCoverage, entity_count_coverage
-from ..datasets._event_corpora import fetch_state_union
+from ..datasets._document_corpora import fetch_state_union
 from ..datasets._tagged_corpora import fetch_broad_twitter_entities
 from ..events._event_probability import UncertainLink
 from ..events._rule import EventEvidence

@@ -100,6 +100,7 @@ class Sentence:
         for name, missing in MISSING.items():
             column = _keep_tuple(self, name, of=None if name == "head" else str)
             if not column:
+                # The way to set an attribute of a frozen dataclass.
                 object.__setattr__(self, name, (missing,) * n)
             elif len(column) != n:
                 raise ParameterError(
@@ -108,6 +109,7 @@ class Sentence:
                     "Sentence",
                 )
         _keep_tuple(self, "comments", of=str)
+        # Longer cycles are found where parses are used.
         for i, head in enumerate(self.head):
             if not isinstance(head, (int, Integral)) or not -1 <= head < n or head == i:
                 raise ParameterError(
@@ -287,12 +289,13 @@ class Document:
         """Number of words in all sentences."""
         return sum(map(len, self.sentences))
 
+    # Stored in __dict__, which is why this class has no slots.
     @cached_property
     def _words(self) -> Words:
         return Words.of(self.sentences)
 
     def __getstate__(self) -> dict[str, Any]:
-        # columns are computed again where they are needed
+        # Columns are computed again where they are needed.
         return {k: value for k, value in vars(self).items() if k != "_words"}
 
     def __repr__(self) -> str:
@@ -360,8 +363,9 @@ def spacy_sentences(doc: Any) -> Iterator[Sentence]:
         )
     try:
         spans = list(doc.sents)
-    except ValueError:  # there are no boundaries
+    except ValueError:  # There are no sentence boundaries.
         spans = [doc] if len(doc) else []
+    # What a pipeline does not annotate is an empty string.
     for tokens in map(list, spans):
         yield Sentence(
             form=[token.text for token in tokens],
@@ -415,6 +419,7 @@ def _as_date(date: Any) -> datetime.date | None:
         with contextlib.suppress(ValueError):
             day = datetime.date.fromisoformat(date)
     elif isinstance(date, np.datetime64):
+        # Only days become dates; finer units become datetimes or integers.
         day = date.astype("datetime64[D]").item()
     if day is None or day != day:  # NaT of numpy and of pandas
         return None
@@ -431,6 +436,7 @@ def _as_date(date: Any) -> datetime.date | None:
 def _keep_tuple(owner: Any, name: str, *, of: type | None = None) -> tuple:
     """Store a sequence of a frozen object as a tuple, and return it."""
     values = getattr(owner, name)
+    # A str is a sequence of characters, but never a column of words.
     try:
         items = None if isinstance(values, str) else tuple(values)
     except TypeError:

@@ -55,18 +55,6 @@ def test_all_sections_can_be_had_at_once(sections):
     assert names.section.tolist() == ["a", "a", "b", "f", "g", "h"]
 
 
-def test_a_part_that_does_not_exist_is_named(sections):
-    with pytest.raises(ValueError, match="'subset' parameter of fetch_broad_twitter"):
-        fetch_broad_twitter_entities(subset="e", data_home=sections)
-
-
-def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(OSError, match=r"btc_h\.conll"):
-        fetch_broad_twitter_entities(
-            subset="dev", data_home=tmp_path, download_if_missing=False
-        )
-
-
 @pytest.mark.parametrize("line", ["word", "word\t", "a\tO\tO"])
 def test_a_line_that_is_no_token_and_label_is_named(put, tmp_path, line):
     put("emoticon_tweets", "btc_h.conll", f"fine\tO\n{line}\n")

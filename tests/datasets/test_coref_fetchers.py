@@ -5,7 +5,7 @@ import zipfile
 
 import pytest
 
-from skcalib.datasets import _coref_corpora, fetch_gum, fetch_litbank, read_conll2012
+from skcalib.datasets import _document_corpora, fetch_gum, fetch_litbank, read_conll2012
 from skcalib.datasets._files import DataSet, RemoteFile, data_set, git_blob_id
 
 ARCHIVE = "litbank_coref.zip"
@@ -75,13 +75,6 @@ class TestGum:
             fetch_gum(data_home=tmp_path)
         assert path.read_bytes() == b"mine"
 
-    def test_a_missing_file(self, tmp_path):
-        message = (
-            r"en_gum-ud-train\.conllu does not exist, and download_if_missing=False"
-        )
-        with pytest.raises(OSError, match=message):
-            fetch_gum(data_home=tmp_path, download_if_missing=False)
-
     @pytest.mark.parametrize("right", [True, False])
     def test_the_train_file_is_looked_at_after_download(
         self, tmp_path, monkeypatch, right
@@ -126,7 +119,7 @@ class TestLitbank:
             for k in range(10)
         }
         toy = DataSet(entries, folds)
-        monkeypatch.setattr(_coref_corpora, "data_set", lambda name: toy)
+        monkeypatch.setattr(_document_corpora, "data_set", lambda name: toy)
         folder = tmp_path / "litbank"
         folder.mkdir()
         if request.param == "files":
@@ -178,7 +171,6 @@ class TestLitbank:
     @pytest.mark.parametrize(
         ("kwargs", "error"),
         [
-            ({"subset": "validation"}, ValueError),
             ({"fold": 10}, ValueError),
             ({"fold": -1}, ValueError),
             ({"fold": 1.0}, TypeError),
@@ -189,11 +181,6 @@ class TestLitbank:
         (name,) = kwargs
         with pytest.raises(error, match=f"The '{name}' parameter of fetch_litbank"):
             fetch_litbank(data_home=home, **kwargs)
-
-
-def test_gum_subset_is_checked(tmp_path):
-    with pytest.raises(ValueError, match="The 'subset' parameter of fetch_gum"):
-        fetch_gum(subset="all", data_home=tmp_path)
 
 
 def test_the_litbank_registry_has_a_hundred_documents_in_ten_folds():

@@ -183,33 +183,11 @@ class TestRefusals:
         assert str(error.value).startswith(f"{path}, line 4: expected")
         assert repr(line) in str(error.value)
 
-    @pytest.mark.parametrize(
-        ("kwargs", "error"),
-        [
-            ({"subset": "train"}, ValueError),
-            ({"random_state": -1}, ValueError),
-            ({"random_state": "0"}, ValueError),
-            ({"n_retries": -1}, ValueError),
-            ({"delay": "1"}, TypeError),
-        ],
-    )
-    def test_parameters_are_checked(self, kwargs, error, tmp_path):
-        (name,) = kwargs
-        message = f"The '{name}' parameter of fetch_emoticon_tweets must be"
-        with pytest.raises(error, match=message):
-            fetch_emoticon_tweets(
-                data_home=tmp_path, download_if_missing=False, **kwargs
-            )
-
-    def test_a_missing_file_is_named_with_the_remedy(self, tmp_path):
-        message = "gurez.10000 does not exist, and download_if_missing=False"
-        with pytest.raises(OSError, match=message):
-            fetch_emoticon_tweets(data_home=tmp_path, download_if_missing=False)
-
-    def test_another_file_is_refused(self, wnut, tmp_path):
-        Path(wnut[0]).write_text("mine")
-        with pytest.raises(OSError, match="gurez.10000 is not the file expected"):
-            fetch_emoticon_tweets(subset="wnut17", data_home=tmp_path)
+    @pytest.mark.parametrize("seed", [-1, "0"])
+    def test_the_random_state_is_checked(self, seed, tmp_path):
+        message = "The 'random_state' parameter of fetch_emoticon_tweets must be"
+        with pytest.raises(ValueError, match=message):
+            fetch_emoticon_tweets(data_home=tmp_path, random_state=seed)
 
 
 def test_names_begin_with_their_corpus():

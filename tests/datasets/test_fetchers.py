@@ -27,6 +27,13 @@ from skcalib.datasets._files import (
     description,
     members_sha256,
 )
+from skcalib.experimental import fetch_broad_twitter_entities, fetch_state_union
+
+FETCHERS = [
+    *(getattr(datasets, name) for name in datasets.__all__ if name.startswith("fetch")),
+    fetch_broad_twitter_entities,
+    fetch_state_union,
+]
 
 ARK = ("ark_twitter_pos", "oct27.train")
 EWT = ("ud_english_ewt", "en_ewt-ud-train.conllu")
@@ -128,41 +135,49 @@ class TestOnDisk:
         monkeypatch.setenv("SKCALIB_DATA", str(tmp_path))
         assert len(fetch_ark_twitter_pos(download_if_missing=False).data) == 2
 
-    @pytest.mark.parametrize("download", [True, False])
-    def test_another_file_is_refused_and_left_as_it_is(self, put, tmp_path, download):
-        path = put(*ARK, TOY_TWEETS)
-        path.write_bytes(b"mine")
+    def test_the_message_about_another_file_has_both_checksums(self, put, tmp_path):
+        put(*ARK, TOY_TWEETS).write_bytes(b"mine")
         found, expected = (
             hashlib.sha256(content).hexdigest() for content in (b"mine", TOY_TWEETS)
         )
         message = f"oct27.train is not .* SHA256 is {found}, not {expected}. Move"
         with pytest.raises(OSError, match=message):
-            fetch_ark_twitter_pos(data_home=tmp_path, download_if_missing=download)
+            fetch_ark_twitter_pos(data_home=tmp_path)
+
+
+@pytest.mark.parametrize("fetch", FETCHERS)
+def test_a_missing_file_is_named_and_another_file_is_left(fetch, tmp_path):
+    message = "does not exist, and download_if_missing=False.*SKCALIB_DATA"
+    with pytest.raises(OSError, match=message) as error:
+        fetch(data_home=tmp_path, download_if_missing=False)
+    assert list(tmp_path.iterdir()) == []
+    path = Path(str(error.value).partition(" does not exist")[0])
+    path.parent.mkdir()
+    path.write_bytes(b"mine")
+    for download in (True, False):
+        with pytest.raises(OSError, match=f"{path.name} is not the file expected"):
+            fetch(data_home=tmp_path, download_if_missing=download)
         assert path.read_bytes() == b"mine"
 
-    def test_a_missing_file_is_named_with_the_remedy(self, tmp_path):
-        message = r"oct27\.train does not exist.*download_if_missing=True.*SKCALIB_DATA"
-        with pytest.raises(OSError, match=message):
-            fetch_ark_twitter_pos(data_home=tmp_path, download_if_missing=False)
-        assert list(tmp_path.iterdir()) == []
 
-
-def test_parameters_are_checked(tmp_path):
+@pytest.mark.parametrize("fetch", FETCHERS)
+def test_parameters_are_checked(fetch, tmp_path):
     wrong = [
         ("subset", "validation", ValueError),
         ("n_retries", -1, ValueError),
         ("n_retries", 1.5, TypeError),
         ("delay", -1, ValueError),
+        ("delay", "1", TypeError),
     ]
-    for fetch in (fetch_ark_twitter_pos, fetch_ud_english_ewt, fetch_wsj_sample):
-        for name, value, error in wrong:
-            message = f"The '{name}' parameter of {fetch.__name__} must be"
-            with case(f"{name}={value}"), pytest.raises(error, match=message):
-                fetch(data_home=tmp_path, download_if_missing=False, **{name: value})
+    for name, value, error in wrong:
+        if name not in inspect.signature(fetch).parameters:
+            continue
+        message = f"The '{name}' parameter of {fetch.__name__} must be"
+        with case(f"{name}={value}"), pytest.raises(error, match=message):
+            fetch(data_home=tmp_path, download_if_missing=False, **{name: value})
 
 
 def test_all_fetchers_describe_their_common_parameters_alike():
-    fetchers = [getattr(datasets, f) for f in datasets.__all__ if f.startswith("fetch")]
     for name in (
         "data_home",
         "download_if_missing",
@@ -172,10 +187,8 @@ def test_all_fetchers_describe_their_common_parameters_alike():
     ):
         described = [
             re.search(rf"^{name} : .*(\n .*)+", inspect.getdoc(fetch), re.MULTILINE)[0]
-            for fetch in fetchers
-            if name in inspect.signature(fetch).parameters
+            for fetch in FETCHERS
         ]
-        assert len(described) >= len(fetchers) - 1  # not all have a target
         assert len(set(described)) == 1, name
 
 
@@ -210,23 +223,13 @@ def test_the_registry_has_the_sizes_of_the_files(real_home):
         assert size == file.size or (file.name == "muc3_xhtml.zip" and size < file.size)
 
 
-def test_subsets_are_of_files_in_the_registry():
-    for name, entry in _registry().items():
-        for files in entry["subsets"].values():
-            for file in files:
-                folder, _, own = file.rpartition("/")
-                assert own in data_set(folder or name).files
-
-
-def test_a_file_that_is_not_published_is_not_needed():
+def test_subsets_are_of_published_files():
     """Whoever has none of our files can download those of each subset."""
-    wanted = {
-        (folder or name, own)
-        for name, entry in _registry().items()
-        for files in entry["subsets"].values()
-        for folder, _, own in (file.rpartition("/") for file in files)
-    }
-    assert not {(f.folder, f.name) for f in FILES if not f.url} & wanted
+    for name, entry in _registry().items():
+        for file in (file for files in entry["subsets"].values() for file in files):
+            folder, _, own = file.rpartition("/")
+            with case(file):
+                assert data_set(folder or name).files[own].url
 
 
 def test_each_data_set_is_described_with_its_licence():

@@ -139,12 +139,6 @@ class TestReports:
             fetch_muc3(data_home=home)
         assert list((home / "muc3").iterdir()) == []
 
-    def test_missing(self, home):
-        with pytest.raises(
-            OSError, match="does not exist, and download_if_missing=False"
-        ):
-            fetch_muc3(data_home=home, download_if_missing=False)
-
 
 class TestParse:
     def test_the_own_parse_is_used_where_it_is(self, parsed):
@@ -232,11 +226,6 @@ class TestParse:
             fetch_muc3(parsed=3, data_home=raw)
         with pytest.raises(TypeError, match="'mentions'"):
             fetch_muc3(mentions="yes", data_home=raw)
-
-
-def test_an_unknown_subset():
-    with pytest.raises(ValueError, match="'subset'.*'tst4'. Got 'train'"):
-        fetch_muc3(subset="train")
 
 
 class TestReal:

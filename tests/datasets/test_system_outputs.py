@@ -97,24 +97,6 @@ def test_malformed_scores(put, tmp_path, old, new, message):
         fetch_system_outputs(subset="wmt20", data_home=tmp_path)
 
 
-def test_another_file_stays_as_it_is(wnut, tmp_path):
-    path = tmp_path / "system_outputs" / "wnut17_flytxt.txt"
-    path.write_text("mine")
-    with pytest.raises(OSError, match=r"wnut17_flytxt\.txt is not the file expected"):
-        fetch_system_outputs(data_home=tmp_path)
-    assert path.read_text() == "mine"
-
-
-def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(OSError, match="wnut17_gold.* does not exist, and download_if"):
-        fetch_system_outputs(data_home=tmp_path, download_if_missing=False)
-
-
-def test_an_unknown_subset():
-    with pytest.raises(ValueError, match="'subset'.*'wnut17', 'wmt20'.*'train'"):
-        fetch_system_outputs(subset="train")
-
-
 class TestRealFiles:
     @pytest.fixture(autouse=True)
     def files(self, need):

@@ -1,8 +1,6 @@
-"""Addresses of presidents of the United States to Congress, 1945 to 2006.
+"""Corpora of documents: GUM and LitBank with coreference, MUC-3 and State of the Union.
 
-Texts of a data set, joined with parses that the user made of them.
-
-MUC-3: dated reports on violence in Latin America, 1988 to 1990.
+The latter two are dated texts, joined with parses that the user made of them.
 """
 
 from __future__ import annotations
@@ -14,16 +12,217 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, TypedDict, Unpack, overload
+from typing import Any
 from xml.etree import ElementTree
 
-from sklearn.utils import Bunch
+import numpy as np
 
 from .._errors import ParameterError, ParameterTypeError, public
-from .._validation import check_bool, check_choice
+from .._validation import check_bool, check_choice, check_integer
 from ..documents import Document, mentions_from_parse
-from ._conllu import read_conllu
-from ._files import DataHome, FetchOptions, PathLike, as_bunch, data_set, members_of
+from ._document_readers import PREDICATIVE, read_conllu, read_litbank
+from ._files import DataHome, PathLike, as_bunch, data_set, members_of
+
+N_FOLDS = 10
+# One archive with all files of LitBank.
+ARCHIVE = "litbank_coref.zip"
+
+
+@public
+def fetch_gum(
+    *,
+    subset: str = "train",
+    data_home: PathLike | None = None,
+    download_if_missing: bool = True,
+    return_X_y: bool = False,
+    n_retries: int = 3,
+    delay: float = 1.0,
+) -> Any:
+    """Load English texts of many genres with parses, dates and coreference.
+
+    Parameters
+    ----------
+    subset : {'train', 'dev', 'test'}, default='train'
+        Part of the corpus: 177, 30 or 30 documents.
+    data_home : str or Path, default=None
+        Folder of the data sets. If None, the environment variable ``SKCALIB_DATA`` is
+        used, or ``~/skcalib_data`` if it is not set.
+    download_if_missing : bool, default=True
+        If False, an OSError is raised if a file is missing.
+    return_X_y : bool, default=False
+        If True, return ``(data, target)`` instead of a Bunch.
+    n_retries : int, default=3
+        Number of retries if a download fails.
+    delay : float, default=1.0
+        Seconds between retries.
+
+    Returns
+    -------
+    data : Bunch
+        Dictionary-like object with the following attributes. `data` (list of Document)
+        are the documents, with sentences, parses and mentions. `target` (list of
+        ndarray of int) is the entity of each mention, as the index of the first mention
+        of the entity. `DESCR` describes the origin of the data, their licence and how
+        to cite them. `filenames` contains the paths of the files that were read.
+
+    Raises
+    ------
+    OSError
+        If a file is missing and downloads are not allowed or fail, or if a file does
+        not have the expected checksum.
+    ValueError
+        If a parameter is not as described, or if a line of a file is malformed.
+
+    See Also
+    --------
+    fetch_litbank : Fiction with coreference.
+    read_conllu : The documents of any file in CoNLL-U.
+
+    Notes
+    -----
+    The licence of the whole corpus is CC BY-NC-SA 4.0, for non-commercial use. A file
+    at ``<data_home>/gum/`` is used if it has the right checksum. A file of that name
+    with another checksum raises an OSError and is not changed. The train file may also
+    be ``en_gum-ud-train.rebuilt.conllu``, which ``benchmarks/build_gum_train.py`` puts
+    together from the documents of the release.
+
+    Examples
+    --------
+    >>> from skcalib.datasets import fetch_gum
+    >>> gum = fetch_gum(subset="test")  # doctest: +SKIP
+    >>> len(gum.data), sum(len(text.mentions) for text in gum.data)  # doctest: +SKIP
+    (30, 7927)
+    """
+    home = DataHome(data_home, download_if_missing, n_retries, delay)
+    paths = home.fetch_subset("gum", subset)
+    documents = read_conllu(paths[0])
+    return as_bunch("gum", paths, return_X_y, documents, _first_mentions(documents))
+
+
+@public
+def fetch_litbank(
+    *,
+    subset: str = "train",
+    fold: int = 0,
+    predicative: str = "singleton",
+    data_home: PathLike | None = None,
+    download_if_missing: bool = True,
+    return_X_y: bool = False,
+    n_retries: int = 3,
+    delay: float = 1.0,
+) -> Any:
+    """Load English fiction with coreference.
+
+    Parameters
+    ----------
+    subset : {'train', 'dev', 'test', 'all'}, default='train'
+        Part of a fold: 80, 10 or 10 documents, or all 100.
+    fold : int, default=0
+        Fold, from 0 to 9. Each document is in the test part of one of the ten folds.
+    predicative : {'singleton', 'link', 'drop'}, default='singleton'
+        Treatment of mentions that are linked to other mentions only by a copula or an
+        apposition, see :func:`read_litbank`.
+    data_home : str or Path, default=None
+        Folder of the data sets. If None, the environment variable ``SKCALIB_DATA`` is
+        used, or ``~/skcalib_data`` if it is not set.
+    download_if_missing : bool, default=True
+        If False, an OSError is raised if a file is missing.
+    return_X_y : bool, default=False
+        If True, return ``(data, target)`` instead of a Bunch.
+    n_retries : int, default=3
+        Number of retries if a download fails.
+    delay : float, default=1.0
+        Seconds between retries.
+
+    Returns
+    -------
+    data : Bunch
+        Dictionary-like object with the following attributes. `data` (list of Document)
+        are the documents, with mentions. `target` (list of ndarray of int) is the
+        entity of each mention, as the index of the first mention of the entity. `DESCR`
+        describes the origin of the data, their licence and how to cite them.
+        `filenames` contains the paths of the files that were read.
+
+    Raises
+    ------
+    OSError
+        If a file is missing and downloads are not allowed or fail, or if a file does
+        not have the expected checksum.
+    ValueError
+        If a parameter is not as described, or if a line of a file is malformed.
+
+    See Also
+    --------
+    fetch_gum : Texts of many genres, with parses.
+    read_litbank : Documents of files in the same format.
+
+    Notes
+    -----
+    The licence is CC BY 4.0. There are two files per document, 2 MB in total, in
+    ``<data_home>/litbank/``. Existing files are used if they have the right checksums.
+    The folder may contain a zip archive ``litbank_coref.zip`` of these 200 files
+    instead. A file with one of these names and another checksum raises an OSError and
+    is not changed.
+
+    Examples
+    --------
+    >>> from skcalib.datasets import fetch_litbank
+    >>> novels = fetch_litbank(subset="all")  # doctest: +SKIP
+    >>> len(novels.data), sum(len(novel.mentions) for novel in novels.data)
+    ... # doctest: +SKIP
+    (100, 29103)
+    """
+    check_choice(subset, ("train", "dev", "test", "all"), name="subset")
+    check_choice(predicative, PREDICATIVE, name="predicative")
+    fold = check_integer(fold, minimum=0, name="fold")
+    if fold >= N_FOLDS:
+        raise ParameterError(
+            "fold", f"must be an integer from 0 to {N_FOLDS - 1}. Got {fold} instead."
+        )
+    home = DataHome(data_home, download_if_missing, n_retries, delay)
+    names = _members(subset, fold)
+    files = data_set("litbank").files
+    if home.path(files[ARCHIVE]).exists():
+        paths = [home.fetch(files[ARCHIVE])]
+        found = read_litbank(paths[0], predicative=predicative)
+        by_name = {document.id: document for document in found}
+        documents = [by_name[name] for name in names]
+    else:
+        # Only the files of the subset are downloaded.
+        documents, paths = [], []
+        for name in names:
+            paths += [home.fetch(files[name + end]) for end in (".ann", ".txt")]
+            documents += read_litbank(paths[-2], predicative=predicative)
+    target = _first_mentions(documents)
+    return as_bunch("litbank", paths, return_X_y, documents, target)
+
+
+def _members(subset: str, fold: int) -> list[str]:
+    """Return the names of the documents of a subset, in order."""
+    # The registry has the test part of each fold. The dev part of a fold is the test
+    # part of the fold before.
+    wanted = {
+        "all": range(N_FOLDS),
+        "test": [fold],
+        "dev": [(fold - 1) % N_FOLDS],
+        "train": [(fold + k) % N_FOLDS for k in range(1, N_FOLDS - 1)],
+    }
+    order, folds = data_set("litbank")
+    files = {file for k in wanted[subset] for file in folds[str(k)]}
+    return [name.removesuffix(".ann") for name in order if name in files]
+
+
+def _first_mentions(documents: list[Document]) -> list[np.ndarray]:
+    """Return the index of the first mention of each mention's entity."""
+    found = []
+    for document in documents:
+        first: dict[Any, int] = {}
+        for i, entity in enumerate(document.entities):
+            first.setdefault(entity, i)
+        labels = [first[entity] for entity in document.entities]
+        found.append(np.array(labels, dtype=np.intp))
+    return found
+
 
 SUFFIXES = (".conllu", ".conllu.gz")
 SCRIPT = "benchmarks/parse_corpora.py"
@@ -34,6 +233,7 @@ def find_parse(
 ) -> list[Path]:
     """Return the CoNLL-U files with the parses; an empty list for the text alone."""
     own = home.folder / data_set / f"{data_set}_parsed.conllu.gz"
+    # Parses are not in the registry: they depend on the user's parser.
     if parsed is None:
         parsed = own.exists()
     if isinstance(parsed, bool):
@@ -80,9 +280,9 @@ def _remedy(home: DataHome) -> str:
 
 
 def with_parses(
-    texts: Sequence[Document], chosen: Sequence[bool], files: Sequence[Path]
+    kept: Sequence[Document], texts: Sequence[Document], files: Sequence[Path]
 ) -> list[Document]:
-    """Return the chosen texts with the sentences and mentions of their parses."""
+    """Return the kept ones of all texts with the sentences of their parses."""
     parses = _parses(files)
     unknown = parses.keys() - {text.id for text in texts}
     if unknown:
@@ -93,7 +293,6 @@ def with_parses(
             f"id', for example {texts[0].id!r}. Got a parse of {name!r} in "
             f"{', '.join(map(str, files))}.",
         )
-    kept = [text for text, is_chosen in zip(texts, chosen, strict=True) if is_chosen]
     missing = [text.id for text in kept if text.id not in parses]
     if missing:
         raise ParameterError(
@@ -103,7 +302,11 @@ def with_parses(
             f"{', '.join(map(str, files))}. Parse these texts as well, or choose a "
             "subset that is parsed.",
         )
-    return [_joined(text, parses[text.id]) for text in kept]
+    # The date and the metadata are those of the data set, not of the parse.
+    return [
+        replace(parses[text.id], date=text.date, metadata=text.metadata)
+        for text in kept
+    ]
 
 
 def _parses(files: Sequence[Path]) -> dict[Any, Document]:
@@ -118,15 +321,6 @@ def _parses(files: Sequence[Path]) -> dict[Any, Document]:
     return {document.id: document for document in documents}
 
 
-def _joined(text: Document, parse: Document) -> Document:
-    return replace(
-        text,
-        sentences=parse.sentences,
-        mentions=parse.mentions,
-        entities=parse.entities,
-    )
-
-
 def _fetch_texts(
     home: DataHome,
     name: str,
@@ -139,16 +333,16 @@ def _fetch_texts(
 ) -> Any:
     """Return the chosen texts of an archive, with parses if there are files of them."""
     check_bool(mentions, name="mentions")
+    # Before the download, which would be in vain if a parse is missing.
     parses = find_parse(parsed, name, home, mentions=mentions)
     (file,) = data_set(name).files.values()
     path = home.fetch(file)
     members = members_of(path, file.members)
-    texts = [read(member, members[member]) for member in sorted(members)]
-    chosen = [is_chosen(member) for member in sorted(members)]
+    # Archives list the same members in different orders.
+    texts = {member: read(member, members[member]) for member in sorted(members)}
+    found = [text for member, text in texts.items() if is_chosen(member)]
     if parses:
-        found = with_parses(texts, chosen, parses)
-    else:
-        found = [text for text, kept in zip(texts, chosen, strict=True) if kept]
+        found = with_parses(found, list(texts.values()), parses)
     if mentions:
         found = [mentions_from_parse(text) for text in found]
     paths = [path, *parses]
@@ -161,19 +355,6 @@ XHTML = "{http://www.w3.org/1999/xhtml}"
 LAST_YEAR = 1991
 
 
-class Muc3Options(FetchOptions, total=False):
-    """The parameters of `fetch_muc3` besides `return_X_y`."""
-
-    parsed: bool | PathLike | None
-    mentions: bool
-
-
-@overload
-def fetch_muc3(
-    *, return_X_y: Literal[True], **options: Unpack[Muc3Options]
-) -> tuple[list[Document], None]: ...
-@overload
-def fetch_muc3(*, return_X_y: bool = ..., **options: Unpack[Muc3Options]) -> Bunch: ...
 @public
 def fetch_muc3(
     *,
@@ -261,6 +442,7 @@ def fetch_muc3(
         DataHome(data_home, download_if_missing, n_retries, delay),
         "muc3",
         _report,
+        # The name of a report begins with its folder, such as "dev/".
         lambda name: subset in ("all", name.split("/")[0]),
         parsed=parsed,
         mentions=mentions,
@@ -278,18 +460,17 @@ def _report(_: str, content: bytes) -> Document:
         "place": meta["DC.coverage"],
         "paragraphs": tuple(text for text in paragraphs if text),
     }
-    if "DC.date" in meta:
-        metadata["dateCreated"] = meta["DC.date"]
-    date = _date_of_meta(meta.get("DC.date"))
+    date = None
+    created = meta.get("DC.date")
+    if created is not None:
+        metadata["dateCreated"] = created
+        date = datetime.date.fromisoformat(created)
+        if date.year >= LAST_YEAR:
+            date = None
     return Document(meta["DC.identifier"], date, metadata=metadata)
 
 
-def _date_of_meta(text: str | None) -> datetime.date | None:
-    date = None if text is None else datetime.date.fromisoformat(text)
-    return date if date is not None and date.year < LAST_YEAR else None
-
-
-# All other texts are in UTF-8.
+# All other texts are in UTF-8. Nixon's have apostrophes of a Chinese code page.
 ENCODINGS = {
     "1954-Eisenhower": "latin-1",
     "1970-Nixon": "cp950",
@@ -319,25 +500,6 @@ DAY = re.compile(rf"\b({'|'.join(MONTHS)}) ([0-9]{{1,2}}), ([0-9]{{4}})\b")
 N_HEADING = 300  # number of characters that contain the date
 
 
-class StateUnionOptions(TypedDict, total=False):
-    """The parameters of `fetch_state_union` besides `return_X_y`."""
-
-    parsed: bool | PathLike | None
-    mentions: bool
-    data_home: PathLike | None
-    download_if_missing: bool
-    n_retries: int
-    delay: float
-
-
-@overload
-def fetch_state_union(
-    *, return_X_y: Literal[True], **options: Unpack[StateUnionOptions]
-) -> tuple[list[Document], None]: ...
-@overload
-def fetch_state_union(
-    *, return_X_y: bool = ..., **options: Unpack[StateUnionOptions]
-) -> Bunch: ...
 @public
 def fetch_state_union(
     *,
@@ -440,6 +602,7 @@ def _address(name: str, content: bytes) -> Document:
 def _date_of_speech(name: str, text: str) -> datetime.date:
     if name in DATES:
         return datetime.date.fromisoformat(DATES[name])
+    # Later dates are those of events.
     found = DAY.search(text[:N_HEADING])
     if found is None:
         raise ValueError(
