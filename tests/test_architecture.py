@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ import pytest
 import skcalib
 
 PACKAGE = Path(__file__).parent.parent / "skcalib"
+PAGE = PACKAGE.parent / "docs" / "developers" / "index.rst"
 
 # A subpackage or module at the top imports only those of a lower number, and itself.
 # Private modules at the top have 0 and are open to all.
@@ -147,6 +149,13 @@ def test_subpackages_import_only_lower_floors():
     ]
     # The command line prints the version, which stands at the top.
     assert [each for each in up if not each.startswith("skcalib.cli")] == []
+
+
+@pytest.mark.skipif(not PAGE.exists(), reason="needs the documentation")
+def test_the_page_for_developers_shows_the_same_floors():
+    lines = re.findall(r"^    ([1-8])  (.+?)  ", PAGE.read_text("utf-8"), re.MULTILINE)
+    shown = {name: int(n) for n, names in lines for name in names.split(", ")}
+    assert shown == {n: floor for n, floor in FLOORS.items() if not n.startswith("_")}
 
 
 def test_modules_at_the_bottom_import_no_subpackage():

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import re
 import traceback
 from types import SimpleNamespace
 
@@ -565,3 +566,9 @@ def test_errors_of_hostile_arguments_name_the_argument(name, capsys):
             if not is_named(error, argument) or len(str(error)) > 700:
                 wrong.append((argument, kind, repr(error)[:200]))
     assert wrong == []
+
+
+def test_every_query_and_posterior_is_tried():
+    tried = re.findall(r"\w+", " ".join(CALLS))
+    names = {*queries.__all__, *posteriors.__all__} - {"Answers"}
+    assert names - set(tried) == set()

@@ -4,11 +4,13 @@ import configparser
 import importlib
 import importlib.metadata
 import inspect
+import pkgutil
 import re
 import tomllib
 from pathlib import Path
 
 import skcalib
+from skcalib._results import Result
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "skcalib"
@@ -151,6 +153,23 @@ def test_the_top_level_hands_out_names_of_the_rooms_only():
     assert strays == []
 
 
+def all_subclasses(kind: type) -> set[type]:
+    direct = kind.__subclasses__()
+    return {*direct, *(each for sub in direct for each in all_subclasses(sub))}
+
+
+def test_every_class_of_results_is_documented():
+    for module in pkgutil.walk_packages(skcalib.__path__, "skcalib."):
+        if module.name != "skcalib.__main__":
+            importlib.import_module(module.name)
+    documented = {resolve(name) for name in public_names()}
+    assert [
+        f"{kind.__module__}.{kind.__name__}"
+        for kind in all_subclasses(Result) - documented
+        if not kind.__subclasses__() and kind.__module__.startswith("skcalib.")
+    ] == []
+
+
 def missing_sections(obj: object) -> list[str]:
     """Name the numpydoc sections that a function or class ought to have and lacks."""
     doc = inspect.getdoc(obj) or ""
@@ -174,3 +193,18 @@ def test_every_public_function_and_class_documents_itself():
     }
     assert len(missing) > 100
     assert {name: sections for name, sections in missing.items() if sections} == {}
+
+
+def test_the_page_for_developers_names_files_and_names_that_exist():
+    page = read("docs/developers/index.rst")
+    folders = ("skcalib", "tests", "benchmarks", "docs")
+    paths = [path for f in folders for path in (ROOT / f).rglob("*.*")]
+    files = [f"/{path.relative_to(ROOT).as_posix()}" for path in paths]
+    named = set(re.findall(r"[\w/]+\.(?:py|rst|toml|txt)\b", page))
+    assert len(named) > 40
+    assert {n for n in named if not any(f.endswith(f"/{n}") for f in files)} == set()
+    code = "\n".join(p.read_text("utf-8") for p in paths if p.suffix == ".py")
+    names = re.findall(r"``@?(?:\w+\.)*(\w+)(?:\([^`]*\))?``", page)
+    assert len(names) > 100
+    # Versions are MAJOR.MINOR.PATCH.
+    assert set(names) - set(re.findall(r"\w+", code)) <= {"PATCH"}

@@ -94,11 +94,24 @@ def test_the_guide_names_every_format(path):
     assert [reader.NAME for reader in READERS if reader.NAME not in text] == []
 
 
-def test_the_help_text_names_every_format(capsys):
+def test_the_help_text_and_the_docstring_name_every_format(capsys):
     with pytest.raises(SystemExit):
         main(["report", "--help"])
-    text = " ".join(capsys.readouterr().out.split())
-    assert [reader.NAME for reader in READERS if reader.NAME not in text] == []
+    # The list of options has all formats without being edited.
+    described = capsys.readouterr().out.partition("options:")[0].partition("Measure")[2]
+    for text in (described, read_evaluation.__doc__):
+        words = " ".join(text.split())
+        assert [reader.NAME for reader in READERS if reader.NAME not in words] == []
+
+
+@pytest.mark.parametrize("option", ["score", "filter", "split", "model"])
+@pytest.mark.parametrize("format", FILES)
+def test_a_choice_that_a_file_does_not_have_is_an_error(files, format, option):
+    name = PAIRS[format][0]
+    path = need(files / name)
+    options = FILES[format][name] | {option: "no such name"}
+    with pytest.raises(ValueError, match=f"'{option}' parameter"):
+        read_evaluation(path, **options)
 
 
 @pytest.mark.parametrize(
@@ -115,23 +128,22 @@ def test_each_file_is_recognised_by_one_reader(files, format, name):
 
 # Common questions with a score in both files, and questions of the first file whose
 # right answer and prompt are known.
-@pytest.mark.parametrize(
-    ("format", "n", "n_answers", "n_prompts"),
-    [
-        ("lm-evaluation-harness", 12, 12, 12),
-        ("inspect_ai", 11, 12, 12),
-        ("HELM", 10, 10, 10),
-        ("lighteval", 12, 12, 12),
-        ("HLE", 12, 11, 0),
-        ("simple-evals", 12, 12, 0),
-        ("promptfoo", 12, 0, 0),
-        ("deepeval", 8, 12, 12),
-        ("OpenAI evals", 11, 11, 11),
-    ],
-)
-def test_two_systems_have_the_same_right_answers_and_prompts(
-    files, format, n, n_answers, n_prompts
-):
+COMMON = {
+    "lm-evaluation-harness": (12, 12, 12),
+    "inspect_ai": (11, 12, 12),
+    "HELM": (10, 10, 10),
+    "lighteval": (12, 12, 12),
+    "HLE": (12, 11, 0),
+    "simple-evals": (12, 12, 0),
+    "promptfoo": (12, 0, 0),
+    "deepeval": (8, 12, 12),
+    "OpenAI evals": (11, 11, 11),
+}
+
+
+@pytest.mark.parametrize("format", FILES)
+def test_two_systems_have_the_same_right_answers_and_prompts(files, format):
+    n, n_answers, n_prompts = COMMON[format]
     systems, golds, prompts = {}, {}, {}
     for name in PAIRS[format]:
         path = need(files / name)
