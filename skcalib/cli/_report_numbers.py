@@ -108,9 +108,7 @@ def _region(
         accuracy = accuracy_interval(part.y, confidence_level=level)
         left, right = accuracy.low, accuracy.high
     elif codes is None or np.bincount(codes).max() == 1:
-        left, right = (
-            float(end) for end in frequency_interval(came, part.y.size, level)
-        )
+        left, right = map(float, frequency_interval(came, part.y.size, level))
     else:
         left, right = grouped_frequency_interval(part.y, part.q, codes, level)
     verdict = "fits"
@@ -195,29 +193,29 @@ def _calibration(
     error = interval.to_dict()
     if np.isnan(error["p_value"]):  # too few answers; JSON has no NaN
         error["p_value"] = None
-    ece = calibration_error(
-        y, q, n_bins=N_REGIONS, strategy="uniform", norm="l1", hard_labels=True
-    )
-    bins = score_decomposition(y, q, bin_size=size)
-    levels = score_decomposition(y, q, method="isotonic")
     return {
         "overall": _region(part, 0.0, 1.0, level, is_all=True),
         "calibration_error": error,
         "plug_in": {"error": curve.error(), "bin_size": curve.bin_size},
-        "ece": ece,
-        "brier": {"adaptive": bins.to_dict(), "isotonic": levels.to_dict()},
+        "ece": calibration_error(
+            y, q, n_bins=N_REGIONS, strategy="uniform", norm="l1", hard_labels=True
+        ),
+        "brier": {
+            "adaptive": score_decomposition(y, q, bin_size=size).to_dict(),
+            "isotonic": score_decomposition(y, q, method="isotonic").to_dict(),
+        },
         "regions": _regions(part, stated, level),
     }
 
 
 def _adjust_pvalues(parts: dict[str, dict[str, Any]]) -> None:
     """Add the p-value of each part, adjusted over all parts by Holm's method."""
-    tested, pvalues = [], []
+    tested = []
     for part in parts.values():
         part["p_value_adjusted"] = None
         error = part["calibration_error"]
         if error is not None and error["p_value"] is not None:
             tested.append(part)
-            pvalues.append(error["p_value"])
-    for part, pvalue in zip(tested, holm(np.array(pvalues)), strict=True):
-        part["p_value_adjusted"] = float(pvalue)
+    pvalues = np.array([part["calibration_error"]["p_value"] for part in tested])
+    for part, pvalue in zip(tested, holm(pvalues).tolist(), strict=True):
+        part["p_value_adjusted"] = pvalue
