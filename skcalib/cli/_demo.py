@@ -32,8 +32,8 @@ from ..rates._accuracy import AccuracyInterval
 from ..scorers import log_likelihood_scorer
 from ..sequence import CRFTagger, HMMTagger, TokenFeatures
 from ._blocks import as_text, bracketed, ends, listed, text_columns
-from ._report import ENOUGH_FOR_ISOTONIC, error_ends
-from ._shared import check_files, new_axes
+from ._report import ENOUGH_FOR_ISOTONIC, PANEL, error_ends
+from ._shared import check_files
 
 
 def run_demo(options: Namespace) -> None:
@@ -148,6 +148,15 @@ def _figure_in(folder: Path, name: str) -> Path:
     return folder / name
 
 
+def _two_panels() -> Any:
+    """Return a figure, which needs neither a screen nor pyplot's state."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(2 * PANEL[0], PANEL[1]), layout="constrained")
+    figure.subplots(1, 2)
+    return figure
+
+
 def _compare_classifiers(output: Path) -> None:
     path = _figure_in(output, "reliability.png")
     data = {"breast cancer": load_breast_cancer, "digits": load_digits}
@@ -160,8 +169,8 @@ def _compare_classifiers(output: Path) -> None:
         "perfect calibration.\n"
     )
     models: list[MeasuredModel] = []
-    panels = new_axes(len(data))
-    for ax, (title, load) in zip(panels, data.items(), strict=True):
+    figure = _two_panels()
+    for ax, (title, load) in zip(figure.axes, data.items(), strict=True):
         X, y = load(return_X_y=True)
         proba = {
             name: cross_val_predict(model, X, y, cv=N_FOLDS, method="predict_proba")
@@ -171,7 +180,7 @@ def _compare_classifiers(output: Path) -> None:
         ReliabilityDisplay.from_predictions(y, proba, ax=ax)
         ax.set_title(f"{title}, {len(np.unique(y))} classes")
     _print_table(models)
-    panels[0].figure.savefig(path, dpi=120, bbox_inches="tight")
+    figure.savefig(path, dpi=120, bbox_inches="tight")
     print(
         "\nNaive Bayes assumes independent features, so it counts the same evidence "
         "several\ntimes and is overconfident."
@@ -331,9 +340,9 @@ def _compare_taggers(data: str, output: Path) -> None:
 
 
 def _draw_taggers(found: dict[str, Any], corpus: _Corpus, path: Path) -> None:
-    panels = new_axes(2)
+    figure = _two_panels()
     titles = {None: "all tags", corpus.tag: f"is it {corpus.tag}?"}
-    for ax, (tag, title) in zip(panels, titles.items(), strict=True):
+    for ax, (tag, title) in zip(figure.axes, titles.items(), strict=True):
         for name, (model, _, proba) in found.items():
             answers = TagQuery(tag).from_proba(corpus.test[1], proba, model.classes_)
             ReliabilityDisplay.from_predictions(
@@ -345,4 +354,4 @@ def _draw_taggers(found: dict[str, Any], corpus: _Corpus, path: Path) -> None:
                 ax=ax,
             )
         ax.set_title(title)
-    panels[0].figure.savefig(path, dpi=120, bbox_inches="tight")
+    figure.savefig(path, dpi=120, bbox_inches="tight")

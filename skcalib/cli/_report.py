@@ -18,6 +18,7 @@ from .._errors import printable
 from .._results import is_open, p_text
 from ..metrics._interval import LEAST_GROUPS, LEAST_UNITS
 from ..plot import ReliabilityDisplay
+from ..plot._base import only_axes
 from ._blocks import (
     Block,
     Cards,
@@ -40,21 +41,19 @@ from ._options import reject
 from ._report_numbers import N_REGIONS, measure, with_probabilities
 from ._runs import Answers, System, read_systems, safe_stem
 from ._shared import (
-    PANEL,
     CommandError,
     as_option,
     check_figure,
     check_files,
     check_level,
     exclude,
-    new_axes,
 )
 
 # With more values of --by, the colours of the figure would repeat.
 _MOST_CURVES = 10
 
-# Inches around a legend beside the axes.
-_GAP = 0.25
+# Width and height in inches of a reliability plot with its histogram.
+PANEL = (5.2, 6.2)
 
 # Largest number of parts with their own report; others only have a table row.
 _MOST_REPORTS = 12
@@ -174,12 +173,16 @@ def _figure_of(parts: dict[str, Answers], options: Namespace) -> Any:
     If there are many parts, the largest are drawn. Return None if no part has
     probabilities.
     """
+    from matplotlib.figure import Figure as Canvas
+
     curves = {name: with_probabilities(part) for name, part in parts.items()}
     known = {name: part for name, part in curves.items() if part is not None}
     if not known:
         return None
     largest = sorted(known, key=lambda name: -known[name].y.size)[:_MOST_CURVES]
-    (axes,) = new_axes(1)
+    # The figure needs neither a screen nor pyplot's state.
+    figure = Canvas(figsize=PANEL, layout="constrained")
+    axes = only_axes(figure)
     # The largest parts are drawn in their own order.
     for name in (name for name in known if name in largest):
         part = known[name]
@@ -204,14 +207,6 @@ def _figure_of(parts: dict[str, Answers], options: Namespace) -> Any:
             f"{len(known)} {what}.",
             file=sys.stderr,
         )
-    figure, legend = axes.figure, axes.get_legend()
-    if legend is not None:
-        box = legend.get_window_extent()
-        if box.x1 > axes.get_window_extent().x1:  # it is beside the axes
-            width, height = box.width / figure.dpi, box.height / figure.dpi
-            figure.set_size_inches(
-                PANEL[0] + width + _GAP, max(PANEL[1], height + _GAP)
-            )
     return figure
 
 

@@ -1,4 +1,4 @@
-"""Functions shared by the commands: exit statuses, errors, text and figures.
+"""Functions shared by the commands: exit statuses, errors and checks of files.
 
 The errors of the package name options of the command line here.
 """
@@ -11,7 +11,6 @@ from argparse import Namespace
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from .._errors import Marked
 
@@ -23,9 +22,6 @@ INTERRUPTED = 130
 _FIGURES = (".png", ".svg", ".pdf")
 # Above this level, the quantiles of the intervals are infinite.
 _HIGHEST_LEVEL = 1 - 1e-9
-
-# Width and height in inches of a reliability plot with its histogram.
-PANEL = (5.2, 6.2)
 
 # Suffixes of the files of harnesses, which are read together with others beside them.
 _OF_HARNESSES = (".json", ".jsonl", ".eval", ".parquet")
@@ -217,19 +213,3 @@ def _is_beside(path: Path, other: Path) -> bool:
         and folder.is_dir()
         and path.parent.samefile(folder)
     )
-
-
-def new_axes(n: int = 1) -> list[Any]:
-    """Return the axes of `n` reliability plots side by side in a new figure.
-
-    The figure needs neither a screen nor pyplot's state.
-    """
-    from matplotlib.figure import Figure
-
-    width, height = PANEL
-    figure = Figure(figsize=(width * n, height), layout="constrained")
-    axes = list(figure.subplots(1, n, squeeze=False)[0])
-    if n == 1:
-        # Square axes in the middle of a wider figure would push the legend out.
-        axes[0].set_anchor("W")
-    return axes
