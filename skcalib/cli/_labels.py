@@ -42,9 +42,9 @@ class Label:
 def read_labels(path: Path, systems: Sequence[str] = ()) -> list[Label]:
     """Return the labels of a table: a row each, or a column for each system."""
     table = open_documents(path)
-    columns = {name: name for name in systems if name in table.names}
+    columns: dict[str | None, str] = {n: n for n in systems if n in table.names}
     if "score" in table.names:
-        columns = {"": "score"}
+        columns = {None: "score"}
     if "question" not in table.names or not columns:
         names = f" or one of {', '.join(systems)}" if systems else ""
         raise CommandError(
@@ -62,7 +62,7 @@ def read_labels(path: Path, systems: Sequence[str] = ()) -> list[Label]:
         _label(
             {name: found[name][row] for name in found},
             column,
-            system or None,
+            system,
             f"{path}, line {line}",
         )
         for row, line in enumerate(lines.tolist())
@@ -78,7 +78,7 @@ def _label(row: dict[str, Any], column: str, system: str | None, place: str) -> 
     if not row["question"]:
         raise CommandError(f"{place} has a score but no question.")
     inclusion = float(row.get("inclusion", 1))
-    if not inclusion > 0:
+    if not inclusion > 0:  # or NaN, for an empty cell
         got = "an empty cell" if np.isnan(inclusion) else f"{inclusion:g}"
         raise CommandError(
             f"{place}: inclusion must be above 0 and at most 1. Got {got}."
@@ -94,7 +94,7 @@ def _label(row: dict[str, Any], column: str, system: str | None, place: str) -> 
 
 
 def join_labels(
-    labels: Iterable[Label], question: Sequence[str], repeat: Sequence[int], where: str
+    labels: Iterable[Label], question: np.ndarray, repeat: np.ndarray, where: str
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the label of each answer, or NaN, and its inclusion probability."""
     rows_of: dict[str, dict[str, int]] = {}
@@ -163,9 +163,7 @@ def judged_report(
             f"--labels has no label of {where}. Its column system has "
             f"{', '.join(dict.fromkeys(str(label.system) for label in labels))}."
         )
-    human, inclusion = join_labels(
-        own, scored.question.tolist(), scored.repeat.tolist(), where
-    )
+    human, inclusion = join_labels(own, scored.question, scored.repeat, where)
     # Samples of one question depend on each other.
     questions = scored.question if scored.n_questions < len(scored) else None
     settings: dict[str, Any] = {
@@ -275,9 +273,11 @@ def _of_systems(
                     f"{', '.join(names)}. Got {label.system!r}."
                 )
         each = [[x for x in labels if x.system == name] for name in names]
+    first = np.zeros(len(aligned), dtype=int)
     joined = [
-        join_labels(part, aligned.question.tolist(), [0] * len(aligned), name)
+        join_labels(part, aligned.question, first, name)
         for part, name in zip(each, names, strict=True)
     ]
+    # From a pair of rows per system to a row per system in each of two arrays.
     human, inclusion = np.stack(joined, axis=1)
     return human, inclusion

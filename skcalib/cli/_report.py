@@ -100,12 +100,11 @@ def run_report(options: Namespace) -> None:
         print(as_text(reports[0].printed() if is_single else _printed(reports)))
     # The numbers are printed before the figure, which may fail.
     sys.stdout.flush()
-    if path is not None:
-        figure = _figure_of(_curves(systems), options)
-        if figure is not None:
-            figure.savefig(path, dpi=150, bbox_inches="tight")
-            if not options.json:
-                print(f"\nfigure: {printable(str(path))}")
+    figure = None if path is None else _figure_of(_curves(systems), options)
+    if figure is not None:
+        figure.savefig(path, dpi=150, bbox_inches="tight")
+        if not options.json:
+            print(f"\nfigure: {printable(str(path))}")
     if options.html is not None:
         # Many curves are not readable on a phone; the page has a table of the parts.
         answers = {system.title: system.answers for system in systems}
@@ -152,6 +151,7 @@ def _check_used(systems: list[System], options: Namespace) -> None:
 
 def _figure_path(options: Namespace) -> Path | None:
     """Return the path of the figure, or None for no figure."""
+    # --no-figure excludes --output, and with --json only --output draws.
     if options.output or options.no_figure or options.json:
         return options.output
     if len(options.file) > 1:
@@ -192,7 +192,7 @@ def _figure_of(parts: dict[str, Answers], options: Namespace) -> Any:
                 part.y.astype(int),
                 part.q,
                 groups=part.dependent if part.has_two_groups else None,
-                bin_size="auto" if options.bin_size is None else options.bin_size,
+                bin_size=options.bin_size or "auto",
                 confidence_level=options.confidence_level,
                 name=printable(name),
                 ax=axes,
@@ -623,12 +623,12 @@ class Report:
 
     def by(self, start: str = "") -> list[Block]:
         """Return the table of the parts, whose names begin with `start`."""
-        rows, tested = [], []
-        for value, part in self.parts.items():
-            p = part.found["p_value_adjusted"]
-            tested += [] if p is None else [p]
-            last = "" if p is None else p_text(p, ".2g")
-            rows.append([f"{start}{value}", *part.cells(), last])
+        adjusted = [part.found["p_value_adjusted"] for part in self.parts.values()]
+        tested = [p for p in adjusted if p is not None]
+        rows = [
+            [f"{start}{value}", *part.cells(), "" if p is None else p_text(p, ".2g")]
+            for (value, part), p in zip(self.parts.items(), adjusted, strict=True)
+        ]
         header = [str(self.system.by_name), *self.whole.header(), "adjusted"]
         table = _without_errors(header, rows)
         if not tested:

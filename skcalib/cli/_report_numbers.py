@@ -20,7 +20,7 @@ from ..rates._accuracy import grouped_frequency_interval
 from ..significance._system_comparison import holm
 from ._blocks import estimate_of
 from ._runs import Answers, System
-from ._shared import CommandError, one_group
+from ._shared import CommandError, command_error, one_group
 
 N_REGIONS = 10
 # With at most this number of different probabilities, each one has its own region.
@@ -70,9 +70,7 @@ def _measure_part(
     try:
         return _measure(part.compact(), stated, options)
     except ValueError as error:
-        problem = getattr(error, "problem", error)
-        option = "--groups " if getattr(error, "name", None) == "groups" else ""
-        raise CommandError(f"{where}: {option}{problem}") from None
+        raise command_error(error, where) from None
 
 
 def stated_values(q: np.ndarray) -> np.ndarray | None:
@@ -117,8 +115,8 @@ def _region(
     elif said < left:
         verdict = "too low"
     return {
-        "from": round(low, 10),
-        "to": round(high, 10),
+        "from": round(float(low), 10),
+        "to": round(float(high), 10),
         "n": part.y.size,
         "mean_probability": said,
         "frequency": came,
@@ -141,13 +139,7 @@ def _regions(
         region = np.searchsorted(stated, part.q)
     used = np.unique(region)
     return [
-        _region(
-            part[region == k],
-            float(low[k]),
-            float(high[k]),
-            level,
-            is_all=used.size == 1,
-        )
+        _region(part[region == k], low[k], high[k], level, is_all=used.size == 1)
         for k in used
     ]
 
