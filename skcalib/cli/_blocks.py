@@ -1,21 +1,26 @@
-"""What a command says, as a list of blocks, and how blocks are written.
+"""What a command says: blocks of the terminal and of an HTML page, JSON and CSV.
 
-Each block says how it looks in the terminal (`lines`) and on an HTML page (`html`). A
-writer joins the blocks of a list.
+Each block says how it looks in the terminal (`lines`) and on the page (`html`). A
+writer joins the blocks of a list. CSV is safe to open in a spreadsheet program.
 """
 
 from __future__ import annotations
 
+import csv
 import io
 import json
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 from textwrap import TextWrapper
-from typing import Any
+from typing import Any, TextIO
 
 from .._errors import printable
-from ._csv import write_rows
+
+# A spreadsheet program runs a cell that begins with one of these as a formula.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_NUMBER = re.compile(r"[+-]?[.,]?\d[\d.,]*([eE][+-]?\d+)?\s?%?")
 
 # The page loads nothing, so that it can be sent as one file.
 _STYLE = """
@@ -247,6 +252,26 @@ def as_csv(names: Sequence[str], rows: Iterable[dict[str, Any]]) -> str:
     text = io.StringIO()
     write_rows(text, [names, *([row.get(name) for name in names] for row in rows)])
     return text.getvalue()
+
+
+def write_rows(
+    file: TextIO, rows: Iterable[Sequence[Any]], delimiter: str = ","
+) -> None:
+    """Write rows of texts and numbers; None is an empty cell."""
+    writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
+    for row in rows:
+        # Python writes numbers with all digits.
+        writer.writerow([as_cell(c) if isinstance(c, str) else c for c in row])
+
+
+def as_cell(text: str) -> str:
+    """Return a text as a cell: a formula after an apostrophe, no control characters.
+
+    Line feeds and tabs within a text are kept.
+    """
+    cell = printable(text.replace("\r\n", "\n"), keep="\n\t")
+    is_formula = text.startswith(_FORMULA) and not _NUMBER.fullmatch(text)
+    return f"'{cell}" if is_formula else cell
 
 
 def text_columns(rows: Iterable[Iterable[str]], *, is_left: bool = False) -> list[str]:

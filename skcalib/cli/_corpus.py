@@ -22,7 +22,7 @@ from ..evaluation._columns import Fractions, Names, Numbers
 from ..evaluation._files import open_source
 from ..evaluation._tables import Table, open_table
 from ..evaluation._values import as_numbers
-from ._csv import as_cell
+from ._blocks import as_cell
 from ._shared import CommandError, command_errors
 
 # Errors of a table begin with the file.

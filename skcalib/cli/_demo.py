@@ -32,8 +32,8 @@ from ..rates._accuracy import AccuracyInterval
 from ..scorers import log_likelihood_scorer
 from ..sequence import CRFTagger, HMMTagger, TokenFeatures
 from ._blocks import as_text, bracketed, ends, listed, text_columns
-from ._report import ENOUGH_FOR_ISOTONIC, error_ends
-from ._shared import check_files, new_axes, save_figure
+from ._report import ENOUGH_FOR_ISOTONIC, PANEL, error_ends
+from ._shared import check_files
 
 
 def run_demo(options: Namespace) -> None:
@@ -112,15 +112,6 @@ def _how_to_recalibrate_model(model: MeasuredModel) -> str:
 N_FOLDS = 10
 
 
-def _classifiers() -> dict[str, Any]:
-    return {
-        "naive Bayes": GaussianNB(),
-        "logistic regression": make_pipeline(
-            StandardScaler(), LogisticRegression(max_iter=1000)
-        ),
-    }
-
-
 def _measure_classifier(
     data: str, name: str, y: np.ndarray, proba: np.ndarray
 ) -> MeasuredModel:
@@ -157,9 +148,20 @@ def _figure_in(folder: Path, name: str) -> Path:
     return folder / name
 
 
+def _two_panels() -> Any:
+    """Return a figure, which needs neither a screen nor pyplot's state."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(2 * PANEL[0], PANEL[1]), layout="constrained")
+    figure.subplots(1, 2)
+    return figure
+
+
 def _compare_classifiers(output: Path) -> None:
     path = _figure_in(output, "reliability.png")
     data = {"breast cancer": load_breast_cancer, "digits": load_digits}
+    logistic = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
+    classifiers = {"naive Bayes": GaussianNB(), "logistic regression": logistic}
     print(
         f"Out-of-fold probabilities ({N_FOLDS} folds) on two data sets of scikit-learn."
         "\nThe calibration error is the root mean square distance between a "
@@ -167,18 +169,18 @@ def _compare_classifiers(output: Path) -> None:
         "perfect calibration.\n"
     )
     models: list[MeasuredModel] = []
-    panels = new_axes(len(data))
-    for ax, (title, load) in zip(panels, data.items(), strict=True):
+    figure = _two_panels()
+    for ax, (title, load) in zip(figure.axes, data.items(), strict=True):
         X, y = load(return_X_y=True)
         proba = {
             name: cross_val_predict(model, X, y, cv=N_FOLDS, method="predict_proba")
-            for name, model in _classifiers().items()
+            for name, model in classifiers.items()
         }
         models += [_measure_classifier(title, name, y, q) for name, q in proba.items()]
         ReliabilityDisplay.from_predictions(y, proba, ax=ax)
         ax.set_title(f"{title}, {len(np.unique(y))} classes")
     _print_table(models)
-    save_figure(panels, path, dpi=120)
+    figure.savefig(path, dpi=120, bbox_inches="tight")
     print(
         "\nNaive Bayes assumes independent features, so it counts the same evidence "
         "several\ntimes and is overconfident."
@@ -220,26 +222,18 @@ class _Corpus:
     tag: str
 
 
-def _ark_twitter_pos() -> _Corpus:
-    """Return the tweets of Gimpel et al. (2011) with the split of the thesis."""
+def _read_corpus(data: str) -> _Corpus:
+    if data == "tagged":  # for machines without network access
+        X, y = make_tagged_sentences(1800, random_state=0)
+        cuts = (slice(0, 1000), slice(1000, 1300), slice(1300, 1800))
+        train, dev, test = ((X[cut], y[cut]) for cut in cuts)
+        return _Corpus("generated sentences", train, dev, test, tag="NN")
+    # The split of the thesis.
     train, dev, test = (
         fetch_ark_twitter_pos(subset=subset, return_X_y=True)
         for subset in ("train", "dev", "test")
     )
     return _Corpus("tweets (Gimpel et al. 2011)", train, dev, test, tag="V")
-
-
-def _tagged() -> _Corpus:
-    """Return generated sentences, for machines without network access."""
-    X, y = make_tagged_sentences(1800, random_state=0)
-    train, dev, test = (
-        (X[cut], y[cut])
-        for cut in (slice(0, 1000), slice(1000, 1300), slice(1300, 1800))
-    )
-    return _Corpus("generated sentences", train, dev, test, tag="NN")
-
-
-CORPORA = {"ark_twitter_pos": _ark_twitter_pos, "tagged": _tagged}
 
 
 def _taggers() -> dict[str, tuple[Any, dict[str, list[float]]]]:
@@ -322,7 +316,7 @@ def _measure_tagger(
 
 def _compare_taggers(data: str, output: Path) -> None:
     path = _figure_in(output, f"{data}.png")
-    corpus = CORPORA[data]()
+    corpus = _read_corpus(data)
     n_tokens = sum(map(len, corpus.test[0]))
     print(
         f"Part-of-speech tags of {corpus.title}: {len(corpus.train[0])} sentences to "
@@ -346,9 +340,9 @@ def _compare_taggers(data: str, output: Path) -> None:
 
 
 def _draw_taggers(found: dict[str, Any], corpus: _Corpus, path: Path) -> None:
-    panels = new_axes(2)
+    figure = _two_panels()
     titles = {None: "all tags", corpus.tag: f"is it {corpus.tag}?"}
-    for ax, (tag, title) in zip(panels, titles.items(), strict=True):
+    for ax, (tag, title) in zip(figure.axes, titles.items(), strict=True):
         for name, (model, _, proba) in found.items():
             answers = TagQuery(tag).from_proba(corpus.test[1], proba, model.classes_)
             ReliabilityDisplay.from_predictions(
@@ -360,4 +354,4 @@ def _draw_taggers(found: dict[str, Any], corpus: _Corpus, path: Path) -> None:
                 ax=ax,
             )
         ax.set_title(title)
-    save_figure(panels, path, dpi=120)
+    figure.savefig(path, dpi=120, bbox_inches="tight")

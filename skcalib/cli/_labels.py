@@ -16,13 +16,9 @@ from ..evaluation import Evaluation, judged_accuracy, judged_difference
 from ..evaluation._align import AlignedEvaluations
 from ..evaluation._columns import Names, Numbers
 from ..metrics import calibration_error_interval
+from ._blocks import estimate_of
 from ._corpus import open_documents, read_columns
 from ._shared import CommandError
-
-HELP = (
-    "table with people's scores of a few answers, in columns question and score; "
-    "the scores in the files are then treated as scores of a judge and corrected"
-)
 
 # Columns of names.
 _TEXTS = ("question", "repeat", "system")
@@ -46,9 +42,9 @@ class Label:
 def read_labels(path: Path, systems: Sequence[str] = ()) -> list[Label]:
     """Return the labels of a table: a row each, or a column for each system."""
     table = open_documents(path)
-    columns = {name: name for name in systems if name in table.names}
+    columns: dict[str | None, str] = {n: n for n in systems if n in table.names}
     if "score" in table.names:
-        columns = {"": "score"}
+        columns = {None: "score"}
     if "question" not in table.names or not columns:
         names = f" or one of {', '.join(systems)}" if systems else ""
         raise CommandError(
@@ -66,7 +62,7 @@ def read_labels(path: Path, systems: Sequence[str] = ()) -> list[Label]:
         _label(
             {name: found[name][row] for name in found},
             column,
-            system or None,
+            system,
             f"{path}, line {line}",
         )
         for row, line in enumerate(lines.tolist())
@@ -82,7 +78,7 @@ def _label(row: dict[str, Any], column: str, system: str | None, place: str) -> 
     if not row["question"]:
         raise CommandError(f"{place} has a score but no question.")
     inclusion = float(row.get("inclusion", 1))
-    if not inclusion > 0:
+    if not inclusion > 0:  # or NaN, for an empty cell
         got = "an empty cell" if np.isnan(inclusion) else f"{inclusion:g}"
         raise CommandError(
             f"{place}: inclusion must be above 0 and at most 1. Got {got}."
@@ -98,7 +94,7 @@ def _label(row: dict[str, Any], column: str, system: str | None, place: str) -> 
 
 
 def join_labels(
-    labels: Iterable[Label], question: Sequence[str], repeat: Sequence[int], where: str
+    labels: Iterable[Label], question: np.ndarray, repeat: np.ndarray, where: str
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the label of each answer, or NaN, and its inclusion probability."""
     rows_of: dict[str, dict[str, int]] = {}
@@ -134,14 +130,13 @@ def _row_of(label: Label, rows: dict[str, int], where: str) -> int:
             f"{label.place}: question {label.question!r} has {len(rows)} samples in "
             f"{where}. Add a column repeat to --labels: {', '.join(rows)}."
         )
-    if label.repeat is None:
-        return next(iter(rows.values()))
-    if label.repeat not in rows:
+    repeat = next(iter(rows)) if label.repeat is None else label.repeat
+    if repeat not in rows:
         raise CommandError(
             f"{label.place}: question {label.question!r} has no sample "
-            f"{label.repeat!r} in {where}. It has {', '.join(rows)}."
+            f"{repeat!r} in {where}. It has {', '.join(rows)}."
         )
-    return rows[label.repeat]
+    return rows[repeat]
 
 
 def judged_report(
@@ -168,13 +163,11 @@ def judged_report(
             f"--labels has no label of {where}. Its column system has "
             f"{', '.join(dict.fromkeys(str(label.system) for label in labels))}."
         )
-    human, inclusion = join_labels(
-        own, scored.question.tolist(), scored.repeat.tolist(), where
-    )
+    human, inclusion = join_labels(own, scored.question, scored.repeat, where)
     # Samples of one question depend on each other.
-    is_repeated = scored.n_questions < len(scored)
+    questions = scored.question if scored.n_questions < len(scored) else None
     settings: dict[str, Any] = {
-        "questions": scored.question if is_repeated else None,
+        "questions": questions,
         "groups": groups,
         "inclusion_probability": inclusion if (inclusion != 1).any() else None,
         "confidence_level": level,
@@ -186,11 +179,12 @@ def judged_report(
     except ValueError as error:
         problem = getattr(error, "problem", error)
         raise CommandError(f"{where}: --labels {problem}") from None
-    found = whole.to_dict()
-    found["items"] = {"low": items.low, "high": items.high}
-    found["notes"] = notes
-    found["calibration_error"] = _calibration(human, scored, groups, level)
-    return found
+    dependent = questions if groups is None else groups
+    return whole.to_dict() | {
+        "items": {"low": items.low, "high": items.high},
+        "notes": notes,
+        "calibration_error": _calibration(human, scored.proba, dependent, level),
+    }
 
 
 @contextmanager
@@ -204,29 +198,20 @@ def _noted() -> Iterator[list[str]]:
 
 
 def _calibration(
-    human: np.ndarray, scored: Evaluation, groups: np.ndarray | None, level: float
+    human: np.ndarray, proba: np.ndarray, groups: np.ndarray | None, level: float
 ) -> dict[str, Any] | None:
     """Return the calibration error of the labelled answers, by their labels."""
     # A calibration error needs outcomes; a score such as 0.5 is none.
-    used = np.isin(human, (0, 1)) & np.isfinite(scored.proba)
-    if used.sum() < 2:
-        return None
+    used = np.isin(human, (0, 1)) & np.isfinite(proba)
     inner = None if groups is None else groups[used]
-    if inner is None and scored.n_questions < len(scored):
-        inner = scored.question[used]
-    if inner is not None and len(set(inner.tolist())) < 2:
+    if used.sum() < 2 or (inner is not None and len(set(inner.tolist())) < 2):
         return None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         error = calibration_error_interval(
-            human[used].astype(int),
-            scored.proba[used],
-            groups=inner,
-            confidence_level=level,
+            human[used].astype(int), proba[used], groups=inner, confidence_level=level
         )
-    return {"n": int(used.sum())} | {
-        name: getattr(error, name) for name in ("estimate", "low", "high")
-    }
+    return {"n": int(used.sum())} | estimate_of(error)
 
 
 def judged_pairs(
@@ -280,17 +265,19 @@ def _of_systems(
         each = [read_labels(path) for path in paths]
     else:
         labels = read_labels(paths[0], names)
+        for label in labels:
+            if label.system not in names:
+                raise CommandError(
+                    f"{label.place}: --labels of compare must name the system of each "
+                    f"label, in a column system or by a column for each of "
+                    f"{', '.join(names)}. Got {label.system!r}."
+                )
         each = [[x for x in labels if x.system == name] for name in names]
-        if any(label.system not in names for label in labels):
-            bad = next(label for label in labels if label.system not in names)
-            raise CommandError(
-                f"{bad.place}: --labels of compare must name the system of each label, "
-                f"in a column system or by a column for each of {', '.join(names)}. "
-                f"Got {bad.system!r}."
-            )
+    first = np.zeros(len(aligned), dtype=int)
     joined = [
-        join_labels(part, aligned.question.tolist(), [0] * len(aligned), name)
+        join_labels(part, aligned.question, first, name)
         for part, name in zip(each, names, strict=True)
     ]
-    human, inclusion = (np.array(column) for column in zip(*joined, strict=True))
+    # From a pair of rows per system to a row per system in each of two arrays.
+    human, inclusion = np.stack(joined, axis=1)
     return human, inclusion

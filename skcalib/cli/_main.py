@@ -116,45 +116,33 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(argv: Sequence[str] | None) -> int:
     """Run a command and print its errors and warnings; return the exit status."""
     arguments = parser().parse_args(argv)
-    caught = _Warnings(arguments.command)
+    missing: dict[str, None] = {}
+
+    def say(kind: str, text: str) -> None:
+        # One line each, and warnings without a line of source code.
+        text = shortened(printable(text))
+        print(f"skcalib {arguments.command}: {kind}: {text}", file=sys.stderr)
+
+    def warn(message: Warning | str, *_: Any) -> None:
+        glyph = _LACKING.match(str(message))
+        if glyph is None:
+            say("warning", str(message))
+        else:
+            missing[chr(int(glyph[1]))] = None
+
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("default", message=_LACKING.pattern)
-            warnings.showwarning = caught.show  # type: ignore[assignment]
+            warnings.showwarning = warn  # type: ignore[assignment]
             status = _RUN[arguments.command](arguments)
         sys.stdout.flush()
     except (CommandError, OSError) as error:
-        message = shortened(printable(f"{error}{_remedy(arguments, error)}"))
-        print(f"skcalib {arguments.command}: error: {message}", file=sys.stderr)
+        say("error", f"{error}{_remedy(arguments, error)}")
         return WRONG_USE
-    caught.finish()
+    if missing:
+        say(
+            "warning",
+            f"the font of the figures does not have {len(missing)} of the characters, "
+            f"which are drawn as boxes: {', '.join(missing)}",
+        )
     return DONE if status is None else status
-
-
-class _Warnings:
-    """Warnings of a command, on one line each and without a line of source code."""
-
-    def __init__(self, command: str):
-        self._command = command
-        self._lacking: dict[str, None] = {}
-
-    def show(self, message: Warning | str, *_: Any) -> None:
-        """Print a warning, or keep a character that matplotlib cannot draw."""
-        glyph = _LACKING.match(str(message))
-        if glyph is None:
-            self._print(str(message))
-        else:
-            self._lacking[chr(int(glyph[1]))] = None
-
-    def finish(self) -> None:
-        """Print which characters are missing in the figures."""
-        if self._lacking:
-            n = len(self._lacking)
-            self._print(
-                f"the font of the figures does not have {n} of the characters, which "
-                f"are drawn as boxes: {', '.join(self._lacking)}"
-            )
-
-    def _print(self, text: str) -> None:
-        text = shortened(printable(text))
-        print(f"skcalib {self._command}: warning: {text}", file=sys.stderr)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import platform
 import sys
 import warnings
@@ -19,6 +18,7 @@ from .._errors import printable
 from .._results import is_open, p_text
 from ..metrics._interval import LEAST_GROUPS, LEAST_UNITS
 from ..plot import ReliabilityDisplay
+from ..plot._base import only_axes
 from ._blocks import (
     Block,
     Cards,
@@ -28,7 +28,6 @@ from ._blocks import (
     Page,
     Paragraph,
     Table,
-    Terminal,
     as_json,
     as_page,
     as_text,
@@ -36,6 +35,7 @@ from ._blocks import (
     ends,
     listed,
     percent,
+    svg_of,
 )
 from ._options import reject
 from ._report_numbers import N_REGIONS, measure, with_probabilities
@@ -47,12 +47,13 @@ from ._shared import (
     check_files,
     check_level,
     exclude,
-    new_axes,
-    save_figure,
 )
 
 # With more values of --by, the colours of the figure would repeat.
 _MOST_CURVES = 10
+
+# Width and height in inches of a reliability plot with its histogram.
+PANEL = (5.2, 6.2)
 
 # Largest number of parts with their own report; others only have a table row.
 _MOST_REPORTS = 12
@@ -90,45 +91,31 @@ def run_report(options: Namespace) -> None:
     for system in systems:
         for note in system.evaluation.notes if system.is_table else ():
             print(printable(f"skcalib report: {system.file}: {note}"), file=sys.stderr)
-    reports = [
-        Report(system, *measure(system, options), options.confidence_level)
-        for system in systems
-    ]
+    reports = [Report(system, options) for system in systems]
+    is_single = len(reports) == 1
     if options.json:
         objects = [each.numbers(path) for each in reports]
-        print(as_json(objects[0] if len(objects) == 1 else objects))
-    elif len(reports) == 1:
-        print(as_text(reports[0].printed(options)))
+        print(as_json(objects[0] if is_single else objects))
     else:
-        print(as_text(_printed(reports)))
+        print(as_text(reports[0].printed() if is_single else _printed(reports)))
     # The numbers are printed before the figure, which may fail.
     sys.stdout.flush()
-    if path is not None:
-        axes = _figure_of(_curves(systems), options)
-        if axes is not None:
-            save_figure(axes, path, dpi=150)
-            if not options.json:
-                print(f"\nfigure: {printable(str(path))}")
+    figure = None if path is None else _figure_of(_curves(systems), options)
+    if figure is not None:
+        figure.savefig(path, dpi=150, bbox_inches="tight")
+        if not options.json:
+            print(f"\nfigure: {printable(str(path))}")
     if options.html is not None:
         # Many curves are not readable on a phone; the page has a table of the parts.
         answers = {system.title: system.answers for system in systems}
-        svg = _as_svg(_figure_of(answers, options))
-        names = [system.name for system in systems]
-        title = names[0] if len(names) == 1 else f"{len(names)} systems"
+        figure = _figure_of(answers, options)
+        svg = None if figure is None else svg_of(figure, dpi=150, bbox_inches="tight")
+        title = systems[0].name if is_single else f"{len(systems)} systems"
         blocks = _page_blocks(reports, svg, options)
         page = as_page(f"Accuracy and calibration: {title}", blocks)
         options.html.write_text(page, "utf-8")
         if not options.json:
             print(f"page: {printable(str(options.html))}")
-
-
-def _as_svg(axes: list[Any] | None) -> str | None:
-    """Return a figure as the text of an SVG file."""
-    if axes is None:
-        return None
-    text = io.StringIO()
-    save_figure(axes, text, dpi=150, format="svg")
-    return text.getvalue()
 
 
 def _check_options(options: Namespace) -> None:
@@ -164,9 +151,8 @@ def _check_used(systems: list[System], options: Namespace) -> None:
 
 def _figure_path(options: Namespace) -> Path | None:
     """Return the path of the figure, or None for no figure."""
-    if options.no_figure or (options.output is None and options.json):
-        return None
-    if options.output is not None:
+    # --no-figure excludes --output, and with --json only --output draws.
+    if options.output or options.no_figure or options.json:
         return options.output
     if len(options.file) > 1:
         return Path("reliability.png")
@@ -181,18 +167,22 @@ def _curves(systems: list[System]) -> dict[str, Answers]:
     return {system.name: system.answers for system in systems}
 
 
-def _figure_of(parts: dict[str, Answers], options: Namespace) -> list[Any] | None:
-    """Return the axes with one curve per part that has probabilities.
+def _figure_of(parts: dict[str, Answers], options: Namespace) -> Any:
+    """Return the figure with one curve per part that has probabilities.
 
     If there are many parts, the largest are drawn. Return None if no part has
     probabilities.
     """
+    from matplotlib.figure import Figure as Canvas
+
     curves = {name: with_probabilities(part) for name, part in parts.items()}
     known = {name: part for name, part in curves.items() if part is not None}
     if not known:
         return None
     largest = sorted(known, key=lambda name: -known[name].y.size)[:_MOST_CURVES]
-    axes = new_axes()
+    # The figure needs neither a screen nor pyplot's state.
+    figure = Canvas(figsize=PANEL, layout="constrained")
+    axes = only_axes(figure)
     # The largest parts are drawn in their own order.
     for name in (name for name in known if name in largest):
         part = known[name]
@@ -202,13 +192,13 @@ def _figure_of(parts: dict[str, Answers], options: Namespace) -> list[Any] | Non
                 part.y.astype(int),
                 part.q,
                 groups=part.dependent if part.has_two_groups else None,
-                bin_size="auto" if options.bin_size is None else options.bin_size,
+                bin_size=options.bin_size or "auto",
                 confidence_level=options.confidence_level,
                 name=printable(name),
-                ax=axes[0],
+                ax=axes,
             )
-    axes[0].set_ylabel("Share that came true")
-    for panel in axes[0].child_axes:
+    axes.set_ylabel("Share that came true")
+    for panel in axes.child_axes:
         panel.set_ylabel("Answers")
     if len(known) > _MOST_CURVES:
         what = "systems" if options.by is None else f"values of {options.by!r}"
@@ -217,7 +207,7 @@ def _figure_of(parts: dict[str, Answers], options: Namespace) -> list[Any] | Non
             f"{len(known)} {what}.",
             file=sys.stderr,
         )
-    return axes
+    return figure
 
 
 class Part:
@@ -225,7 +215,7 @@ class Part:
 
     def __init__(self, found: dict[str, Any], confidence_level: float):
         self.found = found
-        self.confidence_level = confidence_level
+        self.alpha = 1 - confidence_level
         self.level = percent(confidence_level)
         self.n: int = found["n"]
         self.n_samples: int = found["n_samples"]
@@ -233,17 +223,9 @@ class Part:
         self.accuracy: dict[str, float] = found["accuracy"]
         self.overall: dict[str, Any] = found["overall"]
         self.error: dict[str, Any] | None = found["calibration_error"]
-
-    @property
-    def pvalue(self) -> float | None:
-        """The p-value of perfect calibration; None if there are too few answers."""
-        return None if self.error is None else self.error["p_value"]
-
-    @property
-    def is_rejected(self) -> bool:
-        """Whether a test rejects perfect calibration."""
-        p = self.pvalue
-        return p is not None and p < 1 - self.confidence_level
+        # None if there are too few answers.
+        self.pvalue: float | None = self.error["p_value"] if self.error else None
+        self.is_rejected = self.pvalue is not None and self.pvalue < self.alpha
 
     def opening(self) -> str:
         """Return the numbers in one line, and the direction in the next line."""
@@ -314,6 +296,12 @@ class Part:
         bins, levels = (self.found["brier"][name] for name in ("adaptive", "isotonic"))
         # The residual inside bins can have either sign.
         sign = "-" if bins["residual"] < 0 else "+"
+        few, n = [], error["n_effective_groups"]
+        if n is not None and n < LEAST_GROUPS:
+            few = [
+                f"  only {n:.1f} effective groups: the interval contains the true "
+                f"error less often than {self.level}"
+            ]
         lines = [
             f"  debiased    {error['estimate']:.4f}  {self.level} "
             f"{error_ends(error, 4)}, bins of {error['bin_size']}; corrected for "
@@ -323,7 +311,7 @@ class Part:
             f"  mean |.|    {self.found['ece']:.4f}  ECE, mean distance in {N_REGIONS} "
             "equal-width bins; biased upwards",
             f"perfect calibration: {', '.join(self.test())}",
-            *self._few_groups(),
+            *few,
             "",
             f"Brier score {bins['score']:.4f}",
             f"  = {bins['calibration']:.4f} calibration + {bins['refinement']:.4f} "
@@ -340,16 +328,6 @@ class Part:
                 f"{name:<13}{n:>9}{mean:>8}{frequency:>8}  {interval:<18}{verdict}"
             )
         return [Heading("calibration error, root mean square"), *map(Line, lines)]
-
-    def _few_groups(self) -> list[str]:
-        """Return a warning if groups are too few or too unequal for the interval."""
-        n = self.error["n_effective_groups"] if self.error is not None else None
-        if n is None or n >= LEAST_GROUPS:
-            return []
-        return [
-            f"  only {n:.1f} effective groups: the interval contains the true error "
-            f"less often than {self.level}"
-        ]
 
     def regions(self, interval: str) -> list[list[str]]:
         """Return header and rows of probabilities and frequencies by region."""
@@ -439,10 +417,9 @@ class Part:
     def steps(self) -> list[str]:
         """Return what to do now, with one or two sentences per item."""
         steps = [self._how_many_more(), self._how_to_quote()]
-        if self.pvalue is None:
-            return steps
-        if self.is_rejected or self.overall["verdict"] != "fits":
-            return [self._how_to_recalibrate(), *steps]
+        is_tested = self.pvalue is not None
+        if self.is_rejected or (is_tested and self.overall["verdict"] != "fits"):
+            steps.insert(0, self._how_to_recalibrate())
         return steps
 
     def _how_to_recalibrate(self) -> str:
@@ -509,16 +486,12 @@ def error_ends(error: dict[str, Any], digits: int = 3) -> str:
 
 
 class Report:
-    """The report on a system, from its numbers and those of its parts by name."""
+    """The report on a system and on each of its parts by name."""
 
-    def __init__(
-        self,
-        system: System,
-        whole: dict[str, Any],
-        by: dict[str, dict[str, Any]],
-        level: float,
-    ):
-        self.system = system
+    def __init__(self, system: System, options: Namespace):
+        self.system, self.options = system, options
+        whole, by = measure(system, options)
+        level = options.confidence_level
         self.whole = Part(whole, level)
         self.parts = {value: Part(part, level) for value, part in by.items()}
 
@@ -527,9 +500,7 @@ class Report:
         system, evaluation = self.system, self.system.evaluation
         found = {
             "file": system.file,
-            "format": evaluation.format,
-            "model": evaluation.model,
-            "task": evaluation.task,
+            **self._named(),
             "n_skipped": system.n_skipped,
             "unanswered": system.unanswered,
             "unanswered_rule": system.rule,
@@ -546,7 +517,7 @@ class Report:
         found["figure"] = None if figure is None else str(figure)
         return found
 
-    def printed(self, options: Namespace) -> Iterator[Block]:
+    def printed(self) -> Iterator[Block]:
         """Yield the report for the terminal."""
         system, whole = self.system, self.whole
         if system.is_table and system.n_skipped:
@@ -560,7 +531,7 @@ class Report:
                 if np.isfinite(system.answers.q).any()
                 else "If a column contains probabilities, name it with --y-proba."
             )
-        if not system.is_table or options.unanswered is not None:
+        if not system.is_table or self.options.unanswered is not None:
             yield from self._about()
         if "judged" in whole.found:
             method = whole.found["judged"]["method"]
@@ -579,9 +550,8 @@ class Report:
 
     def _named(self) -> dict[str, str | None]:
         """Return what the files say about themselves."""
-        evaluation = self.system.evaluation
-        named = {"format": evaluation.format, "model": evaluation.model}
-        return named | {"task": evaluation.task}
+        names = ("format", "model", "task")
+        return {name: getattr(self.system.evaluation, name) for name in names}
 
     def _about(self) -> Iterator[Block]:
         """Yield what was read, and the scoring of unanswered samples."""
@@ -653,27 +623,23 @@ class Report:
 
     def by(self, start: str = "") -> list[Block]:
         """Return the table of the parts, whose names begin with `start`."""
-        rows = []
-        for value, part in self.parts.items():
-            p = part.found["p_value_adjusted"]
-            last = "" if p is None else p_text(p, ".2g")
-            rows.append([f"{start}{value}", *part.cells(), last])
-        header = [str(self.system.by_name), *self.whole.header(), "adjusted"]
-        found = [part.found["p_value_adjusted"] for part in self.parts.values()]
-        tested = [p for p in found if p is not None]
-        # The p-values are adjusted, so each is compared with alpha.
-        alpha = 1 - self.whole.confidence_level
-        if not tested:
-            return [_without_errors(header, rows)]
-        verdict = (
-            f"Perfect calibration is rejected for {sum(p < alpha for p in tested)} of "
-            f"{len(tested)}, with p-values adjusted by Holm's rule."
-        )
-        return [
-            _without_errors(header, rows),
-            Terminal([Line(verdict)]),
-            Page([Paragraph(verdict)]),
+        adjusted = [part.found["p_value_adjusted"] for part in self.parts.values()]
+        tested = [p for p in adjusted if p is not None]
+        rows = [
+            [f"{start}{value}", *part.cells(), "" if p is None else p_text(p, ".2g")]
+            for (value, part), p in zip(self.parts.items(), adjusted, strict=True)
         ]
+        header = [str(self.system.by_name), *self.whole.header(), "adjusted"]
+        table = _without_errors(header, rows)
+        if not tested:
+            return [table]
+        # The p-values are adjusted, so each is compared with alpha.
+        n_rejected = sum(p < self.whole.alpha for p in tested)
+        verdict = (
+            f"Perfect calibration is rejected for {n_rejected} of {len(tested)}, with "
+            "p-values adjusted by Holm's rule."
+        )
+        return [table, Line(verdict), Page([Paragraph(verdict)])]
 
     def summary(self) -> Iterator[Block]:
         """Yield the first part of the page: the main numbers and the advice."""
@@ -701,10 +667,11 @@ class Report:
 
     def settings(self) -> list[list[str]]:
         """Return the rows of the settings that the files determine."""
-        system = self.system
-        rows = [["file", file] for file in system.files]
-        rows += [[name, value] for name, value in self._named().items() if value]
-        return rows + [["note", note] for note in system.evaluation.notes]
+        return [
+            *(["file", file] for file in self.system.files),
+            *([name, value] for name, value in self._named().items() if value),
+            *(["note", note] for note in self.system.evaluation.notes),
+        ]
 
 
 def _without_errors(header: list[str], rows: list[list[str]]) -> Table:
@@ -734,24 +701,19 @@ def _page_blocks(
     reports: list[Report], svg: str | None, options: Namespace
 ) -> Iterator[Block]:
     """Yield the page of one or several systems."""
-    is_single = len(reports) == 1
-    if not is_single:
+    figure = [] if svg is None else _figure_blocks(svg, reports)
+    if len(reports) == 1:
+        yield from (*reports[0].summary(), *figure, *reports[0].tables())
+    else:
         yield Table(*_of_systems(reports))
-    for each in reports:
-        if not is_single:
+        for each in reports:
             yield Heading(each.system.name, is_name=True)
-        yield from each.summary()
-        if svg is not None and is_single:
-            yield from _figure_blocks(svg, reports)
-        yield from each.tables()
-    # The figure has a curve for each system and therefore follows all of them.
-    if svg is not None and not is_single:
-        yield from _figure_blocks(svg, reports)
+            yield from (*each.summary(), *each.tables())
+        # The figure has a curve for each system and therefore follows all of them.
+        yield from figure
     rows = [row for each in reports for row in each.settings()]
-    for name in _SETTINGS:
-        value = getattr(options, name)
-        if value is not None:
-            rows.append([as_option(name), str(value)])
+    given = {name: getattr(options, name) for name in _SETTINGS}
+    rows += [[as_option(n), str(v)] for n, v in given.items() if v is not None]
     yield from (Heading("settings"), Table(["what", "value"], rows))
     versions = [f"skcalib {__version__}", f"Python {platform.python_version()}"]
     versions += [f"{package} {version(package)}" for package in _PACKAGES]

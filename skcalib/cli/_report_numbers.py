@@ -20,7 +20,7 @@ from ..rates._accuracy import grouped_frequency_interval
 from ..significance._system_comparison import holm
 from ._blocks import estimate_of
 from ._runs import Answers, System
-from ._shared import CommandError, one_group
+from ._shared import CommandError, command_error, one_group
 
 N_REGIONS = 10
 # With at most this number of different probabilities, each one has its own region.
@@ -70,9 +70,7 @@ def _measure_part(
     try:
         return _measure(part.compact(), stated, options)
     except ValueError as error:
-        problem = getattr(error, "problem", error)
-        option = "--groups " if getattr(error, "name", None) == "groups" else ""
-        raise CommandError(f"{where}: {option}{problem}") from None
+        raise command_error(error, where) from None
 
 
 def stated_values(q: np.ndarray) -> np.ndarray | None:
@@ -108,9 +106,7 @@ def _region(
         accuracy = accuracy_interval(part.y, confidence_level=level)
         left, right = accuracy.low, accuracy.high
     elif codes is None or np.bincount(codes).max() == 1:
-        left, right = (
-            float(end) for end in frequency_interval(came, part.y.size, level)
-        )
+        left, right = map(float, frequency_interval(came, part.y.size, level))
     else:
         left, right = grouped_frequency_interval(part.y, part.q, codes, level)
     verdict = "fits"
@@ -119,8 +115,8 @@ def _region(
     elif said < left:
         verdict = "too low"
     return {
-        "from": round(low, 10),
-        "to": round(high, 10),
+        "from": round(float(low), 10),
+        "to": round(float(high), 10),
         "n": part.y.size,
         "mean_probability": said,
         "frequency": came,
@@ -143,13 +139,7 @@ def _regions(
         region = np.searchsorted(stated, part.q)
     used = np.unique(region)
     return [
-        _region(
-            part[region == k],
-            float(low[k]),
-            float(high[k]),
-            level,
-            is_all=used.size == 1,
-        )
+        _region(part[region == k], low[k], high[k], level, is_all=used.size == 1)
         for k in used
     ]
 
@@ -195,30 +185,30 @@ def _calibration(
     error = interval.to_dict()
     if np.isnan(interval.pvalue):  # too few answers; JSON has no NaN
         error["pvalue"] = error["p_value"] = None
-    ece = calibration_error(
-        y, q, n_bins=N_REGIONS, strategy="uniform", norm="l1", hard_labels=True
-    )
-    bins = score_decomposition(y, q, bin_size=size)
-    levels = score_decomposition(y, q, method="isotonic")
     return {
         "overall": _region(part, 0.0, 1.0, level, is_all=True),
         "calibration_error": error,
         "plug_in": {"error": curve.error(), "bin_size": curve.bin_size},
-        "ece": ece,
-        "brier": {"adaptive": bins.to_dict(), "isotonic": levels.to_dict()},
+        "ece": calibration_error(
+            y, q, n_bins=N_REGIONS, strategy="uniform", norm="l1", hard_labels=True
+        ),
+        "brier": {
+            "adaptive": score_decomposition(y, q, bin_size=size).to_dict(),
+            "isotonic": score_decomposition(y, q, method="isotonic").to_dict(),
+        },
         "regions": _regions(part, stated, level),
     }
 
 
 def _adjust_pvalues(parts: dict[str, dict[str, Any]]) -> None:
     """Add the p-value of each part, adjusted over all parts by Holm's method."""
-    tested, pvalues = [], []
+    tested = []
     for part in parts.values():
         # "p_value_adjusted" is the old name.
         part["pvalue_adjusted"] = part["p_value_adjusted"] = None
         error = part["calibration_error"]
         if error is not None and error["pvalue"] is not None:
             tested.append(part)
-            pvalues.append(error["pvalue"])
-    for part, pvalue in zip(tested, holm(np.array(pvalues)), strict=True):
-        part["pvalue_adjusted"] = part["p_value_adjusted"] = float(pvalue)
+    pvalues = np.array([part["calibration_error"]["pvalue"] for part in tested])
+    for part, pvalue in zip(tested, holm(pvalues).tolist(), strict=True):
+        part["pvalue_adjusted"] = part["p_value_adjusted"] = pvalue

@@ -14,6 +14,7 @@ from ..counts import choose_documents
 from ..counts._choose_documents import DocumentChoice
 from ..evaluation._columns import text_of
 from ..evaluation._tables import Table
+from ._blocks import as_cell, write_rows
 from ._corpus import (
     DRAWN,
     ID,
@@ -29,7 +30,6 @@ from ._corpus import (
     read_columns,
     readers_of,
 )
-from ._csv import as_cell, write_rows
 from ._shared import CommandError, command_errors
 
 # Column that annotators fill in.

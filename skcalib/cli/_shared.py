@@ -1,18 +1,16 @@
-"""Functions shared by the commands: exit statuses, errors, text and figures.
+"""Functions shared by the commands: exit statuses, errors and checks of files.
 
 The errors of the package name options of the command line here.
 """
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TextIO
 
 from .._errors import Marked
 
@@ -24,11 +22,6 @@ INTERRUPTED = 130
 _FIGURES = (".png", ".svg", ".pdf")
 # Above this level, the quantiles of the intervals are infinite.
 _HIGHEST_LEVEL = 1 - 1e-9
-
-# Width and height in inches of a reliability plot with its histogram.
-_PANEL = (5.2, 6.2)
-# Inches around a legend beside the axes.
-_GAP = 0.25
 
 # Suffixes of the files of harnesses, which are read together with others beside them.
 _OF_HARNESSES = (".json", ".jsonl", ".eval", ".parquet")
@@ -186,7 +179,7 @@ def check_files(
         if path.is_dir():
             raise CommandError(f"{option} must be a file. {str(path)!r} is a folder.")
         if not path.parent.is_dir():
-            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
+            raise FileNotFoundError(2, "No such file or directory", str(path))
         if path.exists() and not path.is_file():  # such as /dev/null
             continue
         for other, what in taken:
@@ -220,43 +213,3 @@ def _is_beside(path: Path, other: Path) -> bool:
         and folder.is_dir()
         and path.parent.samefile(folder)
     )
-
-
-def print_table(rows: list[tuple[str, ...]]) -> None:
-    """Print rows of cells in columns."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = zip(row, widths, strict=True)
-        print("  ".join(cell.ljust(width) for cell, width in cells).rstrip())
-
-
-def new_axes(n: int = 1) -> list[Any]:
-    """Return the axes of `n` reliability plots side by side in a new figure.
-
-    The figure needs neither a screen nor pyplot's state.
-    """
-    from matplotlib.figure import Figure
-
-    width, height = _PANEL
-    figure = Figure(figsize=(width * n, height), layout="constrained")
-    axes = list(figure.subplots(1, n, squeeze=False)[0])
-    if n == 1:
-        # Square axes in the middle of a wider figure would push the legend out.
-        axes[0].set_anchor("W")
-    return axes
-
-
-def save_figure(
-    axes: list[Any], path: Path | TextIO, dpi: int, format: str | None = None
-) -> None:
-    """Write the figure of some axes; a single one is widened for its legend."""
-    figure = axes[0].figure
-    legend = axes[0].get_legend()
-    if len(axes) == 1 and legend is not None:
-        box = legend.get_window_extent()
-        if box.x1 > axes[0].get_window_extent().x1:  # it is beside the axes
-            width, height = box.width / figure.dpi, box.height / figure.dpi
-            figure.set_size_inches(
-                _PANEL[0] + width + _GAP, max(_PANEL[1], height + _GAP)
-            )
-    figure.savefig(path, dpi=dpi, format=format, bbox_inches="tight")

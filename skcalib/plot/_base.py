@@ -43,10 +43,14 @@ def take_axes(ax: Any, size: tuple[float, float]) -> Any:
         return ax
     import matplotlib.pyplot as plt
 
-    figure, ax = plt.subplots(figsize=size, layout="constrained")
-    # A figure with one axes may be widened for a legend. Square axes in the middle of a
-    # wider place would push the legend out of the figure.
-    setattr(figure, _SIZE, size)
+    return only_axes(plt.figure(figsize=size, layout="constrained"))
+
+
+def only_axes(figure: Any) -> Any:
+    """Return the axes of a new figure, which `draw_legend` may widen."""
+    ax = figure.subplots()
+    setattr(figure, _SIZE, tuple(figure.get_size_inches()))
+    # Square axes in the middle of a wider place would push the legend out.
     ax.set_anchor("W")
     return ax
 

@@ -611,7 +611,7 @@ def test_a_figure_that_cannot_be_written_loses_no_numbers(run, monkeypatch, file
             def no_space(*args, **kwargs):
                 raise OSError(28, "No space left on device")
 
-            monkeypatch.setattr("skcalib.cli._report.save_figure", no_space)
+            monkeypatch.setattr("matplotlib.figure.Figure.savefig", no_space)
             code, out, err = run("report", file, *options)
             assert code == 2
             assert "No space left on device" in err
