@@ -44,12 +44,11 @@ _SMALLEST = 1e-6
 
 def measure(inputs: Inputs, options: Namespace) -> dict[str, Any]:
     """Return all numbers of a comparison of scores."""
-    whole, metric = inputs.aligned, "score"
-    aligned, taken = whole, _of_samples(options)
-    if taken is not None:
-        aligned, metric = _taking_samples(aligned, taken, options)
-    elif np.isin(aligned.score, (0, 1)).all() or aligned.is_repeated:
-        metric = "accuracy" if _is_right_or_wrong(aligned) else "score"
+    aligned = whole = inputs.aligned
+    metric = "accuracy" if _is_right_or_wrong(whole) else "score"
+    for name in _OF_SAMPLES:
+        if getattr(options, name) is not None:  # they exclude each other
+            aligned, metric = _taking_samples(whole, name, options)
     groups, by = (
         None if name is None else column_of(aligned, name, option)
         for name, option in ((options.groups, "--groups"), (inputs.by_name, "--by"))
@@ -109,22 +108,17 @@ def numbers_of(
 ) -> dict[str, Any]:
     """Return the numbers of all systems and pairs."""
     letters = result.letters(1 - result.confidence_level)
+    columns = np.column_stack([result.score, result.low, result.high])
     systems = [
         {
             "name": name,
-            "files": files.get(name, []),
+            "files": files[name],
             "score": score,
             "low": low,
             "high": high,
             "letters": letters[name],
         }
-        for name, score, low, high in zip(
-            result.names,
-            result.score.tolist(),
-            result.low.tolist(),
-            result.high.tolist(),
-            strict=True,
-        )
+        for name, (score, low, high) in zip(result.names, columns.tolist(), strict=True)
     ]
     pairs = _pairs(result)
     if options.margin is not None:
@@ -173,12 +167,6 @@ def _add_margin(
 
 # Options that use several samples of a question, and the names of their scores.
 _OF_SAMPLES = {"pass_at": "pass@{k}", "pass_all": "pass^{k}", "best_of": "best of {k}"}
-
-
-def _of_samples(options: Namespace) -> str | None:
-    """Return the option that uses several samples, or None."""
-    given = (name for name in _OF_SAMPLES if getattr(options, name) is not None)
-    return next(given, None)
 
 
 def _taking_samples(
@@ -297,11 +285,9 @@ def _power(result: ScoreComparison, options: Namespace) -> list[dict[str, Any]]:
         gain = float(smallest[k]) if np.isfinite(smallest[k]) else None
         each: dict[str, Any] = {"a": a, "b": b, "detectable_gain": gain}
         if options.power is not True:
-            needed = _of_gain(result.questions_needed, options.power, "power")
+            n = _of_gain(result.questions_needed, options.power, "power")[k]
             each["gain"] = options.power
-            each["questions_needed"] = (
-                int(needed[k]) if np.isfinite(needed[k]) else None
-            )
+            each["questions_needed"] = int(n) if np.isfinite(n) else None
         found.append(each)
     return found
 

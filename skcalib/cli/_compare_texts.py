@@ -153,20 +153,12 @@ def _notes_of(metric: str, result: ScoreComparison) -> list[str]:
     """Return which systems score so low that another file was probably meant."""
     score = zip(result.names, result.score.tolist(), strict=True)
     if metric == "f1":
-        return [
-            f"{name} has no right entity. Does it use the entity types of the gold "
-            "tags?"
-            for name, value in score
-            if value == 0
-        ]
+        why = "has no right entity. Does it use the entity types of the gold tags?"
+        return [f"{name} {why}" for name, value in score if value == 0]
     if metric != "bleu":
         return []
-    return [
-        f"{name} has a BLEU of {value:.2f}. Are its lines in the order of the "
-        "reference?"
-        for name, value in score
-        if value < 1
-    ]
+    why = "Are its lines in the order of the reference?"
+    return [f"{name} has a BLEU of {v:.2f}. {why}" for name, v in score if v < 1]
 
 
 def _labels_of(
@@ -250,12 +242,9 @@ def _lines(path: Path) -> list[str]:
         text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError:
         raise CommandError(f"{path} must be a text in UTF-8.") from None
-    lines = text.split("\n")
-    if lines and not lines[-1]:
-        lines.pop()
-    if not lines:
+    if not text:
         raise CommandError(f"{path} must have at least one line. It is empty.")
-    return [line.removesuffix("\r") for line in lines]
+    return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
 
 
 def _span_counts(names: list[str], options: Namespace) -> dict[str, np.ndarray]:
