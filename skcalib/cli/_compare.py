@@ -126,6 +126,8 @@ def _check_options(options: Namespace) -> None:
             "--fail-if inferior needs --margin D, the largest loss that is "
             "considered irrelevant."
         )
+    if options.adjust == "none":
+        options.adjust = None
     exclude(options, ("json", "csv"), ("pass_at", "pass_all"))
     exclude(options, ("pass_at", "best_of"), ("pass_all", "best_of"))
     if options.csv and options.html is None:
@@ -548,16 +550,16 @@ class Comparison:
         )
 
     def _how_to_quote(self, pair: dict[str, Any]) -> str:
-        found, adjusted, groups = self.found, "", ""
+        found, p = self.found, p_text(pair["pvalue_adjusted"], ".2g", before="p = ")
         if found["adjust"] is not None and len(self.pairs) > 1:
-            adjusted = f", adjusted for {len(self.pairs)} pairs"
+            p += f", adjusted for {len(self.pairs)} pairs"
+        groups = ""
         if found["n_groups"] is not None:
             groups = f" in {found['n_groups']} groups"
-        p = p_text(pair["pvalue_adjusted"], ".2g", before="p = ")
         return (
             f"Quote: {pair['b']} - {pair['a']}, {found['metric']} "
             f"{pair['gain']:{self.signed}} ({self.level} interval "
-            f"{ends(pair, self.signed)}, two-sided {p}{adjusted}; {pair['method']}), "
+            f"{ends(pair, self.signed)}, two-sided {p}; {pair['method']}), "
             f"{found['n']:,} {self.unit}{groups}."
         )
 

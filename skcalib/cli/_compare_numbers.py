@@ -66,7 +66,7 @@ def measure(inputs: Inputs, options: Namespace) -> dict[str, Any]:
 
     try:
         # The whole is compared first: its errors are about options, not about a part.
-        result = compare(np.ones(len(aligned), bool), groups, adjustment(options))
+        result = compare(np.ones(len(aligned), bool), groups, options.adjust)
     except ValueError as error:
         problem = getattr(error, "problem", error)
         if getattr(error, "name", None) == "groups":
@@ -78,9 +78,9 @@ def measure(inputs: Inputs, options: Namespace) -> dict[str, Any]:
         "n": len(aligned),
         "n_samples": aligned.n_samples.sum(axis=0).tolist(),
         **numbers_of(result, inputs.files, options),
+        "only_in": aligned.only_in,
+        "notes": [*aligned.notes, *inputs.notes],
     }
-    found["only_in"] = aligned.only_in
-    found["notes"] = [*aligned.notes, *inputs.notes]
     if metric.startswith("pass"):
         _use_pass_intervals(found["systems"], whole, groups, options)
     if options.labels:
@@ -96,11 +96,6 @@ def measure(inputs: Inputs, options: Namespace) -> dict[str, Any]:
             _calibration(aligned, k, groups, options.confidence_level) for k in others
         ]
     return found
-
-
-def adjustment(options: Namespace) -> str | None:
-    """Return the correction of the p-values, or None."""
-    return None if options.adjust == "none" else options.adjust
 
 
 def numbers_of(

@@ -23,7 +23,7 @@ from ..significance import (
     ter,
     ter_statistics,
 )
-from ._compare_numbers import adjustment, numbers_of, power_and_parts
+from ._compare_numbers import numbers_of, power_and_parts
 from ._shared import CommandError, as_option
 
 # Value of --groups and --by that means the document of each sentence.
@@ -111,7 +111,7 @@ def measure_texts(metric: str, options: Namespace) -> dict[str, Any]:
             largest=largest,
         )
 
-    result = compare(np.ones(n, dtype=bool), groups, adjustment(options))
+    result = compare(np.ones(n, dtype=bool), groups, options.adjust)
     files = {name: [str(path)] for name, path in zip(names, options.file, strict=True)}
     return {
         "metric": title,
@@ -168,7 +168,16 @@ def _labels_of(
     if given is None:
         return None
     if metric == "f1" and given == DOCUMENT:
-        return np.array(_documents(options.reference or options.file[0], option))
+        origin = options.reference or options.file[0]
+        *_, documents = read_conll_columns(
+            origin, label=-1, delimiter=None, return_documents=True
+        )
+        if len(set(documents)) < 2:
+            raise CommandError(
+                f"{option} {DOCUMENT} needs at least two documents, each of which "
+                f"begins with a line -DOCSTART-. Got one in {origin}."
+            )
+        return np.array([str(document) for document in documents])
     path = Path(given)
     if not path.is_file():
         document = f", or {DOCUMENT!r}" if metric == "f1" else ""
@@ -188,18 +197,6 @@ def _labels_of(
             f"{labels.index('') + 1} of {path} is empty."
         )
     return np.array(labels)
-
-
-def _documents(path: Path, option: str) -> list[str]:
-    *_, documents = read_conll_columns(
-        path, label=-1, delimiter=None, return_documents=True
-    )
-    if len(set(documents)) < 2:
-        raise CommandError(
-            f"{option} {DOCUMENT} needs at least two documents, each of which begins "
-            f"with a line -DOCSTART-. Got one in {path}."
-        )
-    return [str(document) for document in documents]
 
 
 def _names(paths: list[Path]) -> list[str]:
@@ -306,9 +303,7 @@ def _check_same(path: Path, found: Any, origin: Path, expected: Any, what: str) 
     if found == expected:
         return
     _check_lengths(path, found, origin, expected)
-    different = [
-        k for k, (a, b) in enumerate(zip(found, expected, strict=True)) if a != b
-    ]
+    different = [k for k in range(len(found)) if found[k] != expected[k]]
     k = different[0]
     i = next(i for i in range(len(found[k])) if found[k][i] != expected[k][i])
     remedy = " --mismatch keep ignores it." if what == "tokens" else ""

@@ -213,11 +213,12 @@ def readers_of(
 
 def given_columns(table: Table, options: Namespace, *names: str) -> dict[str, Any]:
     """Return the columns that options name, which the table must have."""
-    given = {name: getattr(options, name) for name in names}
+    options_of = ((name, getattr(options, name)) for name in names)
+    given = {name: column for name, column in options_of if column is not None}
     with command_errors(table.path):
         for name, column in given.items():
-            table.check([] if column is None else [column], name)
-    return {name: column for name, column in given.items() if column is not None}
+            table.check([column], name)
+    return given
 
 
 def _one_column(

@@ -137,8 +137,8 @@ def check_percent(options: Namespace) -> None:
 def _check_options(options: Namespace) -> None:
     check_level(options.confidence_level)
     check_dates(options)
-    exclude(options, ("proba", "expected"), ("design", "inclusion"))
-    exclude(options, ("percent", "expected"))
+    pairs = ("proba", "expected"), ("design", "inclusion"), ("percent", "expected")
+    exclude(options, *pairs)
     if options.mean or not options.trend:
         why = "applies to --trend of counts. Periods without documents have no mean."
         reject(options, ["empty_periods"], why)

@@ -399,12 +399,15 @@ def _system(run: list[_File], options: Namespace) -> System:
     for option, column in (("--by", by_name), ("--groups", options.groups)):
         if column is not None and column not in codes:
             codes[column] = factorised(column_of(scored, column, option, f"{file}: "))
+    is_repeated = scored.n_questions < len(scored)
+    if scored.format == TABLE:  # a table without a column of questions has numbers
+        is_repeated = bool(scored.repeat.any())
     by, by_names = codes[by_name]
     groups, group_names = codes[options.groups]
     answers = Answers(
         y=scored.score,
         q=scored.proba,
-        question=factorised(scored.question)[0] if _is_repeated(scored) else None,
+        question=factorised(scored.question)[0] if is_repeated else None,
         groups=groups,
         by=by,
         group_names=group_names,
@@ -511,12 +514,6 @@ def _joined(run: Sequence[_File]) -> Evaluation:
         notes=tuple(notes),
     )
     return every._identified(tuple(fingerprints))
-
-
-def _is_repeated(evaluation: Evaluation) -> bool:
-    if evaluation.format == TABLE:
-        return bool(evaluation.repeat.any())
-    return evaluation.n_questions < len(evaluation)
 
 
 def _compact(codes: np.ndarray) -> np.ndarray:

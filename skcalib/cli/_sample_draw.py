@@ -133,21 +133,19 @@ def _shown(
     if options.columns is not None:
         with command_errors(table.path):
             table.check(options.columns)
-        shown = [id_name, *(name for name in options.columns if name != id_name)]
-        if LABEL in shown:
+        shown = options.columns
+        if LABEL in (id_name, *shown):
             raise CommandError(
                 f"{table.path}: --columns must not contain {LABEL!r}, the column that "
                 "annotators fill in."
             )
     else:
         roles = ("proba", "expected", "label", "inclusion")
-        secret: set[str | None] = set(table.usual(*roles))
-        secret |= {options.sd} | ({model[0]} if model else set())
-        kept = {id_name, options.size, options.strata, options.date}
+        secret = {*table.usual(*roles), options.sd, *(model or ())[:1]}
+        # Annotators see a column that an option names for another purpose.
+        kept = {options.size, options.strata, options.date}
         shown = [name for name in table.names if name not in secret or name in kept]
-        if id_name in shown:
-            shown.remove(id_name)
-        shown.insert(0, id_name)
+    shown = [id_name, *(name for name in shown if name != id_name)]
     return shown, [name for name in table.names if name not in shown]
 
 
