@@ -91,6 +91,7 @@ def run_compare(options: Namespace) -> int:
         print(words.csv(), end="")
     else:
         print(as_text(words.blocks(), width=79, break_on_hyphens=False))
+    # The output is complete even if a figure cannot be drawn.
     sys.stdout.flush()
     if options.output is not None:
         figure_of(found).savefig(options.output, dpi=150, bbox_inches="tight")
@@ -107,6 +108,7 @@ def _reasons(words: Comparison, failed: list[str], condition: str | None) -> lis
     """Return why the condition is met or cannot be met."""
     if failed:
         return [", ".join(failed)]
+    # With too few questions a loss is never found, which is no evidence of none.
     if condition == "worse" and "judged" not in words.found:
         return [f"not met. {sentence}" for sentence in words.too_few()]
     return []
@@ -130,6 +132,7 @@ def _check_options(options: Namespace) -> None:
         options.adjust = None
     exclude(options, ("json", "csv"), ("pass_at", "pass_all"))
     exclude(options, ("pass_at", "best_of"), ("pass_all", "best_of"))
+    # The CSV has no column for these results, but a page shows them.
     if options.csv and options.html is None:
         exclude(options, ("csv", "by"), ("csv", "power"))
     if len({path.resolve() for path in options.file}) < len(options.file):
@@ -152,9 +155,7 @@ def figure_of(found: dict[str, Any]) -> Any:
     axes = Figure(figsize=(6.4, height), layout="constrained").subplots()
     display = SystemScoresDisplay(
         names=[printable(each["name"]) for each in systems],
-        score=[each["score"] for each in systems],
-        low=[each["low"] for each in systems],
-        high=[each["high"] for each in systems],
+        **{key: [each[key] for each in systems] for key in ("score", "low", "high")},
         not_separated=[list(map(printable, g)) for g in found["not_separated"]],
         metric=found["metric"],
         confidence_level=found["confidence_level"],
@@ -285,6 +286,7 @@ class Comparison:
         if self.is_lower_better:
             better, worse = worse, better
             words = "is better (lower)", "worse (higher)"
+        # "questions" without its last letter is the singular.
         unit = self.unit[:-1] if better == 1 else self.unit
         sentences = [
             f"{self.verdict(pair)}: gain {pair['gain']:{self.signed}} ({self.level} "

@@ -192,6 +192,7 @@ def _taking_samples(
             all_of = name == "pass_all"
             columns.append(question_pass_at_k(right, number, k, all_of=all_of))
     score = np.column_stack(columns)
+    # The estimate of a question is one number, which is tested as one sample.
     single = np.ones(score.shape, dtype=np.int64)
     part = replace(aligned, score=score, n_samples=single, samples=list(score.T))
     return part, _OF_SAMPLES[name].format(k=k)
@@ -257,7 +258,8 @@ def _parts(
             raise CommandError(one_group(f"--by {name}, value {value}", inner[0]))
         result = compare(inside, inner, None)
         score = result.score.tolist()
-        # The pairs with the baseline are the first ones.
+        # The pairs with the baseline come first. Only they are listed, since `score`
+        # ends the loop.
         for pair, other in zip(_pairs(result), score[1:], strict=False):
             del pair["pvalue_adjusted"], pair["method"]
             names = {"a": pair.pop("a"), "b": pair.pop("b")}
@@ -357,6 +359,7 @@ def _calibration(
         "a": aligned.names[0],
         "b": aligned.names[k],
         "calibration_error": {
+            # The function subtracts its second system, which is the baseline here.
             "a": error.error_b,
             "b": error.error_a,
             "difference": error.difference,

@@ -253,6 +253,7 @@ def _span_counts(names: list[str], options: Namespace) -> dict[str, np.ndarray]:
     systems = {}
     for name, path, (words, predicted) in zip(names, options.file, read, strict=True):
         if not has_reference:
+            # Each file has its own copy of the right tags, which must be the same.
             _, own = _columns(path, -2)
             _check_same(path, own, origin, gold, "tags in the last column but one")
         _check_lengths(path, words, origin, gold)
@@ -274,6 +275,7 @@ def _span_counts(names: list[str], options: Namespace) -> dict[str, np.ndarray]:
 
 def _columns(path: Path, label: int) -> tuple[list[list[str]], list[list[str]]]:
     try:
+        # Tags are counted from the right, since files differ in the columns before.
         words, tags = read_conll_columns(path, label=label, delimiter=None)
     except ValueError as error:
         if label == -2:

@@ -147,6 +147,7 @@ def _roles(table: Table, options: Namespace) -> tuple[dict[str, str], bool]:
         roles["inclusion"] = _one_column(
             table, options.inclusion, "--inclusion COL", known
         )
+    # Other files are joined by id. Without them, an id only names a row in messages.
     if options.labels is not None or options.design is not None:
         roles["id"] = find_id(table, options.id)
     elif options.id is not None:
@@ -263,6 +264,7 @@ def find_model(
 
 def check_unique(path: Path, ids: np.ndarray, lines: np.ndarray, name: str) -> None:
     """Raise if two rows have one id."""
+    # A set is faster than the search for the first repeated id, which is rarely needed.
     n_repeated = len(ids) - len(set(ids.tolist()))
     if not n_repeated:
         return
@@ -322,6 +324,7 @@ def _join_files(corpus: Corpus, options: Namespace) -> None:
         beside = design_path(options.labels)
         if options.design is None:
             drawn[rows] = True
+            # A forgotten design would make all inclusion probabilities equal.
             if corpus.inclusion is None and beside.exists():
                 corpus.notes.append(
                     f"{beside} is beside the labels and is not used. If these "
@@ -342,6 +345,7 @@ def _read_labels(corpus: Corpus, options: Namespace) -> tuple[np.ndarray, np.nda
     table = open_documents(path)
     given = options.id if options.id is not None else corpus.id_name
     if given is not None and given not in table.names:
+        # 'skcalib sample' writes a name such as "=id" after an apostrophe.
         written = as_cell(given)
         given = written if written in table.names else options.id
     id_name = find_id(table, given)
@@ -481,6 +485,7 @@ def find_periods(
     def line_of(k: int) -> str:
         return f"line {lines[int((codes == k).argmax())]}"
 
+    # Each different text is read once: a corpus has many documents of one day.
     days = []
     for k, text in enumerate(texts):
         try:

@@ -57,6 +57,7 @@ def measure(corpus: Corpus, options: Namespace) -> dict[str, Any]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         found |= (_counted if labelled.any() else _uncorrected)(corpus, options)
+    # The trend of each group repeats the warnings of the count.
     known = {**SHOWN, **_shown(corpus)}
     said = dict.fromkeys(
         _in_lines(in_options(each.message.args[0], known), corpus)  # type: ignore[union-attr]
@@ -101,7 +102,7 @@ def _rows(table: dict[str, list[Any]], corpus: Corpus) -> list[dict[str, Any]]:
         for key, value in row.items():
             if key in names:
                 row[key] = names[key][value]
-            elif value != value:
+            elif value != value:  # NaN, which JSON does not have
                 row[key] = None
         rows.append(row)
     return rows

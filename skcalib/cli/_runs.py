@@ -299,6 +299,7 @@ def _files_of(path: Path) -> list[Path]:
     if not path.is_dir() or (path / "per_instance_stats.json").is_file():
         return [path]
     patterns = ("samples_*.jsonl", "*.eval", "details_*.parquet")
+    # A folder has also results and settings, which have no answers.
     found = sorted(file for pattern in patterns for file in path.glob(pattern))
     if not found:
         raise CommandError(
@@ -312,9 +313,8 @@ def _check_names(where: str, evaluation: Evaluation) -> None:
     """Raise if a row of a table has an empty cell instead of a name."""
     columns = {"question": evaluation.question} | evaluation.groups
     for column, names in columns.items():
-        empty = names == ""
-        if empty.any():
-            n = int(empty.sum())
+        n = int((names == "").sum())
+        if n:
             raise CommandError(
                 f"{where} has {n} row{'s' * (n > 1)} with an empty cell in column "
                 f"{column!r}. Fill in each name, or remove such rows."
@@ -346,6 +346,7 @@ def _runs(found: list[_File]) -> list[list[_File]]:
     runs: dict[Any, list[_File]] = {}
     for each in found:
         e = each.evaluation
+        # A harness writes the tasks of one run into one folder.
         key = (e.format, each.name, e.model, str(each.path.resolve().parent))
         runs.setdefault(key, []).append(each)
     separate: list[list[_File]] = []
@@ -367,6 +368,7 @@ def _names(runs: list[list[_File]]) -> list[str]:
         [run[0].path.resolve().parent.name for run in runs],
         [str(run[0].path) for run in runs],
     ]
+    # The first kind of name that differs between all systems is the shortest.
     for names in choices:
         if len(set(names)) == len(names):
             return names
@@ -400,7 +402,8 @@ def _system(run: list[_File], options: Namespace) -> System:
         if column is not None and column not in codes:
             codes[column] = factorised(column_of(scored, column, option, f"{file}: "))
     is_repeated = scored.n_questions < len(scored)
-    if scored.format == TABLE:  # a table without a column of questions has numbers
+    # A sample of a table stays a sample if the others of its question have no score.
+    if scored.format == TABLE:
         is_repeated = bool(scored.repeat.any())
     by, by_names = codes[by_name]
     groups, group_names = codes[options.groups]
