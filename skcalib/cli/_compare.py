@@ -35,7 +35,7 @@ from ._blocks import (
 from ._compare_numbers import measure
 from ._compare_texts import measure_texts, metric_of
 from ._options import reject
-from ._runs import TABLE, read_inputs
+from ._runs import read_inputs
 from ._shared import (
     DONE,
     CommandError,
@@ -78,7 +78,6 @@ def run_compare(options: Namespace) -> int:
         )
         reject(options, ["reference"], why)
         inputs = read_inputs(options)
-        _check_used(inputs.formats, options)
         found = measure(inputs, options)
     else:
         found = measure_texts(metric, options)
@@ -92,6 +91,7 @@ def run_compare(options: Namespace) -> int:
         print(words.csv(), end="")
     else:
         print(as_text(words.blocks(), width=79, break_on_hyphens=False))
+    # The output is complete even if a figure cannot be drawn.
     sys.stdout.flush()
     if options.output is not None:
         figure_of(found).savefig(options.output, dpi=150, bbox_inches="tight")
@@ -108,20 +108,31 @@ def _reasons(words: Comparison, failed: list[str], condition: str | None) -> lis
     """Return why the condition is met or cannot be met."""
     if failed:
         return [", ".join(failed)]
+    # With too few questions a loss is never found, which is no evidence of none.
     if condition == "worse" and "judged" not in words.found:
         return [f"not met. {sentence}" for sentence in words.too_few()]
     return []
 
 
 def _check_options(options: Namespace) -> None:
-    _check_numbers(options)
+    check_level(options.confidence_level)
+    for name in ("margin", "power"):
+        value = getattr(options, name)
+        if value is not None and not 0 < value < 100:
+            raise CommandError(
+                f"--{name} must be above 0 and below 100, for example 0.02. Got "
+                f"{value:g}."
+            )
     if options.fail_if == "inferior" and options.margin is None:
         raise CommandError(
             "--fail-if inferior needs --margin D, the largest loss that is "
             "considered irrelevant."
         )
+    if options.adjust == "none":
+        options.adjust = None
     exclude(options, ("json", "csv"), ("pass_at", "pass_all"))
     exclude(options, ("pass_at", "best_of"), ("pass_all", "best_of"))
+    # The CSV has no column for these results, but a page shows them.
     if options.csv and options.html is None:
         exclude(options, ("csv", "by"), ("csv", "power"))
     if len({path.resolve() for path in options.file}) < len(options.file):
@@ -135,31 +146,6 @@ def _check_options(options: Namespace) -> None:
     )
 
 
-# Options that choose columns or rows of a plain table.
-_OF_TABLES = ("question", "system_column", "systems", "gold", "pos_label")
-
-
-def _check_used(formats: list[str], options: Namespace) -> None:
-    """Raise an error if options for plain tables are given without a table."""
-    if TABLE not in formats:
-        why = (
-            "applies to plain tables. The files are read as files of "
-            f"{', '.join(formats)}."
-        )
-        reject(options, _OF_TABLES, why)
-
-
-def _check_numbers(options: Namespace) -> None:
-    check_level(options.confidence_level)
-    for name in ("margin", "power"):
-        value = getattr(options, name)
-        if value is not None and not 0 < value < 100:
-            raise CommandError(
-                f"--{name} must be above 0 and below 100, for example 0.02. Got "
-                f"{value:g}."
-            )
-
-
 def figure_of(found: dict[str, Any]) -> Any:
     """Return a figure of the scores of all systems."""
     from matplotlib.figure import Figure
@@ -169,9 +155,7 @@ def figure_of(found: dict[str, Any]) -> Any:
     axes = Figure(figsize=(6.4, height), layout="constrained").subplots()
     display = SystemScoresDisplay(
         names=[printable(each["name"]) for each in systems],
-        score=[each["score"] for each in systems],
-        low=[each["low"] for each in systems],
-        high=[each["high"] for each in systems],
+        **{key: [each[key] for each in systems] for key in ("score", "low", "high")},
         not_separated=[list(map(printable, g)) for g in found["not_separated"]],
         metric=found["metric"],
         confidence_level=found["confidence_level"],
@@ -251,16 +235,15 @@ class Comparison:
 
     def headline(self) -> str:
         """Return what was compared, and on how many questions."""
-        found, groups, out = self.found, "", ""
-        if found["n_groups"] is not None:
-            groups = f" in {found['n_groups']} groups ({found['groups']})"
-        left = sum(found["only_in"].values())
-        if left:
-            out = f"; {left} answers to other {self.unit} left out"
-        return (
+        found = self.found
+        text = (
             f"{found['metric']} of {self.n_systems} systems on the same {found['n']} "
-            f"{self.unit}{groups}{out}"
+            f"{self.unit}"
         )
+        if found["n_groups"] is not None:
+            text += f" in {found['n_groups']} groups ({found['groups']})"
+        left = sum(found["only_in"].values())
+        return text + f"; {left} answers to other {self.unit} left out" * bool(left)
 
     def systems(self) -> Table:
         """Return the table of the systems; of more than two, the best is the first."""
@@ -303,6 +286,7 @@ class Comparison:
         if self.is_lower_better:
             better, worse = worse, better
             words = "is better (lower)", "worse (higher)"
+        # "questions" without its last letter is the singular.
         unit = self.unit[:-1] if better == 1 else self.unit
         sentences = [
             f"{self.verdict(pair)}: gain {pair['gain']:{self.signed}} ({self.level} "
@@ -322,17 +306,14 @@ class Comparison:
 
     def cards(self, pair: dict[str, Any]) -> Cards:
         """Return the scores of both systems, the gain and its p-value."""
+        scores = [
+            (each["name"], f"{each['score']:{self.digits}}", ends(each, self.digits))
+            for each in self.found["systems"]
+        ]
         gain = f"{pair['gain']:{self.signed}}"
         return Cards(
             [
-                *(
-                    (
-                        each["name"],
-                        f"{each['score']:{self.digits}}",
-                        ends(each, self.digits),
-                    )
-                    for each in self.found["systems"]
-                ),
+                *scores,
                 ("gain", gain, ends(pair, self.signed)),
                 ("p-value", pvalue(pair["pvalue"]), pair["method"]),
             ]
@@ -390,53 +371,49 @@ class Comparison:
 
     def too_few(self) -> list[str]:
         """Return a sentence if no p-value can be small enough for a decision."""
-        if self.found["smallest_pvalue"] <= self.alpha:
+        smallest = self.found["smallest_pvalue"]
+        if smallest <= self.alpha:
             return []
         unit, _ = self._independent()
         return [
             f"Too few {unit} differ to reject at {self.alpha:.3g}: the smallest "
-            f"p-value that this test can give is "
-            f"{pvalue(self.found['smallest_pvalue'])}. This is not evidence that there "
-            f"is no gain; more {unit} are needed."
+            f"p-value that this test can give is {pvalue(smallest)}. This is not "
+            f"evidence that there is no gain; more {unit} are needed."
         ]
 
     def warnings(self) -> list[str]:
         """Return warnings about the limits of the comparison."""
-        smallest, n_pairs = self.found["smallest_pvalue"], len(self.pairs)
-        warnings = self.too_few()
+        found, n_pairs = self.found, len(self.pairs)
+        least, is_holm = found["smallest_pvalue"], found["adjust"] == "holm"
         if (
-            not warnings
-            and self.found["n_groups"] is not None
-            and smallest * n_pairs > self.alpha
-            and self.found["adjust"] == "holm"
+            found["n_groups"] is not None
+            and is_holm
+            and least <= self.alpha < least * n_pairs
         ):
-            warnings.append(
-                f"With so few groups no p-value is below {pvalue(smallest)}. Some of "
-                f"the {n_pairs} pairs cannot be separated after Holm's correction."
-            )
-        return warnings
+            return [
+                f"With so few groups no p-value is below {pvalue(least)}. Some of the "
+                f"{n_pairs} pairs cannot be separated after Holm's correction."
+            ]
+        return self.too_few()
 
     def failing(self, condition: str) -> list[str]:
         """Return the later systems that meet a condition of --fail-if."""
-        pairs, margin = self.pairs, self.pairs[0].get("margin", 0.0)
+        pairs, alpha = self.pairs, self.alpha
         sign = -1 if self.is_lower_better else 1
-
-        def is_shown(pair: dict[str, Any], sign: int) -> bool:
-            return bool(
-                pair["pvalue_adjusted"] <= self.alpha and sign * pair["gain"] > 0
-            )
-
         met: dict[str, Callable[[dict[str, Any]], bool]] = {
-            "worse": lambda pair: is_shown(pair, -sign),
-            "not-better": lambda pair: not is_shown(pair, sign),
-            "inferior": lambda pair: not pair.get("is_noninferior", True),
+            "worse": lambda p: p["pvalue_adjusted"] <= alpha and sign * p["gain"] < 0,
+            "not-better": lambda p: (
+                not (p["pvalue_adjusted"] <= alpha and sign * p["gain"] > 0)
+            ),
+            "inferior": lambda p: not p.get("is_noninferior", True),
         }
         if "judged" in self.found:  # the interval of the corrected gain decides
+            margin = pairs[0].get("margin", 0.0)
             pairs = self.found["judged"]
             met = {
-                "worse": lambda pair: pair["high"] < 0,
-                "not-better": lambda pair: pair["low"] <= 0,
-                "inferior": lambda pair: pair["low"] <= -margin,
+                "worse": lambda p: p["high"] < 0,
+                "not-better": lambda p: p["low"] <= 0,
+                "inferior": lambda p: p["low"] <= -margin,
             }
         baseline = self.found["baseline"]
         return [p["b"] for p in pairs if p["a"] == baseline and met[condition](p)]
@@ -527,11 +504,12 @@ class Comparison:
 
     def power_in_words(self, each: dict[str, Any]) -> str:
         """Return the detectable gain of a pair, and the questions that a gain needs."""
-        start = f"{each['b']} - {each['a']}: these {self.found['n']} {self.unit}"
-        text = f"{start} cannot detect any gain."
-        if each["detectable_gain"] is not None:
+        text = f"{each['b']} - {each['a']}: these {self.found['n']} {self.unit} "
+        if each["detectable_gain"] is None:
+            text += "cannot detect any gain."
+        else:
             gain = f"{each['detectable_gain']:{self.digits}}"
-            text = f"{start} detect a true gain of {gain} with {_POWER:.0%} power."
+            text += f"detect a true gain of {gain} with {_POWER:.0%} power."
         if each.get("questions_needed") is not None:
             text += (
                 f" A gain of {each['gain']:g} would need about "
@@ -560,10 +538,9 @@ class Comparison:
 
     def _independent(self) -> tuple[str, int]:
         """Return the name and the number of what is independent."""
-        n_groups = self.found["n_groups"]
-        return (
-            (self.unit, self.found["n"]) if n_groups is None else ("groups", n_groups)
-        )
+        if self.found["n_groups"] is None:
+            return self.unit, self.found["n"]
+        return "groups", self.found["n_groups"]
 
     def _not_separated(self, pair: dict[str, Any]) -> str:
         margin = " To show that systems differ by less than a margin, pass --margin."
@@ -575,16 +552,16 @@ class Comparison:
         )
 
     def _how_to_quote(self, pair: dict[str, Any]) -> str:
-        found, adjusted, groups = self.found, "", ""
+        found, p = self.found, p_text(pair["pvalue_adjusted"], ".2g", before="p = ")
         if found["adjust"] is not None and len(self.pairs) > 1:
-            adjusted = f", adjusted for {len(self.pairs)} pairs"
+            p += f", adjusted for {len(self.pairs)} pairs"
+        groups = ""
         if found["n_groups"] is not None:
             groups = f" in {found['n_groups']} groups"
-        p = p_text(pair["pvalue_adjusted"], ".2g", before="p = ")
         return (
             f"Quote: {pair['b']} - {pair['a']}, {found['metric']} "
             f"{pair['gain']:{self.signed}} ({self.level} interval "
-            f"{ends(pair, self.signed)}, two-sided {p}{adjusted}; {pair['method']}), "
+            f"{ends(pair, self.signed)}, two-sided {p}; {pair['method']}), "
             f"{found['n']:,} {self.unit}{groups}."
         )
 

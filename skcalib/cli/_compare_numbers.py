@@ -44,12 +44,11 @@ _SMALLEST = 1e-6
 
 def measure(inputs: Inputs, options: Namespace) -> dict[str, Any]:
     """Return all numbers of a comparison of scores."""
-    whole, metric = inputs.aligned, "score"
-    aligned, taken = whole, _of_samples(options)
-    if taken is not None:
-        aligned, metric = _taking_samples(aligned, taken, options)
-    elif np.isin(aligned.score, (0, 1)).all() or aligned.is_repeated:
-        metric = "accuracy" if _is_right_or_wrong(aligned) else "score"
+    aligned = whole = inputs.aligned
+    metric = "accuracy" if _is_right_or_wrong(whole) else "score"
+    for name in _OF_SAMPLES:
+        if getattr(options, name) is not None:  # they exclude each other
+            aligned, metric = _taking_samples(whole, name, options)
     groups, by = (
         None if name is None else column_of(aligned, name, option)
         for name, option in ((options.groups, "--groups"), (inputs.by_name, "--by"))
@@ -67,7 +66,7 @@ def measure(inputs: Inputs, options: Namespace) -> dict[str, Any]:
 
     try:
         # The whole is compared first: its errors are about options, not about a part.
-        result = compare(np.ones(len(aligned), bool), groups, adjustment(options))
+        result = compare(np.ones(len(aligned), bool), groups, options.adjust)
     except ValueError as error:
         problem = getattr(error, "problem", error)
         if getattr(error, "name", None) == "groups":
@@ -79,9 +78,9 @@ def measure(inputs: Inputs, options: Namespace) -> dict[str, Any]:
         "n": len(aligned),
         "n_samples": aligned.n_samples.sum(axis=0).tolist(),
         **numbers_of(result, inputs.files, options),
+        "only_in": aligned.only_in,
+        "notes": [*aligned.notes, *inputs.notes],
     }
-    found["only_in"] = aligned.only_in
-    found["notes"] = [*aligned.notes, *inputs.notes]
     if metric.startswith("pass"):
         _use_pass_intervals(found["systems"], whole, groups, options)
     if options.labels:
@@ -99,32 +98,22 @@ def measure(inputs: Inputs, options: Namespace) -> dict[str, Any]:
     return found
 
 
-def adjustment(options: Namespace) -> str | None:
-    """Return the correction of the p-values, or None."""
-    return None if options.adjust == "none" else options.adjust
-
-
 def numbers_of(
     result: ScoreComparison, files: dict[str, list[str]], options: Namespace
 ) -> dict[str, Any]:
     """Return the numbers of all systems and pairs."""
     letters = result.letters(1 - result.confidence_level)
+    columns = np.column_stack([result.score, result.low, result.high])
     systems = [
         {
             "name": name,
-            "files": files.get(name, []),
+            "files": files[name],
             "score": score,
             "low": low,
             "high": high,
             "letters": letters[name],
         }
-        for name, score, low, high in zip(
-            result.names,
-            result.score.tolist(),
-            result.low.tolist(),
-            result.high.tolist(),
-            strict=True,
-        )
+        for name, (score, low, high) in zip(result.names, columns.tolist(), strict=True)
     ]
     pairs = _pairs(result)
     if options.margin is not None:
@@ -175,12 +164,6 @@ def _add_margin(
 _OF_SAMPLES = {"pass_at": "pass@{k}", "pass_all": "pass^{k}", "best_of": "best of {k}"}
 
 
-def _of_samples(options: Namespace) -> str | None:
-    """Return the option that uses several samples, or None."""
-    given = (name for name in _OF_SAMPLES if getattr(options, name) is not None)
-    return next(given, None)
-
-
 def _taking_samples(
     aligned: AlignedEvaluations, name: str, options: Namespace
 ) -> tuple[AlignedEvaluations, str]:
@@ -209,6 +192,7 @@ def _taking_samples(
             all_of = name == "pass_all"
             columns.append(question_pass_at_k(right, number, k, all_of=all_of))
     score = np.column_stack(columns)
+    # The estimate of a question is one number, which is tested as one sample.
     single = np.ones(score.shape, dtype=np.int64)
     part = replace(aligned, score=score, n_samples=single, samples=list(score.T))
     return part, _OF_SAMPLES[name].format(k=k)
@@ -274,7 +258,8 @@ def _parts(
             raise CommandError(one_group(f"--by {name}, value {value}", inner[0]))
         result = compare(inside, inner, None)
         score = result.score.tolist()
-        # The pairs with the baseline are the first ones.
+        # The pairs with the baseline come first. Only they are listed, since `score`
+        # ends the loop.
         for pair, other in zip(_pairs(result), score[1:], strict=False):
             del pair["pvalue_adjusted"], pair["method"]
             names = {"a": pair.pop("a"), "b": pair.pop("b")}
@@ -297,11 +282,9 @@ def _power(result: ScoreComparison, options: Namespace) -> list[dict[str, Any]]:
         gain = float(smallest[k]) if np.isfinite(smallest[k]) else None
         each: dict[str, Any] = {"a": a, "b": b, "detectable_gain": gain}
         if options.power is not True:
-            needed = _of_gain(result.questions_needed, options.power, "power")
+            n = _of_gain(result.questions_needed, options.power, "power")[k]
             each["gain"] = options.power
-            each["questions_needed"] = (
-                int(needed[k]) if np.isfinite(needed[k]) else None
-            )
+            each["questions_needed"] = int(n) if np.isfinite(n) else None
         found.append(each)
     return found
 
@@ -376,6 +359,7 @@ def _calibration(
         "a": aligned.names[0],
         "b": aligned.names[k],
         "calibration_error": {
+            # The function subtracts its second system, which is the baseline here.
             "a": error.error_b,
             "b": error.error_a,
             "difference": error.difference,

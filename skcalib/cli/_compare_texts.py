@@ -23,7 +23,7 @@ from ..significance import (
     ter,
     ter_statistics,
 )
-from ._compare_numbers import adjustment, numbers_of, power_and_parts
+from ._compare_numbers import numbers_of, power_and_parts
 from ._shared import CommandError, as_option
 
 # Value of --groups and --by that means the document of each sentence.
@@ -111,7 +111,7 @@ def measure_texts(metric: str, options: Namespace) -> dict[str, Any]:
             largest=largest,
         )
 
-    result = compare(np.ones(n, dtype=bool), groups, adjustment(options))
+    result = compare(np.ones(n, dtype=bool), groups, options.adjust)
     files = {name: [str(path)] for name, path in zip(names, options.file, strict=True)}
     return {
         "metric": title,
@@ -153,20 +153,12 @@ def _notes_of(metric: str, result: ScoreComparison) -> list[str]:
     """Return which systems score so low that another file was probably meant."""
     score = zip(result.names, result.score.tolist(), strict=True)
     if metric == "f1":
-        return [
-            f"{name} has no right entity. Does it use the entity types of the gold "
-            "tags?"
-            for name, value in score
-            if value == 0
-        ]
+        why = "has no right entity. Does it use the entity types of the gold tags?"
+        return [f"{name} {why}" for name, value in score if value == 0]
     if metric != "bleu":
         return []
-    return [
-        f"{name} has a BLEU of {value:.2f}. Are its lines in the order of the "
-        "reference?"
-        for name, value in score
-        if value < 1
-    ]
+    why = "Are its lines in the order of the reference?"
+    return [f"{name} has a BLEU of {v:.2f}. {why}" for name, v in score if v < 1]
 
 
 def _labels_of(
@@ -176,7 +168,16 @@ def _labels_of(
     if given is None:
         return None
     if metric == "f1" and given == DOCUMENT:
-        return np.array(_documents(options.reference or options.file[0], option))
+        origin = options.reference or options.file[0]
+        *_, documents = read_conll_columns(
+            origin, label=-1, delimiter=None, return_documents=True
+        )
+        if len(set(documents)) < 2:
+            raise CommandError(
+                f"{option} {DOCUMENT} needs at least two documents, each of which "
+                f"begins with a line -DOCSTART-. Got one in {origin}."
+            )
+        return np.array([str(document) for document in documents])
     path = Path(given)
     if not path.is_file():
         document = f", or {DOCUMENT!r}" if metric == "f1" else ""
@@ -196,18 +197,6 @@ def _labels_of(
             f"{labels.index('') + 1} of {path} is empty."
         )
     return np.array(labels)
-
-
-def _documents(path: Path, option: str) -> list[str]:
-    *_, documents = read_conll_columns(
-        path, label=-1, delimiter=None, return_documents=True
-    )
-    if len(set(documents)) < 2:
-        raise CommandError(
-            f"{option} {DOCUMENT} needs at least two documents, each of which begins "
-            f"with a line -DOCSTART-. Got one in {path}."
-        )
-    return [str(document) for document in documents]
 
 
 def _names(paths: list[Path]) -> list[str]:
@@ -250,12 +239,9 @@ def _lines(path: Path) -> list[str]:
         text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError:
         raise CommandError(f"{path} must be a text in UTF-8.") from None
-    lines = text.split("\n")
-    if lines and not lines[-1]:
-        lines.pop()
-    if not lines:
+    if not text:
         raise CommandError(f"{path} must have at least one line. It is empty.")
-    return [line.removesuffix("\r") for line in lines]
+    return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
 
 
 def _span_counts(names: list[str], options: Namespace) -> dict[str, np.ndarray]:
@@ -267,6 +253,7 @@ def _span_counts(names: list[str], options: Namespace) -> dict[str, np.ndarray]:
     systems = {}
     for name, path, (words, predicted) in zip(names, options.file, read, strict=True):
         if not has_reference:
+            # Each file has its own copy of the right tags, which must be the same.
             _, own = _columns(path, -2)
             _check_same(path, own, origin, gold, "tags in the last column but one")
         _check_lengths(path, words, origin, gold)
@@ -288,6 +275,7 @@ def _span_counts(names: list[str], options: Namespace) -> dict[str, np.ndarray]:
 
 def _columns(path: Path, label: int) -> tuple[list[list[str]], list[list[str]]]:
     try:
+        # Tags are counted from the right, since files differ in the columns before.
         words, tags = read_conll_columns(path, label=label, delimiter=None)
     except ValueError as error:
         if label == -2:
@@ -317,9 +305,7 @@ def _check_same(path: Path, found: Any, origin: Path, expected: Any, what: str) 
     if found == expected:
         return
     _check_lengths(path, found, origin, expected)
-    different = [
-        k for k, (a, b) in enumerate(zip(found, expected, strict=True)) if a != b
-    ]
+    different = [k for k in range(len(found)) if found[k] != expected[k]]
     k = different[0]
     i = next(i for i in range(len(found[k])) if found[k][i] != expected[k][i])
     remedy = " --mismatch keep ignores it." if what == "tokens" else ""

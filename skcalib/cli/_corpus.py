@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime
 import re
 from argparse import Namespace
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from .._periods import MOST_PERIODS, label_of, number_of, parse_date
+from .._periods import TooManyPeriods, parse_date, place_in_calendar
 from ..evaluation._columns import Fractions, Names, Numbers
 from ..evaluation._files import open_source
 from ..evaluation._tables import Table, open_table
@@ -41,28 +41,12 @@ _GRAIN = {"year": 1, "quarter": 2, "month": 3, "week": 4, "day": 4}
 
 
 @dataclass
-class Periods:
-    """Period of each document as a number that grows by 1, and the names of periods.
-
-    Periods without documents are counted in `number` and have a name in `labels`.
-    """
-
-    number: np.ndarray
-    labels: list[str]
-    freq: str
-
-    @property
-    def n_empty(self) -> int:
-        """The number of periods without a document."""
-        return len(self.labels) - np.unique(self.number).size
-
-
-@dataclass
 class Corpus:
     """Documents of a file as arrays with one entry per row.
 
-    `label` is NaN for a document without a label. `strata`, `groups` and `by` are codes
-    with their names, or None.
+    `label` is NaN for a document without a label. `strata`, `groups`, `by` and `period`
+    are codes with their names, or None. Periods are consecutive, so that some may have
+    a name and no document.
     """
 
     path: Path
@@ -82,7 +66,8 @@ class Corpus:
     by: np.ndarray | None = None
     by_names: list[str] = field(default_factory=list)
     size: np.ndarray | None = None
-    periods: Periods | None = None
+    period: np.ndarray | None = None
+    period_names: list[str] = field(default_factory=list)
     n_drawn: int | None = None
     n_unlabelled: int = 0
     notes: list[str] = field(default_factory=list)
@@ -116,7 +101,7 @@ def read_corpus(options: Namespace) -> Corpus:
         inclusion=columns.get("inclusion"),
         size=columns.get("size"),
     )
-    if corpus.inclusion is not None:
+    if "inclusion" in columns:
         corpus.inclusion_source = f"column {roles['inclusion']!r}"
     if "strata" in columns:
         corpus.strata, corpus.strata_names = coded(columns["strata"])
@@ -125,14 +110,10 @@ def read_corpus(options: Namespace) -> Corpus:
     if "by" in columns:
         corpus.by, corpus.by_names = coded(columns["by"])
     if "date" in columns:
-        corpus.periods = find_periods(columns["date"], line, options)
+        dates = columns["date"]
+        corpus.period, corpus.period_names = find_periods(dates, line, options)
     if options.labels is not None or options.design is not None:
         _join_files(corpus, options)
-    _note_large_labels(corpus)
-    return corpus
-
-
-def _note_large_labels(corpus: Corpus) -> None:
     largest = corpus.label[~np.isnan(corpus.label)].max(initial=0)
     if corpus.is_proba and largest > 1:
         corpus.notes.append(
@@ -141,6 +122,7 @@ def _note_large_labels(corpus: Corpus) -> None:
             "or percentages, name the one that counts as 1 with --pos-label. If they "
             "count events, use the model's expected counts (--expected)."
         )
+    return corpus
 
 
 def _roles(table: Table, options: Namespace) -> tuple[dict[str, str], bool]:
@@ -165,6 +147,7 @@ def _roles(table: Table, options: Namespace) -> tuple[dict[str, str], bool]:
         roles["inclusion"] = _one_column(
             table, options.inclusion, "--inclusion COL", known
         )
+    # Other files are joined by id. Without them, an id only names a row in messages.
     if options.labels is not None or options.design is not None:
         roles["id"] = find_id(table, options.id)
     elif options.id is not None:
@@ -219,7 +202,7 @@ def readers_of(
         name, is_proba = model
         readers[name] = Fractions(name, options.percent) if is_proba else Numbers(name)
     if label is not None:
-        readers[label] = _label_reader(label, options)
+        readers[label] = Numbers(label, words=True, pos_label=options.pos_label)
     for name in names:
         if not isinstance(readers.setdefault(name, Names(name)), Names):
             raise CommandError(
@@ -229,17 +212,14 @@ def readers_of(
     return readers
 
 
-def _label_reader(name: str, options: Namespace) -> Numbers:
-    return Numbers(name, words=True, pos_label=options.pos_label)
-
-
 def given_columns(table: Table, options: Namespace, *names: str) -> dict[str, Any]:
     """Return the columns that options name, which the table must have."""
-    given = {name: getattr(options, name) for name in names}
+    options_of = ((name, getattr(options, name)) for name in names)
+    given = {name: column for name, column in options_of if column is not None}
     with command_errors(table.path):
         for name, column in given.items():
-            table.check([] if column is None else [column], name)
-    return {name: column for name, column in given.items() if column is not None}
+            table.check([column], name)
+    return given
 
 
 def _one_column(
@@ -284,19 +264,19 @@ def find_model(
 
 def check_unique(path: Path, ids: np.ndarray, lines: np.ndarray, name: str) -> None:
     """Raise if two rows have one id."""
-    if len(set(ids.tolist())) == len(ids):
+    # A set is faster than the search for the first repeated id, which is rarely needed.
+    n_repeated = len(ids) - len(set(ids.tolist()))
+    if not n_repeated:
         return
     first: dict[str, int] = {}
-    repeated = []
     for each, line in zip(ids.tolist(), lines.tolist(), strict=True):
         if first.setdefault(each, line) != line:
-            repeated.append((each, first[each], line))
-    each, one, other = repeated[0]
-    raise CommandError(
-        f"{path}: each document must have one row. {len(repeated)} of {len(ids)} rows "
-        f"have the id of an earlier row: {name} {each!r} is in lines {one} and "
-        f"{other}. Keep one of them, or choose another column with --id."
-    )
+            raise CommandError(
+                f"{path}: each document must have one row. {n_repeated} of {len(ids)} "
+                f"rows have the id of an earlier row: {name} {each!r} is in lines "
+                f"{first[each]} and {line}. Keep one of them, or choose another column "
+                "with --id."
+            )
 
 
 def factorised(names: np.ndarray) -> tuple[np.ndarray, list[Any]]:
@@ -334,29 +314,24 @@ def _join_files(corpus: Corpus, options: Namespace) -> None:
     assert corpus.id_name is not None
     check_unique(options.file, corpus.ids, corpus.line, corpus.id_name)
     # A design says which documents were drawn; without it, the labelled ones were.
-    drawn = None
+    drawn = np.zeros(corpus.line.size, dtype=bool)
     if options.design is not None:
-        drawn = _read_design(corpus, options.design)
+        drawn = _read_design(corpus, options)
     if options.labels is not None:
         rows, labels = _read_labels(corpus, options)
         corpus.label[rows] = labels
         corpus.label_source = str(options.labels)
-        if drawn is None:
-            drawn = np.zeros(corpus.line.size, dtype=bool)
+        beside = design_path(options.labels)
+        if options.design is None:
             drawn[rows] = True
-            _note_forgotten_design(corpus, options)
-    assert drawn is not None
+            # A forgotten design would make all inclusion probabilities equal.
+            if corpus.inclusion is None and beside.exists():
+                corpus.notes.append(
+                    f"{beside} is beside the labels and is not used. If these "
+                    f"documents were drawn with this design, add --design {beside}."
+                )
     corpus.n_drawn = int(drawn.sum())
     _check_drawn(corpus, drawn, options)
-
-
-def _note_forgotten_design(corpus: Corpus, options: Namespace) -> None:
-    beside = design_path(options.labels)
-    if corpus.inclusion is None and beside.exists():
-        corpus.notes.append(
-            f"{beside} is beside the labels and is not used. If these documents were "
-            f"drawn with this design, add --design {beside}."
-        )
 
 
 def design_path(sample: Path) -> Path:
@@ -370,6 +345,7 @@ def _read_labels(corpus: Corpus, options: Namespace) -> tuple[np.ndarray, np.nda
     table = open_documents(path)
     given = options.id if options.id is not None else corpus.id_name
     if given is not None and given not in table.names:
+        # 'skcalib sample' writes a name such as "=id" after an apostrophe.
         written = as_cell(given)
         given = written if written in table.names else options.id
     id_name = find_id(table, given)
@@ -380,7 +356,7 @@ def _read_labels(corpus: Corpus, options: Namespace) -> tuple[np.ndarray, np.nda
             f"usual name. Columns are {', '.join(table.names)}."
         )
     _check_different(table, {"--id": id_name, "--label": label})
-    readers = {id_name: Names(id_name), label: _label_reader(label, options)}
+    readers = readers_of(table, None, [id_name], [], options, label)
     found, line = read_columns(table, readers, may_miss=[label])
     check_unique(path, found[id_name], line, id_name)
     rows = _rows_of(corpus, found[id_name].tolist())
@@ -417,9 +393,9 @@ def _rows_of(corpus: Corpus, names: list[str]) -> np.ndarray:
     return rows
 
 
-def _read_design(corpus: Corpus, path: Path) -> np.ndarray:
+def _read_design(corpus: Corpus, options: Namespace) -> np.ndarray:
     """Add inclusion probabilities and strata of a design; return the drawn rows."""
-    assert corpus.ids is not None
+    path = options.design
     table = open_documents(path)
     for name in (ID, PROBABILITY, DRAWN):
         if name not in table.names:
@@ -429,10 +405,8 @@ def _read_design(corpus: Corpus, path: Path) -> np.ndarray:
                 "Inclusion probabilities in a column of the corpus are named by "
                 "--inclusion."
             )
-    readers: dict[str, Any] = {ID: Names(ID)}
-    readers |= {name: Numbers(name) for name in (PROBABILITY, DRAWN)}
-    if STRATUM in table.names:
-        readers[STRATUM] = Names(STRATUM)
+    names = [name for name in (ID, STRATUM) if name in table.names]
+    readers = readers_of(table, None, names, [PROBABILITY, DRAWN], options)
     found, line = read_columns(table, readers)
     check_unique(path, found[ID], line, ID)
     rows = _rows_of(corpus, found[ID].tolist())
@@ -501,58 +475,56 @@ def _listed(names: Sequence[str], n: int) -> str:
     return ", ".join(names) + (", ..." if n > len(names) else "")
 
 
-def find_periods(dates: np.ndarray, lines: np.ndarray, options: Namespace) -> Periods:
-    """Return the calendar period of each date of the column --date."""
-    where, freq = str(options.file), options.freq
+def find_periods(
+    dates: np.ndarray, lines: np.ndarray, options: Namespace
+) -> tuple[np.ndarray, list[str]]:
+    """Return the period of each date of the column --date, and names of periods."""
+    freq = options.freq
     codes, texts = coded(dates)
 
-    def place(k: int) -> str:
-        line = lines[int((codes == k).argmax())]
-        return f"{where}: line {line}, column {options.date!r}"
+    def line_of(k: int) -> str:
+        return f"line {lines[int((codes == k).argmax())]}"
 
-    days = [
-        _parse(text, freq, options.date_format, lambda k=k: place(k))  # type: ignore[misc]
-        for k, text in enumerate(texts)
-    ]
-    numbers = np.array([number_of(day, freq) for day in days], dtype=np.int64)
-    first, last = int(numbers.min()), int(numbers.max())
-    if last - first >= MOST_PERIODS:
+    # Each different text is read once: a corpus has many documents of one day.
+    days = []
+    for k, text in enumerate(texts):
+        try:
+            days.append(_parse(text, freq, options.date_format))
+        except CommandError as error:
+            where = f"{options.file}: {line_of(k)}, column {options.date!r}"
+            raise CommandError(f"{where}: {error}") from None
+    try:
+        labels, number = place_in_calendar(days, freq)
+    except TooManyPeriods as error:
+        first, last = (f"{days[k]} ({line_of(k)})" for k in (error.first, error.last))
         raise CommandError(
-            f"{where}: dates from {days[int(numbers.argmin())]} (line "
-            f"{lines[int((codes == numbers.argmin()).argmax())]}) to "
-            f"{days[int(numbers.argmax())]} (line "
-            f"{lines[int((codes == numbers.argmax()).argmax())]}) are "
-            f"{last - first + 1:,} periods of a {freq}. Correct the dates, or choose "
-            "a longer --freq."
-        )
-    labels = [label_of(number, freq) for number in range(first, last + 1)]
-    return Periods((numbers - first)[codes], labels, freq)
+            f"{options.file}: dates from {first} to {last} are {error.n:,} periods of "
+            f"a {freq}. Correct the dates, or choose a longer --freq."
+        ) from None
+    return number[codes], labels
 
 
-def _parse(
-    text: str, freq: str, date_format: str | None, place: Callable[[], str]
-) -> datetime.date:
+def _parse(text: str, freq: str, date_format: str | None) -> datetime.date:
     """Return the day of a date; the first day of a month or year."""
     if date_format is not None:
         try:
             return datetime.datetime.strptime(text, date_format).date()
         except ValueError:
             raise CommandError(
-                f"{place()}: must have dates as {date_format!r}. Got {text!r:.60}."
+                f"must have dates as {date_format!r}. Got {text!r:.60}."
             ) from None
     found = parse_date(text.strip('"'))  # quoted in parquet files
     if found is None:
-        raise CommandError(f"{place()}: {_no_date(text)}")
+        raise CommandError(_no_date(text))
     parts, resolution = found
     if _GRAIN[resolution] < _GRAIN[freq]:
         raise CommandError(
-            f"{place()}: {text!r} does not say which {freq} it is. Choose a longer "
-            "--freq."
+            f"{text!r} does not say which {freq} it is. Choose a longer --freq."
         )
     try:
         return datetime.date(*parts)
     except ValueError as error:
-        raise CommandError(f"{place()}: {text!r} is not a date: {error}.") from None
+        raise CommandError(f"{text!r} is not a date: {error}.") from None
 
 
 def _no_date(text: str) -> str:

@@ -92,7 +92,7 @@ def run_count(options: Namespace) -> None:
         f"{name}: {printable(str(path))}" for name, path in written.items() if path
     ]
     if lines and not options.json:
-        print("\n" + "\n".join(lines))
+        print("", *lines, sep="\n")
 
 
 def _say_what_is_drawn(count: Count) -> None:
@@ -137,8 +137,8 @@ def check_percent(options: Namespace) -> None:
 def _check_options(options: Namespace) -> None:
     check_level(options.confidence_level)
     check_dates(options)
-    exclude(options, ("proba", "expected"), ("design", "inclusion"))
-    exclude(options, ("percent", "expected"))
+    pairs = ("proba", "expected"), ("design", "inclusion"), ("percent", "expected")
+    exclude(options, *pairs)
     if options.mean or not options.trend:
         why = "applies to --trend of counts. Periods without documents have no mean."
         reject(options, ["empty_periods"], why)
@@ -180,9 +180,9 @@ class Count:
             return ""
         if self.is_mean:
             return f"{value:.3f}"
-        high = self.found["high"]
-        scale = abs(high if high is not None else self.found["uncorrected"])
-        digits = 0 if scale >= 100 else 1
+        found = self.found
+        scale = found["uncorrected"] if found["high"] is None else found["high"]
+        digits = 0 if abs(scale) >= 100 else 1
         # Adding 0 removes the sign of a number that is rounded to -0.
         return f"{round(value, digits) + 0:,.{digits}f}"
 
@@ -384,19 +384,19 @@ class Count:
             return self._how_to_label()
         steps = []
         if self.n_empty and self.found["freq"] is not None:
-            date = f"--date {shlex.quote(self.found['date'])}"
+            n = str(max(100, self.n_labelled))
+            more = ["--date", self.found["date"], "--freq", self.found["freq"]]
             steps.append(
                 "For an interval in each period, draw within periods: "
-                f"{self._sample_command(max(100, self.n_labelled))} {date} --freq "
-                f"{self.found['freq']}"
+                f"{self._command('sample', '--n', n)} {shlex.join(more)}"
             )
-        if self.n_labelled == self.n_documents:
-            return [
-                *steps,
-                "All documents have a label. If nobody labelled some of them, leave "
-                "their cells empty: a 0 is a label.",
-            ]
-        return [*steps, *self._how_many_more(), self._how_to_quote()]
+        if self.n_labelled < self.n_documents:
+            return [*steps, *self._how_many_more(), self._how_to_quote()]
+        return [
+            *steps,
+            "All documents have a label. If nobody labelled some of them, leave their "
+            "cells empty: a 0 is a label.",
+        ]
 
     def _how_to_label(self) -> list[str]:
         """Return how to count with a sample that lies here, or how to draw one."""
@@ -406,26 +406,20 @@ class Count:
         if sample.exists() and design.exists():
             return [
                 f"{sample} and {design} are in this folder and are not used. Count "
-                f"with the labels: {self._command('count')} {self._model_option()} "
-                f"--labels {shlex.quote(str(sample))} --design "
-                f"{shlex.quote(str(design))}"
+                f"with the labels: {self._command('count')} "
+                f"{shlex.join(['--labels', str(sample), '--design', str(design)])}"
             ]
         return [
             "Draw documents to label at random: "
-            f"{self._sample_command(min(100, self.n_documents))}",
+            f"{self._command('sample', '--n', str(min(100, self.n_documents)))}",
             "If documents have labels already, name their column with --label, or "
             "their file with --labels.",
         ]
 
-    def _command(self, name: str) -> str:
-        return f"skcalib {name} {shlex.quote(self.found['file'])}"
-
-    def _model_option(self) -> str:
-        name = "proba" if self.is_proba else "expected"
-        return f"--{name} {shlex.quote(self.found['model']['column'])}"
-
-    def _sample_command(self, n: int) -> str:
-        return f"{self._command('sample')} --n {n} {self._model_option()}"
+    def _command(self, name: str, *words: str) -> str:
+        model = "--proba" if self.is_proba else "--expected"
+        column = self.found["model"]["column"]
+        return shlex.join(["skcalib", name, self.found["file"], *words, model, column])
 
     def _how_many_more(self) -> list[str]:
         n, n_all = self.n_labelled, self.n_documents

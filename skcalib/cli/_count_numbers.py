@@ -23,7 +23,6 @@ _ABOUT_EMPTY_ROWS = "rows of the table have no labelled document"
 def measure(corpus: Corpus, options: Namespace) -> dict[str, Any]:
     """Return the counts, the table, the trend and all warnings."""
     labelled = ~np.isnan(corpus.label)
-    said = _Warnings(corpus)
     found: dict[str, Any] = {
         "file": str(corpus.path),
         "labels": corpus.label_source,
@@ -40,41 +39,47 @@ def measure(corpus: Corpus, options: Namespace) -> dict[str, Any]:
         "estimand": "mean" if options.mean else "count",
         "confidence_level": options.confidence_level,
         "date": options.date,
-        "freq": None if corpus.periods is None else corpus.periods.freq,
-        "period_labels": None if corpus.periods is None else corpus.periods.labels,
+        "freq": options.freq,
+        "period_labels": corpus.period_names or None,
         "n_periods_without_documents": (
-            0 if corpus.periods is None else corpus.periods.n_empty
+            0
+            if corpus.period is None
+            else len(corpus.period_names) - np.unique(corpus.period).size
         ),
         "by": options.by,
     }
-    if labelled.any():
-        found |= _counted(corpus, options, said)
-    else:
-        if corpus.n_drawn is not None:
-            raise CommandError(
-                f"{corpus.label_source or options.design}: none of the "
-                f"{corpus.n_drawn} drawn documents has a label. Let annotators fill "
-                "in the labels, and name their file with --labels."
-            )
-        found |= _uncorrected(corpus, options)
-    found["warnings"] = said.sentences
+    if corpus.n_drawn is not None and not labelled.any():
+        raise CommandError(
+            f"{corpus.label_source or options.design}: none of the {corpus.n_drawn} "
+            "drawn documents has a label. Let annotators fill in the labels, and name "
+            "their file with --labels."
+        )
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found |= (_counted if labelled.any() else _uncorrected)(corpus, options)
+    # The trend of each group repeats the warnings of the count.
+    known = {**SHOWN, **_shown(corpus)}
+    said = dict.fromkeys(
+        _in_lines(in_options(each.message.args[0], known), corpus)  # type: ignore[union-attr]
+        for each in caught
+    )
+    found["warnings"] = [text for text in said if _ABOUT_EMPTY_ROWS not in text]
     found["notes"] = corpus.notes
     return found
 
 
-def _counted(corpus: Corpus, options: Namespace, said: _Warnings) -> dict[str, Any]:
-    periods = None if corpus.periods is None else corpus.periods.number
-    count = _caller(corpus, options, said)
+def _counted(corpus: Corpus, options: Namespace) -> dict[str, Any]:
+    count = _caller(corpus, options)
     result = count(
-        periods=periods, by=corpus.by, estimand="mean" if options.mean else "count"
+        periods=corpus.period,
+        by=corpus.by,
+        estimand="mean" if options.mean else "count",
     )
     found = result.to_dict()
     del found["estimand"]
     table = found.pop("table")
     found["table"] = None if table is None else _rows(table, corpus)
-    found["trend"] = None
-    if options.trend:
-        found["trend"] = _trends(corpus, options, count, said)
+    found["trend"] = _trends(corpus, options, count) if options.trend else None
     return found
 
 
@@ -90,43 +95,34 @@ def _uncorrected(corpus: Corpus, options: Namespace) -> dict[str, Any]:
 
 def _rows(table: dict[str, list[Any]], corpus: Corpus) -> list[dict[str, Any]]:
     """Return the rows of a table with names for codes, and None for NaN."""
-    names: dict[str, list[str]] = {"by": corpus.by_names}
-    if corpus.periods is not None:
-        names["period"] = corpus.periods.labels
+    names = {"by": corpus.by_names, "period": corpus.period_names}
     rows = []
     for cells in zip(*table.values(), strict=True):
         row = dict(zip(table, cells, strict=True))
         for key, value in row.items():
             if key in names:
                 row[key] = names[key][value]
-            elif value != value:
+            elif value != value:  # NaN, which JSON does not have
                 row[key] = None
         rows.append(row)
     return rows
 
 
 def _trends(
-    corpus: Corpus,
-    options: Namespace,
-    count: Callable[..., CorrectedCount],
-    said: _Warnings,
+    corpus: Corpus, options: Namespace, count: Callable[..., CorrectedCount]
 ) -> list[dict[str, Any]]:
     """Return the trend of the corpus and the trend of each value of --by."""
-    assert corpus.periods is not None
-    number = corpus.periods.number.astype(np.float64)
+    assert corpus.period is not None
+    number = corpus.period.astype(np.float64)
     # A slope needs two points in time.
     if (number == number[0]).all():
         raise CommandError(
             f"{corpus.path}: --trend needs documents in two periods or more. All are "
-            f"in {corpus.periods.labels[0]!r}; choose a shorter --freq."
+            f"in {corpus.period_names[0]!r}; choose a shorter --freq."
         )
     # Periods without documents do not have a mean.
     empty = "unobserved" if options.mean else options.empty_periods or "zero"
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        times = times_of_trend(number, None, empty)
-    for each in caught:
-        said.add(each.message)
+    times = times_of_trend(number, None, empty)
     parts: list[tuple[str | None, np.ndarray]] = [(None, np.ones(number.size))]
     if corpus.by is not None:
         codes = enumerate(corpus.by_names)
@@ -134,7 +130,7 @@ def _trends(
     trends = []
     for name, inside in parts:
         if options.mean:
-            weight = _weights_of_means(corpus.periods.number, inside)
+            weight = _weights_of_means(corpus.period, inside)
         else:
             weight = slope_weights(number, times) * inside
         # The mean of a part in one period has no slope.
@@ -159,34 +155,27 @@ def _weights_of_means(number: np.ndarray, inside: np.ndarray) -> np.ndarray:
     return slope_weights(number, times) * inside / np.maximum(n_documents, 1)[number]
 
 
-def _caller(
-    corpus: Corpus, options: Namespace, said: _Warnings
-) -> Callable[..., CorrectedCount]:
-    """Return corrected_count for the corpus, with warnings and errors in its words."""
+def _caller(corpus: Corpus, options: Namespace) -> Callable[..., CorrectedCount]:
+    """Return corrected_count for the corpus, with errors in its words."""
     strata = corpus.strata
     if strata is not None:  # by their names, which messages show
         strata = np.array(corpus.strata_names)[strata]
 
     def count(**more: Any) -> CorrectedCount:
         try:
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
-                result = corrected_count(
-                    corpus.label,
-                    corpus.expected,
-                    inclusion_probability=corpus.inclusion,
-                    strata=strata,
-                    groups=corpus.groups,
-                    size=corpus.size,
-                    confidence_level=options.confidence_level,
-                    **more,
-                )
+            return corrected_count(
+                corpus.label,
+                corpus.expected,
+                inclusion_probability=corpus.inclusion,
+                strata=strata,
+                groups=corpus.groups,
+                size=corpus.size,
+                confidence_level=options.confidence_level,
+                **more,
+            )
         except ValueError as error:
             found = command_error(error, str(corpus.path), shown=_shown(corpus))
             raise CommandError(_in_lines(str(found), corpus)) from None
-        for each in caught:
-            said.add(each.message)
-        return result
 
     return count
 
@@ -199,19 +188,3 @@ def _shown(corpus: Corpus) -> dict[str, str]:
 def _in_lines(message: str, corpus: Corpus) -> str:
     """Return a message with lines of the file in place of rows."""
     return re.sub(r"\b[Rr]ow (\d+)", lambda found: corpus.place(int(found[1])), message)
-
-
-class _Warnings:
-    """Distinct sentences of the warnings of several calls."""
-
-    def __init__(self, corpus: Corpus):
-        self.sentences: list[str] = []
-        self._corpus = corpus
-
-    def add(self, warning: Warning | str) -> None:
-        """Keep a warning, unless it is a duplicate or the text already states it."""
-        message = warning.args[0] if isinstance(warning, Warning) else warning
-        words = in_options(message, {**SHOWN, **_shown(self._corpus)})
-        sentence = _in_lines(words, self._corpus)
-        if _ABOUT_EMPTY_ROWS not in sentence and sentence not in self.sentences:
-            self.sentences.append(sentence)

@@ -27,8 +27,10 @@ from ..evaluation._align import AlignedEvaluations
 from ..evaluation._evaluation import rule_of
 from ..evaluation._table_answers import NAME as TABLE
 from ..evaluation._table_answers import SYSTEMS_NOTE
+from ._blocks import estimate_of
 from ._corpus import factorised
 from ._labels import judged_report, read_labels
+from ._options import reject
 from ._shared import CommandError, as_option, command_error, command_errors, in_options
 
 # Above this file size in bytes, progress is shown on a terminal.
@@ -41,8 +43,17 @@ _COLUMNS = {
     "question": "question",
     "system_column": "model",
 }
+# Options of `compare` that choose columns or rows of a plain table.
+_OF_TABLES = ("question", "system_column", "systems", "gold", "pos_label")
 # Options that a reader takes as they are.
 _CHOICES = ("format", "score", "filter", "split", "model", "pos_label")
+
+# Rules for samples without an answer that --unanswered chooses.
+_RULES = {
+    "wrong": "Samples without an answer count as wrong.",
+    "drop": "Samples without an answer are left out.",
+    "separate": "Samples without an answer are left out and counted separately.",
+}
 
 # What errors of a command propose in addition.
 _REPORT_SHOWN = {"_by": ", or report the accuracy of each word with --by"}
@@ -93,16 +104,9 @@ class Answers:
         # One sort for all parts: a mask per value is slow if there are many.
         order = np.argsort(self.by, kind="stable")
         ends = np.cumsum(np.bincount(self.by, minlength=len(self.by_names)))
-        parts = {
-            str(name): self[rows]
-            for name, rows in zip(
-                self.by_names, np.split(order, ends[:-1]), strict=True
-            )
-            if rows.size
-        }
-        if self.is_by_group:
-            parts = {name: replace(part, groups=None) for name, part in parts.items()}
-        return parts
+        every = replace(self, groups=None) if self.is_by_group else self
+        rows_of = zip(self.by_names, np.split(order, ends[:-1]), strict=True)
+        return {str(name): every[rows] for name, rows in rows_of if rows.size}
 
     @property
     def dependent(self) -> np.ndarray | None:
@@ -149,9 +153,8 @@ class Inputs:
 
     files: dict[str, list[str]]
     aligned: AlignedEvaluations
-    formats: list[str]
     by_name: str | None
-    notes: list[str] = field(default_factory=list)
+    notes: list[str]
 
 
 def read_systems(options: Namespace) -> list[System]:
@@ -200,6 +203,13 @@ def read_inputs(options: Namespace) -> Inputs:
         )
     except ValueError as error:
         raise command_error(error, options=options) from None
+    formats = dict.fromkeys(e.format for e in evaluations.values())
+    if TABLE not in formats:
+        why = (
+            "applies to plain tables. The files are read as files of "
+            f"{', '.join(formats)}."
+        )
+        reject(options, _OF_TABLES, why)
     notes = dict.fromkeys(note for each in found for note in each.evaluation.notes)
     by_name = options.by
     if by_name is None and any(len(run) > 1 for run in runs):
@@ -207,7 +217,6 @@ def read_inputs(options: Namespace) -> Inputs:
     return Inputs(
         files={name: [str(each.path) for each in run] for name, run in named.items()},
         aligned=aligned,
-        formats=list(dict.fromkeys(e.format for e in evaluations.values())),
         by_name=by_name,
         notes=list(map(in_options, notes)),
     )
@@ -290,6 +299,7 @@ def _files_of(path: Path) -> list[Path]:
     if not path.is_dir() or (path / "per_instance_stats.json").is_file():
         return [path]
     patterns = ("samples_*.jsonl", "*.eval", "details_*.parquet")
+    # A folder has also results and settings, which have no answers.
     found = sorted(file for pattern in patterns for file in path.glob(pattern))
     if not found:
         raise CommandError(
@@ -303,9 +313,8 @@ def _check_names(where: str, evaluation: Evaluation) -> None:
     """Raise if a row of a table has an empty cell instead of a name."""
     columns = {"question": evaluation.question} | evaluation.groups
     for column, names in columns.items():
-        empty = names == ""
-        if empty.any():
-            n = int(empty.sum())
+        n = int((names == "").sum())
+        if n:
             raise CommandError(
                 f"{where} has {n} row{'s' * (n > 1)} with an empty cell in column "
                 f"{column!r}. Fill in each name, or remove such rows."
@@ -317,19 +326,16 @@ def _check_one_reading(found: list[_File]) -> None:
 
     They may be several scores of one system per file.
     """
-    wide = [
-        each
-        for each in found
-        if any(note.startswith(SYSTEMS_NOTE) for note in each.evaluation.notes)
-    ]
     first: dict[str | None, Path] = {}
-    for each in wide:
+    for each in found:
+        if not any(note.startswith(SYSTEMS_NOTE) for note in each.evaluation.notes):
+            continue
         path = first.setdefault(each.name, each.path)
         if path != each.path:
-            names = [other.name for other in wide if other.path == path]
+            names = [repr(other.name) for other in found if other.path == path]
             raise CommandError(
                 f"{path} and {each.path} both have the columns of scores "
-                f"{', '.join(map(repr, names))}. If they are scores of one system per "
+                f"{', '.join(names)}. If they are scores of one system per "
                 "file, choose one with --score. If they are systems, pass one file "
                 "with the answers of all systems."
             )
@@ -340,6 +346,7 @@ def _runs(found: list[_File]) -> list[list[_File]]:
     runs: dict[Any, list[_File]] = {}
     for each in found:
         e = each.evaluation
+        # A harness writes the tasks of one run into one folder.
         key = (e.format, each.name, e.model, str(each.path.resolve().parent))
         runs.setdefault(key, []).append(each)
     separate: list[list[_File]] = []
@@ -361,6 +368,7 @@ def _names(runs: list[list[_File]]) -> list[str]:
         [run[0].path.resolve().parent.name for run in runs],
         [str(run[0].path) for run in runs],
     ]
+    # The first kind of name that differs between all systems is the shortest.
     for names in choices:
         if len(set(names)) == len(names):
             return names
@@ -393,12 +401,16 @@ def _system(run: list[_File], options: Namespace) -> System:
     for option, column in (("--by", by_name), ("--groups", options.groups)):
         if column is not None and column not in codes:
             codes[column] = factorised(column_of(scored, column, option, f"{file}: "))
+    is_repeated = scored.n_questions < len(scored)
+    # A sample of a table stays a sample if the others of its question have no score.
+    if scored.format == TABLE:
+        is_repeated = bool(scored.repeat.any())
     by, by_names = codes[by_name]
     groups, group_names = codes[options.groups]
     answers = Answers(
         y=scored.score,
         q=scored.proba,
-        question=factorised(scored.question)[0] if _is_repeated(scored) else None,
+        question=factorised(scored.question)[0] if is_repeated else None,
         groups=groups,
         by=by,
         group_names=group_names,
@@ -425,7 +437,7 @@ def _system(run: list[_File], options: Namespace) -> System:
         answers=answers,
         unanswered=counts,
         n_skipped=len(evaluation) - answers.y.size,
-        rule=_rule(evaluation.format, options.unanswered),
+        rule=_RULES.get(options.unanswered) or rule_of(evaluation.format),
         by_name=by_name,
         files=[str(path) for path in paths],
         if_wrong=_accuracy_if_wrong(evaluation, options),
@@ -445,16 +457,7 @@ def _accuracy_if_wrong(
         questions=factorised(every.question)[0],
         confidence_level=options.confidence_level,
     )
-    return {"estimate": found.estimate, "low": found.low, "high": found.high}
-
-
-def _rule(format: str, unanswered: str | None) -> str:
-    return {
-        None: rule_of(format),
-        "wrong": "Samples without an answer count as wrong.",
-        "drop": "Samples without an answer are left out.",
-        "separate": "Samples without an answer are left out and counted separately.",
-    }[unanswered]
+    return estimate_of(found)
 
 
 def _complete(answers: Answers, has_proba: bool, file: str) -> Answers:
@@ -514,12 +517,6 @@ def _joined(run: Sequence[_File]) -> Evaluation:
         notes=tuple(notes),
     )
     return every._identified(tuple(fingerprints))
-
-
-def _is_repeated(evaluation: Evaluation) -> bool:
-    if evaluation.format == TABLE:
-        return bool(evaluation.repeat.any())
-    return evaluation.n_questions < len(evaluation)
 
 
 def _compact(codes: np.ndarray) -> np.ndarray:

@@ -110,23 +110,21 @@ def _steps(drawn: Drawn, options: Namespace) -> list[str]:
                 "intervals."
             )
     what = "1 or 0 (yes or no)" if is_proba else "the count of the document"
-    steps += [
+    return [
+        *steps,
         f"Let annotators fill in the column {LABEL!r}: {what}. They must label every "
         "row, and must not see what the model says. If documents are skipped, the "
         "sample is no longer random.",
         "Keep both files, and do not change the model. Then count:",
     ]
-    return steps
 
 
 def _command(drawn: Drawn, output: Path, design: Path, options: Namespace) -> str:
     """Return the command that counts with the labels."""
     words = ["skcalib", "count", str(options.file), "--labels", str(output)]
     words += ["--design", str(design), "--id", drawn.id_name]
-    if drawn.model is not None:
-        words += ["--proba" if drawn.model[1] else "--expected", drawn.model[0]]
-    else:
-        words += ["--proba", "COL"]
+    column, is_proba = drawn.model or ("COL", True)
+    words += ["--proba" if is_proba else "--expected", column]
     words += ["--percent"] * bool(options.percent)
     for name in ("date", "freq", "date_format"):
         value = getattr(options, name)

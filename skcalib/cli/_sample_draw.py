@@ -62,7 +62,13 @@ def draw(options: Namespace) -> Drawn:
     model = find_model(table, options, given.values())
     if options.sd is not None and options.proba is None and options.expected is None:
         model = None
-    _check_has_doubt(table, model, options)
+    if model is None and not (options.sd or options.size or options.equal):
+        raise CommandError(
+            f"{table.path}: --proba, --expected, --sd or --size must name a column "
+            "that determines the probabilities, since no column has a usual name. "
+            "Pass --equal for equal probabilities. Columns are "
+            f"{', '.join(table.names)}."
+        )
     names = [id_name, *(given[role] for role in ("strata", "date") if role in given)]
     numbers = [given[role] for role in ("sd", "size") if role in given]
     readers = readers_of(table, model, names, numbers, options)
@@ -92,20 +98,6 @@ def draw(options: Namespace) -> Drawn:
     )
 
 
-def _check_has_doubt(
-    table: Table, model: tuple[str, bool] | None, options: Namespace
-) -> None:
-    if model is None and options.sd is None and options.size is None:
-        if options.equal:
-            return
-        raise CommandError(
-            f"{table.path}: --proba, --expected, --sd or --size must name a column "
-            "that determines the probabilities, since no column has a usual name. "
-            "Pass --equal for equal probabilities. Columns are "
-            f"{', '.join(table.names)}."
-        )
-
-
 def _spread(
     found: dict[str, np.ndarray],
     model: tuple[str, bool] | None,
@@ -131,8 +123,7 @@ def _strata(
         return coded(found[options.strata])
     if options.date is None:
         return None, []
-    periods = find_periods(found[options.date], line, options)
-    return periods.number, periods.labels
+    return find_periods(found[options.date], line, options)
 
 
 def _shown(
@@ -142,21 +133,19 @@ def _shown(
     if options.columns is not None:
         with command_errors(table.path):
             table.check(options.columns)
-        shown = [id_name, *(name for name in options.columns if name != id_name)]
-        if LABEL in shown:
+        shown = options.columns
+        if LABEL in (id_name, *shown):
             raise CommandError(
                 f"{table.path}: --columns must not contain {LABEL!r}, the column that "
                 "annotators fill in."
             )
     else:
         roles = ("proba", "expected", "label", "inclusion")
-        secret: set[str | None] = set(table.usual(*roles))
-        secret |= {options.sd} | ({model[0]} if model else set())
-        kept = {id_name, options.size, options.strata, options.date}
+        secret = {*table.usual(*roles), options.sd, *(model or ())[:1]}
+        # Annotators see a column that an option names for another purpose.
+        kept = {options.size, options.strata, options.date}
         shown = [name for name in table.names if name not in secret or name in kept]
-        if id_name in shown:
-            shown.remove(id_name)
-        shown.insert(0, id_name)
+    shown = [id_name, *(name for name in shown if name != id_name)]
     return shown, [name for name in table.names if name not in shown]
 
 
@@ -192,23 +181,19 @@ def check_ids(drawn: Drawn) -> None:
 def write_sample(drawn: Drawn, output: Path) -> None:
     """Write the drawn rows, each with an empty label."""
     mark = _DELIMITERS[output.suffix.lower()]
-    index, start, k = drawn.choice.index, 0, 0
+    index, start = drawn.choice.index, 0
     # Spreadsheet programs recognise UTF-8 by the byte order mark.
     with output.open("w", encoding="utf-8-sig", newline="") as file:
         write_rows(file, [[*drawn.shown, LABEL]], mark)
         for cells, lines in drawn.table.chunks(drawn.shown):
             rows = []
-            while k < len(index) and index[k] < start + len(lines):
-                row = [cells[name][index[k] - start] for name in drawn.shown]
-                row[0] = drawn.ids[index[k]]  # without the blanks around it
-                rows.append([*map(_as_text, row), ""])
-                k += 1
+            for k in index[(index >= start) & (index < start + len(lines))]:
+                row = [cells[name][k - start] for name in drawn.shown]
+                row[0] = drawn.ids[k]  # without the blanks around it
+                texts = (c if isinstance(c, str) else text_of(c) for c in row)
+                rows.append([*texts, ""])
             write_rows(file, rows, mark)
             start += len(lines)
-
-
-def _as_text(cell: Any) -> str:
-    return cell if isinstance(cell, str) else text_of(cell)
 
 
 def write_design(drawn: Drawn, design: Path) -> None:

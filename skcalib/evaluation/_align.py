@@ -320,15 +320,16 @@ def _duplicated(
     """Return the questions to leave out because their names are not unique."""
     counts = Counter(evaluation.question.tolist())
     more = [question for question, n in counts.items() if n > 1]
-    if not more or 2 * len(more) > len(counts):
+    if 2 * len(more) > len(counts):
         # The rows are samples; only rows with one number of a sample are duplicates.
         same = Counter(
             zip(evaluation.question.tolist(), evaluation.repeat.tolist(), strict=True)
         )
-        twice = [question for (question, _), n in same.items() if n > 1]
-        if not twice:
-            return set()
-        more = list(dict.fromkeys(twice))
+        more = list(
+            dict.fromkeys(question for (question, _), n in same.items() if n > 1)
+        )
+    if not more:
+        return set()
     what = f"{len(more)} of {len(counts)} questions of {name}"
     if duplicates == "error":
         raise ParameterError(
