@@ -18,9 +18,8 @@ from typing import Any
 import numpy as np
 
 from .._periods import MOST_PERIODS, label_of, number_of, parse_date
-from ..evaluation._columns import Fractions, Names, Numbers
 from ..evaluation._files import open_source
-from ..evaluation._tables import Table, open_table
+from ..evaluation._tables import Fractions, Names, Numbers, Table, open_table
 from ..evaluation._values import as_numbers
 from ._csv import as_cell
 from ._shared import CommandError, command_errors

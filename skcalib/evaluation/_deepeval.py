@@ -9,7 +9,6 @@ from ._files import Options, Source
 from ._values import (
     as_dict,
     as_list,
-    as_text,
     choose,
     file_error,
     text_or_none,
@@ -65,7 +64,7 @@ def _question(case: dict) -> str:
     """Return the name of a test case if it was given, otherwise its input."""
     name = case.get("name")
     is_given = isinstance(name, str) and not name.startswith("test_case_")
-    return name if is_given and name else as_text(case.get("input"))
+    return name if is_given and name else str(case.get("input"))
 
 
 def _as_row(case: dict, found: dict, place: int) -> Row:

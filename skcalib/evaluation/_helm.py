@@ -8,7 +8,7 @@ from typing import Any
 from .._errors import ParameterError
 from ._evaluation import Evaluation, Row
 from ._files import Options, Source, open_source, sibling
-from ._values import as_dict, as_list, as_text, choose, file_error, text_or_none
+from ._values import as_dict, as_list, choose, file_error, text_or_none
 
 NAME = "HELM"
 
@@ -53,7 +53,7 @@ def read(source: Source, options: Options) -> Evaluation:
     has_logprob = any(stats["means"].get("logprob") for stats, _ in kept)
     spec = as_dict(sibling(source.path, "run_spec.json"))
     subject = as_dict(as_dict(spec.get("scenario_spec")).get("args")).get("subject")
-    groups = {"subject": as_text(subject)} if subject else {}
+    groups = {"subject": str(subject)} if subject else {}
     notes = [f"The score is {score!r}.", _OF_LETTERS if has_logprob else _NO_LOGPROBS]
     n_perturbed, n_others = len(rows) - len(original), len(original) - len(kept)
     for n, what in ((n_perturbed, "perturbed questions"), (n_others, "other splits")):
@@ -64,7 +64,7 @@ def read(source: Source, options: Options) -> Evaluation:
         replace(
             _as_row(stats, entry, score, has_logprob),
             groups=groups,
-            **instances.get(as_text(entry["instance_id"]), {}),
+            **instances.get(str(entry["instance_id"]), {}),
         )
         for stats, entry in kept
     ]
@@ -94,7 +94,7 @@ def _instances(state: Any) -> dict[str, dict[str, Any]]:
             if "correct" in as_list(each.get("tags"))
         ]
         prompt = [as_dict(instance.get("input")).get("text"), texts]
-        found[as_text(instance["id"])] = {"answer": right or None, "prompt": prompt}
+        found[str(instance["id"])] = {"answer": right or None, "prompt": prompt}
     return found
 
 
@@ -139,7 +139,7 @@ def _as_row(stats: dict, entry: dict, score: str, has_logprob: bool) -> Row:
             f"must number the trials from 0. Got {trial!r:.60} in {place}."
         )
     return Row(
-        question=as_text(entry["instance_id"]),
+        question=str(entry["instance_id"]),
         score=stats["means"][score],
         proba=stats["means"].get("max_prob") if has_logprob else None,
         repeat=trial,

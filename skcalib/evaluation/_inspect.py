@@ -11,7 +11,6 @@ from ._values import (
     CONFIDENCE,
     as_dict,
     as_list,
-    as_text,
     choose,
     file_error,
     scalar_fields,
@@ -141,7 +140,7 @@ def _scores(sample: dict) -> dict[str, tuple[Any, dict]]:
 def _as_row(sample: dict, scores: dict, scorer: str | None, place: str) -> Row:
     epoch = sample.get("epoch", 1)
     common: dict[str, Any] = {
-        "question": as_text(sample["id"]),
+        "question": str(sample["id"]),
         "repeat": epoch - 1 if isinstance(epoch, int) and 0 < epoch < 2**31 else 0,
         "groups": scalar_fields(sample.get("metadata")),
         "answer": sample.get("target"),

@@ -11,7 +11,6 @@ from ._evaluation import Evaluation, Row
 from ._files import Options, Source, read_parquet
 from ._values import (
     as_dict,
-    as_text,
     choose,
     file_error,
     scalar_fields,
@@ -98,7 +97,7 @@ def _as_row(row: dict[str, Any], score: str, place: str) -> Row:
     gold = doc["gold_index"]
     gold = gold[0] if isinstance(gold, list) and len(gold) == 1 else gold
     return Row(
-        as_text(doc["id"]),
+        str(doc["id"]),
         row["metric"].get(score),
         proba=None if options is None else options.max(),
         option_proba=options,
