@@ -368,12 +368,10 @@ class Evaluation(Result):
 
     def _columns(self) -> dict[str, Any]:
         columns = {name: getattr(self, name) for name in _COLUMNS}
-        # A group may have the name of a column, for example 'status'.
-        taken = {name for name in self.groups if name in columns}
-        return columns | {
-            (f"group_{name}" if name in taken else name): values
-            for name, values in self.groups.items()
-        }
+        for name, values in self.groups.items():
+            # A group may have the name of a column, for example 'status'.
+            columns[f"group_{name}" if name in _COLUMNS else name] = values
+        return columns
 
     def _in_words(self) -> Sequence[str]:
         counts = ", ".join(f"{n} {status}" for status, n in self.counts().items())

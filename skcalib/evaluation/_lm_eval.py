@@ -168,8 +168,7 @@ def _identities(rows: list[dict]) -> list[str]:
 
 
 def _groups(doc: Any) -> dict[str, str]:
-    if not isinstance(doc, dict) or doc.keys().isdisjoint(_GROUPS):
-        return {}
+    doc = as_dict(doc)
     return scalar_fields({name: doc[name] for name in doc if name in _GROUPS})
 
 

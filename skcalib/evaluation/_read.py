@@ -144,9 +144,7 @@ def read_evaluation(
         missing,
         verbose,
     )
-    source = open_source(path, options.verbose)
-    reader = _reader_of(source, format)
-    with _complete_file(reader, source):
+    with _opened(path, format, options) as (reader, source):
         return reader.read(source, options)
 
 
@@ -215,9 +213,7 @@ def read_evaluations(
                 f"read_evaluations() got an unexpected keyword argument {name!r}"
             )
     given = Options(columns=columns or {}, groups=tuple(groups), **options)
-    source = open_source(path, given.verbose)
-    reader = _reader_of(source, format)
-    with _complete_file(reader, source):
+    with _opened(path, format, given) as (reader, source):
         if reader is _table_answers and given.model is None:
             return _table_answers.read_systems(source, given, systems, gold)
         if gold is not None:
@@ -249,10 +245,14 @@ def _reader_of(source: Source, format: str | None) -> ModuleType:
 
 
 @contextmanager
-def _complete_file(reader: ModuleType, source: Source) -> Iterator[None]:
-    """Name the file in errors that a reader does not expect."""
+def _opened(
+    path: Any, format: str | None, options: Options
+) -> Iterator[tuple[ModuleType, Source]]:
+    """Yield the reader and the file, which errors that no reader expects name."""
+    source = open_source(path, options.verbose)
+    reader = _reader_of(source, format)
     try:
-        yield
+        yield reader, source
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError) as error:
         if isinstance(error, ParameterTypeError):
             raise
@@ -272,9 +272,8 @@ def _not_one(source: Source, found: list[ModuleType], known: list[str]) -> str:
             f"""{names}: name it with {parameter("format", "'format'")}."""
         )
     content = source.content if isinstance(source.content, dict) else {}
-    if "results" in content and {"configs", "config_general", "versions"} & set(
-        content
-    ):
+    about = {"configs", "config_general", "versions"}
+    if "results" in content and not about.isdisjoint(content):
         return (
             f"must be a file with the individual answers. Got {name}, which contains "
             "averages only. Pass the samples (lm-evaluation-harness writes them with "

@@ -222,9 +222,8 @@ def _roles(table: Table, options: Options) -> tuple[dict[str, str], list[str]]:
     for role, names in usual.items():
         if role in roles:
             continue
-        found = [name for name in names if name not in roles.values()]
-        if role != "question":
-            found = [name for name in found if name not in options.groups]
+        taken = {*roles.values(), *(() if role == "question" else options.groups)}
+        found = [name for name in names if name not in taken]
         if found:
             roles[role] = found[0]
         if role == "proba" and len(found) > 1:
@@ -431,7 +430,7 @@ def _right_answers(
             f"{gold!r}, and no other column of {table.path.name} has these answers in "
             "half of its cells.",
         )
-    return {name: score.astype(np.float64) for name, score in scores.items()}
+    return scores
 
 
 def _scores(

@@ -13,7 +13,7 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
@@ -70,6 +70,17 @@ def _as_key(cell: Any) -> Any:
     return text_of(cell) if isinstance(cell, (list, dict)) else (type(cell), cell)
 
 
+def _plain_numbers(cells: Sequence[Any]) -> np.ndarray | None:
+    """Return cells that are all numbers, as in most files; None for others."""
+    kinds = set(map(type, cells))
+    with suppress(ValueError, OverflowError):
+        if kinds == {str}:
+            return as_numbers(cells)
+        if kinds <= {int, float}:
+            return np.array(cells, dtype=float)
+    return None
+
+
 class _Column:
     """Arrays of the chunks of a column."""
 
@@ -78,9 +89,9 @@ class _Column:
         self.first_missing: int | None = None
         self._chunks: list[np.ndarray] = []
 
-    def _keep(
-        self, found: np.ndarray, is_missing: np.ndarray, lines: Sequence[int]
-    ) -> None:
+    def _keep(self, found: np.ndarray, lines: Sequence[int]) -> None:
+        """Keep the numbers of a chunk."""
+        is_missing = np.isnan(found)
         if self.first_missing is None and is_missing.any():
             self.first_missing = lines[int(is_missing.argmax())]
         self._chunks.append(found)
@@ -144,18 +155,15 @@ class Numbers(_Column):
                     if key not in known:
                         known[key] = self._value(cell, line)
             found = np.array([known[key] for key in keys])
-        self._keep(found, np.isnan(found), lines)
+        self._keep(found, lines)
 
     def _quickly(self, cells: Sequence[Any]) -> np.ndarray | None:
         """Return cells that are all numbers; None for others."""
         # Verdicts and labels have few values, which are looked up faster.
-        if self._words or self._pos_label is not None or set(map(type, cells)) != {str}:
+        if self._words or self._pos_label is not None:
             return None
-        try:
-            found = as_numbers(cells)
-        except ValueError:
-            return None
-        return found if self._is_inside(found).all() else None
+        found = _plain_numbers(cells)
+        return None if found is None or not self._is_inside(found).all() else found
 
     def _is_inside(self, found: Any) -> Any:
         return (found >= self._least) & (found <= self._most) & (found < np.inf)
@@ -184,18 +192,18 @@ class Numbers(_Column):
         return as_number(word)
 
     def _problem(self, text: str, line: int) -> str:
-        is_share = self._most == 1
         expected, remedy = f"numbers of at least {self._least:g}", ""
-        if is_share:
+        if self._words and self._most == 1:
+            expected = "1 or 0, yes or no, or a score in [0, 1]"
+            remedy = " Leave the cell of an answer without a label empty."
+        elif self._words:
+            expected = "1 or 0, yes or no, or a count"
+            remedy = (
+                f" Name the label that counts as 1 with {parameter('pos_label')}. Leave"
+                " the cell of a document without a label empty."
+            )
+        elif self._most == 1:
             expected = "numbers in [0, 1]"
-        if self._words:
-            more = "a score in [0, 1]" if is_share else "a count"
-            expected = f"1 or 0, yes or no, or {more}"
-            what = "an answer" if is_share else "a document"
-            remedy = f" Leave the cell of {what} without a label empty."
-        if self._words and not is_share:
-            option = parameter("pos_label")
-            remedy = f" Name the label that counts as 1 with {option}.{remedy}"
         return (
             f"column {self.name!r} must have {expected}. Got {text!r:.60} in line "
             f"{line}.{remedy}"
@@ -265,17 +273,9 @@ class Fractions(_Column):
         """Read the cells of a chunk."""
         if self._of_options:
             cells = list(map(self._largest, cells, lines))
-        # In most files, all cells of a chunk are plain numbers.
         signed = np.zeros(len(cells), dtype=bool)
-        kinds = set(map(type, cells))
-        try:
-            if kinds == {str}:
-                found = as_numbers(cells)
-            elif kinds <= {int, float}:
-                found = np.array(cells, dtype=float)
-            else:
-                raise TypeError
-        except (TypeError, ValueError):
+        found = _plain_numbers(cells)
+        if found is None:
             texts = [value_of(cell) for cell in cells]
             signed = np.array([text.endswith("%") for text in texts], dtype=bool)
             found = np.array(list(map(self._number, texts, lines)))
@@ -284,7 +284,7 @@ class Fractions(_Column):
                 k = int(where.argmax())
                 self._first[kind] = text_of(cells[k]), lines[k]
         self._signed.append(signed)
-        self._keep(found, np.isnan(found), lines)
+        self._keep(found, lines)
 
     def _kinds(self, values: np.ndarray, signed: np.ndarray) -> dict[str, np.ndarray]:
         """Return which cells show the unit of the probabilities, or a fault."""
@@ -609,7 +609,7 @@ def _blocks(
     """Yield columns and lines, with a fast path up to the first quoted text."""
     header = file.readline()
     line = 1
-    while _is_blank(header):
+    while header and not header.decode("utf-8-sig", "replace").strip():
         header = file.readline()
         line += 1
     if b'"' in header or b"\r" in header.rstrip(b"\r\n") or width == 1:
@@ -635,10 +635,6 @@ def _blocks(
         ) from None
     except UnicodeDecodeError as error:
         raise not_text(path, error) from None
-
-
-def _is_blank(line: bytes) -> bool:
-    return bool(line) and not line.decode("utf-8-sig", "replace").strip()
 
 
 def _split(block: bytes, delimiter: str, width: int) -> list[list[str]] | None:
@@ -699,8 +695,7 @@ def _chunks(
                 raise _not_closed(path, first, n_before, reader.dialect.delimiter)
             at_end = True
             last -= 1
-        if not all(rows):
-            rows = [row for row in rows if row]
+        rows = list(filter(None, rows))
         if not rows:
             continue
         # Lines and rows differ if there are empty lines, or line breaks in cells.
@@ -728,13 +723,7 @@ def _not_closed(path: Path, first: int, n: int, delimiter: str) -> ParameterErro
 
 def _lines_of(path: Path, first: int, n: int, delimiter: str) -> list[int]:
     """Return the line at which each of n rows ends, by reading the rows again."""
-    with path.open(encoding="utf-8-sig", newline="") as file:
+    with path.open(encoding="utf-8-sig", newline="") as file, _long_cells():
         again = csv.reader(file, delimiter=delimiter)
-        lines: list[int] = []
-        with _long_cells():
-            for row in again:
-                if again.line_num > first and row:
-                    lines.append(again.line_num)
-                if len(lines) == n:
-                    break
-    return lines
+        ends = (again.line_num for row in again if row and again.line_num > first)
+        return list(islice(ends, n))

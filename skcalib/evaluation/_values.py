@@ -22,19 +22,11 @@ def file_error(problem: str) -> ParameterError:
 # comes first: beside it, a confidence may measure the shape of a distribution.
 CONFIDENCE = ("probability", "proba", "prob", "confidence", "certainty")
 
+# Verdicts. The letters are those of inspect_ai: P is partially correct, N no answer.
 _WORDS = {
-    "c": 1.0,
+    **dict.fromkeys(("c", "yes", "true", "correct", "pass"), 1.0),
     "p": 0.5,
-    "i": 0.0,
-    "n": 0.0,
-    "yes": 1.0,
-    "no": 0.0,
-    "true": 1.0,
-    "false": 0.0,
-    "correct": 1.0,
-    "incorrect": 0.0,
-    "pass": 1.0,
-    "fail": 0.0,
+    **dict.fromkeys(("i", "n", "no", "false", "incorrect", "fail"), 0.0),
 }
 
 
