@@ -159,13 +159,11 @@ def evaluation_of(
     scores = as_scores(score, name="score", may_be_missing=True)
     n = scores.size
     names = None if question is None else _texts(question, n, "question")
-    known = {}
     if proba is not None:
-        known["proba"] = as_scores(proba, name="proba", may_be_missing=True)
-        if known["proba"].size != n:
+        proba = as_scores(proba, name="proba", may_be_missing=True)
+        if proba.size != n:
             raise ParameterError(
-                "proba",
-                f"must have one entry per score, {n}. Got {known['proba'].shape}.",
+                "proba", f"must have one entry per score, {n}. Got {proba.shape}."
             )
     if groups is not None and not isinstance(groups, Mapping):
         raise ParameterTypeError(
@@ -176,12 +174,12 @@ def evaluation_of(
     return Evaluation._of_scores(
         names,
         scores,
+        proba,
         groups={
             name: _texts(values, n, f"groups[{name!r}]")
             for name, values in (groups or {}).items()
         },
         model=model,
-        **known,
     )
 
 

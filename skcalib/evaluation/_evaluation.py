@@ -204,15 +204,19 @@ class Evaluation(Result):
 
     @classmethod
     def _of_scores(
-        cls, question: np.ndarray | None, score: np.ndarray, **properties: Any
+        cls,
+        question: np.ndarray | None,
+        score: np.ndarray,
+        proba: np.ndarray | None = None,
+        **properties: Any,
     ) -> Evaluation:
         """Return the evaluation of scores; without names, rows number the questions."""
         names = np.arange(score.size) if question is None else question
-        properties.setdefault("proba", np.full(score.size, np.nan))
         return cls(
             question=names,
             repeat=numbered_repeats(names),
             score=score,
+            proba=np.full(score.size, np.nan) if proba is None else proba,
             status=statuses(score),
             **properties,
         )

@@ -324,12 +324,9 @@ class Archive:
         return data
 
     def _open(self, info: zipfile.ZipInfo) -> IO[bytes]:
-        if info.compress_type == _ZSTANDARD and not hasattr(zipfile, "ZIP_ZSTANDARD"):
-            return self._open_zstandard(info)
-        return self._zip.open(info)
-
-    def _open_zstandard(self, info: zipfile.ZipInfo) -> IO[bytes]:
-        """Open a member that zipfile cannot decode before Python 3.14."""
+        # Before Python 3.14, zipfile cannot decode Zstandard.
+        if info.compress_type != _ZSTANDARD or hasattr(zipfile, "ZIP_ZSTANDARD"):
+            return self._zip.open(info)
         try:
             import zstandard
         except ImportError as error:

@@ -87,11 +87,11 @@ def read(source: Source, options: Options) -> Evaluation:
             gold=_gold(row, proba),
             groups=_groups(row.get("doc")),
             answer=row.get("target"),
-            prompt=prompt,
+            prompt=_prompt(row),
             place=k,
         )
-        for (k, row), question, prompt, proba in zip(
-            numbered, _identities(rows), _prompts(rows), options_of, strict=True
+        for (k, row), question, proba in zip(
+            numbered, _identities(rows), options_of, strict=True
         )
     ]
     task, model, more = _run_of(source.path, len(found))
@@ -172,14 +172,12 @@ def _groups(doc: Any) -> dict[str, str]:
     return scalar_fields({name: doc[name] for name in doc if name in _GROUPS})
 
 
-def _prompts(rows: list[dict]) -> list[str | None]:
-    """Return the hash of each prompt, or of the document in files of old versions."""
-    hashes = [row.get("prompt_hash") for row in rows]
-    keys = [None if row.get("doc") is None else as_key(row["doc"]) for row in rows]
-    return [
-        known if known is not None else key and sha256(key.encode()).hexdigest()
-        for known, key in zip(hashes, keys, strict=True)
-    ]
+def _prompt(row: dict) -> str | None:
+    """Return the hash of the prompt, or of the document in files of old versions."""
+    known, doc = row.get("prompt_hash"), row.get("doc")
+    if known is not None or doc is None:
+        return known
+    return sha256(as_key(doc).encode()).hexdigest()
 
 
 def _option_proba(row: dict, score: str, source: Source, k: int) -> np.ndarray | None:

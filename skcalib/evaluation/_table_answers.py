@@ -188,13 +188,12 @@ def _read_long(
                 f"{name!r} in line {column.first_missing} of {table.path.name}.",
             )
     found = {name: column.finish() for name, column in columns.items()}
-    more = {} if proba is None else {"proba": found[proba.name]}
     evaluation = Evaluation._of_scores(
         found.get(roles.get("question", "")),
         found[score.name],
+        found.get(roles.get("proba", "")),
         groups={name: found[name] for name in options.groups},
         notes=(*notes, *(() if proba is None else proba.notes)),
-        **more,
     )
     evaluation._identified(_fingerprints(evaluation.question, known))
     return evaluation, found.get(roles.get("model", ""))

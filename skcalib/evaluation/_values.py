@@ -101,11 +101,9 @@ def text_or_none(value: Any) -> str | None:
 
 def as_key(value: Any) -> str:
     """Return a text unchanged, and any other JSON value as JSON."""
-    return (
-        value
-        if isinstance(value, str)
-        else json.dumps(value, sort_keys=True, default=str)
-    )
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, sort_keys=True, default=str)
 
 
 def scalar_fields(values: Any) -> dict[str, str]:
