@@ -310,10 +310,11 @@ def _duplicated(
         same = Counter(
             zip(evaluation.question.tolist(), evaluation.repeat.tolist(), strict=True)
         )
-        twice = [question for (question, _), n in same.items() if n > 1]
-        if not twice:
+        more = list(
+            dict.fromkeys(question for (question, _), n in same.items() if n > 1)
+        )
+        if not more:
             return set()
-        more = list(dict.fromkeys(twice))
     what = f"{len(more)} of {len(counts)} questions of {name}"
     if duplicates == "error":
         raise ParameterError(
@@ -521,10 +522,11 @@ def _are_row_numbers(questions: np.ndarray) -> bool:
     """Return whether the names are integers with hardly any gaps."""
     try:
         # The name of a joined task precedes the number.
-        numbers = [int(q.rpartition(": ")[2]) for q in questions.tolist()]
+        parts = [question.rpartition(": ") for question in questions.tolist()]
+        numbers = [int(number) for _, _, number in parts]
     except (AttributeError, ValueError):
         return False
-    tasks = len({q.rpartition(": ")[0] for q in questions.tolist()})
+    tasks = len({task for task, _, _ in parts})
     span = max(numbers) - min(numbers) + 1
     return min(numbers) <= 1 and span * tasks <= 2 * len(numbers) + 2 * tasks
 

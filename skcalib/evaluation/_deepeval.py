@@ -6,13 +6,7 @@ from typing import Any
 
 from ._evaluation import Evaluation, Row
 from ._files import Options, Source
-from ._values import (
-    as_dict,
-    as_list,
-    choose,
-    file_error,
-    text_or_none,
-)
+from ._values import as_dict, as_list, choose, file_error, text_or_none
 
 NAME = "deepeval"
 
@@ -32,12 +26,8 @@ def read(source: Source, options: Options) -> Evaluation:
     run = _run(source)
     cases = run["testCases"]
     metrics = [_metrics(case, source.place(k)) for k, case in enumerate(cases)]
-    score = choose(
-        options.score,
-        (name for each in metrics for name in each),
-        option="score",
-        what="metric",
-    )
+    names = [name for each in metrics for name in each]
+    score = choose(options.score, names, option="score", what="metric")
     rows = [
         _as_row(case, each.get(str(score), {}), k)
         for k, (case, each) in enumerate(zip(cases, metrics, strict=True))

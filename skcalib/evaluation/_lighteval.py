@@ -9,13 +9,7 @@ import numpy as np
 
 from ._evaluation import Evaluation, Row
 from ._files import Options, Source, read_parquet
-from ._values import (
-    as_dict,
-    choose,
-    file_error,
-    scalar_fields,
-    softmax,
-)
+from ._values import as_dict, choose, file_error, scalar_fields, softmax
 
 NAME = "lighteval"
 

@@ -40,7 +40,9 @@ READERS: tuple[ModuleType, ...] = (
 
 _OPTIONS = frozenset(field.name for field in fields(Options))
 
-FORMATS = tuple(reader.NAME for reader in (*READERS, _table_answers))
+_READER_OF = {reader.NAME: reader for reader in (*READERS, _table_answers)}
+
+FORMATS = tuple(_READER_OF)
 
 
 @public
@@ -228,19 +230,18 @@ def read_evaluations(
 
 def _reader_of(source: Source, format: str | None) -> ModuleType:
     """Return the reader of a file: of the given format, or the one that claims it."""
-    readers = {reader.NAME: reader for reader in (*READERS, _table_answers)}
+    if format in _READER_OF:
+        return _READER_OF[format]
     if format is not None:
-        if format not in readers:
-            raise ParameterError(
-                "format", f"must be one of {list(readers)}. Got {format!r}."
-            )
-        return readers[format]
+        raise ParameterError(
+            "format", f"must be one of {list(FORMATS)}. Got {format!r}."
+        )
     # No harness writes a text that is not JSON.
     found = [r for r in READERS if source.kind != "text" and r.claims(source)]
     if not found and _table_answers.claims(source):
         found = [_table_answers]
     if len(found) != 1:
-        raise file_error(_not_one(source, found, list(readers)))
+        raise file_error(_not_one(source, found))
     return found[0]
 
 
@@ -262,7 +263,7 @@ def _opened(
         ) from error
 
 
-def _not_one(source: Source, found: list[ModuleType], known: list[str]) -> str:
+def _not_one(source: Source, found: list[ModuleType]) -> str:
     """Return the message for a file that no reader or more than one reader claims."""
     name = source.path.name
     if found:
@@ -285,4 +286,6 @@ def _not_one(source: Source, found: list[ModuleType], known: list[str]) -> str:
             "per_instance_stats.json. Pass the files of answers in it, for example "
             "samples_*.jsonl."
         )
-    return f"must be a file of {', '.join(known)}. Got {name}, which is none of these."
+    return (
+        f"must be a file of {', '.join(FORMATS)}. Got {name}, which is none of these."
+    )

@@ -418,9 +418,8 @@ def _right_answers(
     scores = {}
     for name, column in columns.items():
         given = column.finish()
-        texts = [text for text in given.tolist() if text]
-        n_possible = sum(text in possible for text in texts)
-        if systems is not None or 2 * n_possible > len(texts):
+        are_possible = [text in possible for text in given.tolist() if text]
+        if systems is not None or 2 * sum(are_possible) > len(are_possible):
             scores[name] = np.where(given == "", np.nan, given == right)
     if not scores:
         raise ParameterError(
