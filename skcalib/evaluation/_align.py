@@ -310,9 +310,8 @@ def _duplicated(
         same = Counter(
             zip(evaluation.question.tolist(), evaluation.repeat.tolist(), strict=True)
         )
-        more = list(
-            dict.fromkeys(question for (question, _), n in same.items() if n > 1)
-        )
+        twice = (question for (question, _), n in same.items() if n > 1)
+        more = list(dict.fromkeys(twice))
         if not more:
             return set()
     what = f"{len(more)} of {len(counts)} questions of {name}"

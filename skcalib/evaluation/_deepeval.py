@@ -53,6 +53,7 @@ def _metrics(case: Any, place: str) -> dict[str, dict]:
 def _question(case: dict) -> str:
     """Return the name of a test case if it was given, otherwise its input."""
     name = case.get("name")
+    # deepeval itself numbers cases without a name.
     is_given = isinstance(name, str) and not name.startswith("test_case_")
     return name if is_given and name else str(case.get("input"))
 

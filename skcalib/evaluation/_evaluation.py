@@ -182,6 +182,7 @@ class Evaluation(Result):
         gold = np.array([row.gold for row in rows])
         names = dict.fromkeys(name for row in rows for name in row.groups)
         question = np.array([row.question for row in rows], dtype=object)
+        # Rows without a number of their own are samples in the order of the file.
         numbers = zip(rows, numbered_repeats(question).tolist(), strict=True)
         repeats = [k if row.repeat is None else row.repeat for row, k in numbers]
         found = cls(
@@ -410,9 +411,7 @@ _COLUMNS = ("question", "repeat", "score", "proba", "status")
 
 def statuses(score: np.ndarray) -> np.ndarray:
     """Return the status of answers by whether they have a score."""
-    status = np.full(score.shape, "answered", dtype=object)
-    status[np.isnan(score)] = "unscored"
-    return status
+    return np.where(np.isnan(score), "unscored", "answered").astype(object)
 
 
 def _first_known(rows: Sequence[Row], name: str) -> dict[str, str]:

@@ -38,6 +38,7 @@ def read(source: Source, options: Options) -> Evaluation:
         source = open_source(source.path / _FILE, source.verbose)
     entries = source.content
     rows = [(*_stats(row, source.place(k)), row) for k, row in enumerate(entries)]
+    # Perturbed copies of questions measure robustness and not accuracy.
     original = [row for row in rows if not row[2].get("perturbation")]
     splits = [split for _, split, _ in original]
     wanted = choose(options.split, splits, option="split", what="split")

@@ -32,7 +32,7 @@ def read(source: Source, options: Options) -> Evaluation:
     for k, row in enumerate(source.progress(read_parquet(source.path))):
         place = f"row {k} of {source.path.name}"
         doc, logprobs, metric = _parts(row, place)
-        if k == 0:
+        if k == 0:  # all rows have the same task and the same metrics
             task = doc.get("task_name")
             names = [name for name, value in metric.items() if value is not None]
             score = choose(options.score, names, option="score", what="metric")

@@ -252,6 +252,7 @@ def _opened(
     """Yield the reader and the file, which errors that no reader expects name."""
     source = open_source(path, options.verbose)
     reader = _reader_of(source, format)
+    # Readers do not check the type of each entry, but use it.
     try:
         yield reader, source
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError) as error:

@@ -145,8 +145,11 @@ class Numbers(_Column):
 
     def add(self, cells: Sequence[Any], lines: Sequence[int]) -> None:
         """Read the cells of a chunk."""
-        found = self._quickly(cells)
-        if found is None:
+        found = None
+        # Verdicts and labels have few values, which are looked up faster.
+        if not self._words and self._pos_label is None:
+            found = _plain_numbers(cells)
+        if found is None or not self._is_inside(found).all():
             # Each different cell is converted once, and its first line is known then.
             keys = [cell if type(cell) is str else _as_key(cell) for cell in cells]
             known = self._known if len(self._known) < _MOST_SHARED else {}
@@ -156,14 +159,6 @@ class Numbers(_Column):
                         known[key] = self._value(cell, line)
             found = np.array([known[key] for key in keys])
         self._keep(found, lines)
-
-    def _quickly(self, cells: Sequence[Any]) -> np.ndarray | None:
-        """Return cells that are all numbers; None for others."""
-        # Verdicts and labels have few values, which are looked up faster.
-        if self._words or self._pos_label is not None:
-            return None
-        found = _plain_numbers(cells)
-        return None if found is None or not self._is_inside(found).all() else found
 
     def _is_inside(self, found: Any) -> Any:
         return (found >= self._least) & (found <= self._most) & (found < np.inf)
