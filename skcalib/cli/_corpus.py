@@ -18,9 +18,8 @@ from typing import Any
 import numpy as np
 
 from .._periods import TooManyPeriods, parse_date, place_in_calendar
-from ..evaluation._columns import Fractions, Names, Numbers
 from ..evaluation._files import open_source
-from ..evaluation._tables import Table, open_table
+from ..evaluation._tables import Fractions, Names, Numbers, Table, open_table
 from ..evaluation._values import as_numbers
 from ._blocks import as_cell
 from ._shared import CommandError, command_errors

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..evaluation import Evaluation, judged_accuracy, judged_difference
 from ..evaluation._align import AlignedEvaluations
-from ..evaluation._columns import Names, Numbers
+from ..evaluation._tables import Names, Numbers
 from ..metrics import calibration_error_interval
 from ._blocks import estimate_of
 from ._corpus import open_documents, read_columns

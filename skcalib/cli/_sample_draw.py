@@ -12,8 +12,7 @@ import numpy as np
 
 from ..counts import choose_documents
 from ..counts._choose_documents import DocumentChoice
-from ..evaluation._columns import text_of
-from ..evaluation._tables import Table
+from ..evaluation._tables import Table, text_of
 from ._blocks import as_cell, write_rows
 from ._corpus import (
     DRAWN,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,7 @@ from .._errors import ParameterError, ParameterTypeError, parameter, public
 from .._results import Result
 from .._validation import as_labels, check_choice
 from ..rates._accuracy import as_scores
-from ._evaluation import Evaluation, as_objects, statuses
-from ._values import numbered_repeats
-
-MISSING = ("error", "drop")
-DUPLICATES = ("error", "mean", "drop")
-MISMATCH = ("error", "drop", "keep")
+from ._evaluation import Evaluation
 
 # Number of questions that an error gives as examples.
 _N_NAMED = 3
@@ -162,18 +158,12 @@ def evaluation_of(
     """
     scores = as_scores(score, name="score", may_be_missing=True)
     n = scores.size
-    if question is None:
-        names: np.ndarray = np.arange(n)
-        repeat = np.zeros(n, dtype=np.int64)
-    else:
-        names = _texts(question, n, "question")
-        repeat = np.array(numbered_repeats(names.tolist()), dtype=np.int64)
-    chances = np.full(n, np.nan)
+    names = None if question is None else _texts(question, n, "question")
     if proba is not None:
-        chances = as_scores(proba, name="proba", may_be_missing=True)
-        if chances.shape != (n,):
+        proba = as_scores(proba, name="proba", may_be_missing=True)
+        if proba.size != n:
             raise ParameterError(
-                "proba", f"must have one entry per score, {n}. Got {chances.shape}."
+                "proba", f"must have one entry per score, {n}. Got {proba.shape}."
             )
     if groups is not None and not isinstance(groups, Mapping):
         raise ParameterTypeError(
@@ -181,12 +171,10 @@ def evaluation_of(
             "must be a mapping of names to one entry per score. Got "
             f"{type(groups).__name__}.",
         )
-    return Evaluation(
-        question=names,
-        repeat=repeat,
-        score=scores,
-        proba=chances,
-        status=statuses(scores),
+    return Evaluation._of_scores(
+        names,
+        scores,
+        proba,
         groups={
             name: _texts(values, n, f"groups[{name!r}]")
             for name, values in (groups or {}).items()
@@ -257,7 +245,6 @@ def align_evaluations(
     places: dict[str, dict[str, list[int]]] = {}
     scored: dict[str, Evaluation] = {}
     for name, evaluation in evaluations.items():
-        _check_named(name, evaluation)
         dropped = _duplicated(name, evaluation, duplicates, notes)
         scored[name] = evaluation.scored(unanswered)
         places[name] = _rows_of(scored[name], dropped)
@@ -288,20 +275,18 @@ def _check(evaluations: Any, missing: str, duplicates: str, mismatch: str) -> No
             "evaluations",
             f"must contain at least two systems. Got {len(evaluations)}.",
         )
-    check_choice(missing, MISSING, name="missing")
-    check_choice(duplicates, DUPLICATES, name="duplicates")
-    check_choice(mismatch, MISMATCH, name="mismatch")
-
-
-def _check_named(name: str, evaluation: Evaluation) -> None:
-    if evaluation.question.dtype != object:
-        raise ParameterError(
-            "evaluations",
-            f"must name their questions. Got {name}, whose questions have no names. "
-            "Its rows may be in any order, so they are not matched by position. "
-            f"{parameter('question', 'Pass')} the column that contains the id or the "
-            "text of the question.",
-        )
+    check_choice(missing, ("error", "drop"), name="missing")
+    check_choice(duplicates, ("error", "mean", "drop"), name="duplicates")
+    check_choice(mismatch, ("error", "drop", "keep"), name="mismatch")
+    for name, evaluation in evaluations.items():
+        if evaluation.question.dtype != object:
+            raise ParameterError(
+                "evaluations",
+                f"must name their questions. Got {name}, whose questions have no "
+                "names. Its rows may be in any order, so they are not matched by "
+                f"position. {parameter('question', 'Pass')} the column that contains "
+                "the id or the text of the question.",
+            )
 
 
 def _examples(questions: Sequence[str]) -> str:
@@ -369,8 +354,8 @@ def _common(
             f"systems have ({pairs}).",
         )
     lacking = []
+    others = dict.fromkeys(q for name in names for q in places[name])
     for name in names:
-        others = dict.fromkeys(q for other in names for q in places[other])
         absent = [q for q in others if q not in places[name]]
         if absent:
             # A question without a score is in the file, which the message says.
@@ -502,7 +487,7 @@ def _collect(
             groups.setdefault(group, column[flat[starts]])
     return AlignedEvaluations(
         names=list(scored),
-        question=as_objects(common),
+        question=np.array(common, dtype=object),
         score=score,
         n_samples=number,
         samples=samples,
@@ -517,34 +502,31 @@ def _check_related(aligned: AlignedEvaluations) -> None:
     """Raise if row numbers name the questions and the scores are unrelated."""
     if not _are_row_numbers(aligned.question):
         return
-    n = len(aligned)
-    score = aligned.score - aligned.score.mean(axis=0)
-    spread = np.sqrt((score**2).sum(axis=0))
-    moving = np.flatnonzero(spread > 0)
-    for i in moving:
-        for j in moving[moving > i]:
-            r = float(score[:, i] @ score[:, j] / (spread[i] * spread[j]))
-            # The standard error of a correlation near 0 is 1 / sqrt(n).
-            if r + _CLEARLY / np.sqrt(n) < _RELATED:
-                a, b = aligned.names[i], aligned.names[j]
-                raise ParameterError(
-                    "mismatch",
-                    "must be 'keep' if questions are named by row numbers and the "
-                    "scores of two systems are unrelated. Got a correlation of "
-                    f"{r:.3f} between {a} and {b} on {n} questions. Either their "
-                    "questions are in different orders, and row numbers do not match "
-                    "them, or one of the two systems guesses.",
-                )
+    n, names = len(aligned), aligned.names
+    varying = np.flatnonzero(np.ptp(aligned.score, axis=0) > 0)
+    for i, j in combinations(varying, 2):
+        r = np.corrcoef(aligned.score[:, [i, j]], rowvar=False)[0, 1]
+        # The standard error of a correlation near 0 is 1 / sqrt(n).
+        if r + _CLEARLY / np.sqrt(n) < _RELATED:
+            raise ParameterError(
+                "mismatch",
+                "must be 'keep' if questions are named by row numbers and the scores "
+                f"of two systems are unrelated. Got a correlation of {r:.3f} between "
+                f"{names[i]} and {names[j]} on {n} questions. Either their questions "
+                "are in different orders, and row numbers do not match them, or one of "
+                "the two systems guesses.",
+            )
 
 
 def _are_row_numbers(questions: np.ndarray) -> bool:
     """Return whether the names are integers with hardly any gaps."""
     try:
         # The name of a joined task precedes the number.
-        numbers = [int(q.rpartition(": ")[2]) for q in questions.tolist()]
+        parts = [question.rpartition(": ") for question in questions.tolist()]
+        numbers = [int(number) for _, _, number in parts]
     except (AttributeError, ValueError):
         return False
-    tasks = len({q.rpartition(": ")[0] for q in questions.tolist()})
+    tasks = len({task for task, _, _ in parts})
     span = max(numbers) - min(numbers) + 1
     return min(numbers) <= 1 and span * tasks <= 2 * len(numbers) + 2 * tasks
 
@@ -555,4 +537,4 @@ def _texts(values: Any, n: int, name: str) -> np.ndarray:
         raise ParameterError(
             name, f"must have one entry per score, {n}. Got {len(found)}."
         )
-    return as_objects(map(str, found))
+    return np.array(list(map(str, found)), dtype=object)

@@ -6,14 +6,7 @@ from typing import Any
 
 from ._evaluation import Evaluation, Row
 from ._files import Options, Source
-from ._values import (
-    as_dict,
-    as_list,
-    as_text,
-    choose,
-    file_error,
-    text_or_none,
-)
+from ._values import as_dict, as_list, choose, file_error, text_or_none
 
 NAME = "deepeval"
 
@@ -33,12 +26,8 @@ def read(source: Source, options: Options) -> Evaluation:
     run = _run(source)
     cases = run["testCases"]
     metrics = [_metrics(case, source.place(k)) for k, case in enumerate(cases)]
-    score = choose(
-        options.score,
-        (name for each in metrics for name in each),
-        option="score",
-        what="metric",
-    )
+    names = [name for each in metrics for name in each]
+    score = choose(options.score, names, option="score", what="metric")
     rows = [
         _as_row(case, each.get(str(score), {}), k)
         for k, (case, each) in enumerate(zip(cases, metrics, strict=True))
@@ -64,8 +53,9 @@ def _metrics(case: Any, place: str) -> dict[str, dict]:
 def _question(case: dict) -> str:
     """Return the name of a test case if it was given, otherwise its input."""
     name = case.get("name")
+    # deepeval itself numbers cases without a name.
     is_given = isinstance(name, str) and not name.startswith("test_case_")
-    return name if is_given and name else as_text(case.get("input"))
+    return name if is_given and name else str(case.get("input"))
 
 
 def _as_row(case: dict, found: dict, place: int) -> Row:

@@ -5,7 +5,8 @@ Scoring of samples without an answer, by the rule of the harness or by choice.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -54,17 +55,6 @@ POLICIES = ("wrong", "drop", "separate")
 def rule_of(format: str) -> str:
     """Return in words how a harness counts samples without an answer."""
     return _RULES[format][1] if format in _RULES else ""
-
-
-def counted_scores(
-    score: np.ndarray, status: np.ndarray, format: str, policy: str | None
-) -> np.ndarray:
-    """Return the scores that count; NaN for samples that are left out."""
-    if policy is None:
-        is_wrong = _RULES.get(format, (False, ""))[0]
-        return np.where(np.isnan(score), 0.0, score) if is_wrong else score
-    fill = 0.0 if policy == "wrong" else np.nan
-    return np.where(status == "answered", score, fill)
 
 
 STATUSES = ("answered", "refused", "unparseable", "error", "unscored")
@@ -185,17 +175,18 @@ class Evaluation(Result):
 
         score = as_scores([row.score for row in rows], place, "score")
         proba = as_scores([row.proba for row in rows], place, "probability")
-        status = as_objects(row.status for row in rows)
+        status = np.array([row.status for row in rows], dtype=object)
         status = np.where(status == "answered", statuses(score), status)
         # Options are kept only if every row has them, since columns have all rows.
         options = [row.option_proba for row in rows if row.option_proba is not None]
         gold = np.array([row.gold for row in rows])
         names = dict.fromkeys(name for row in rows for name in row.groups)
-        questions = [row.question for row in rows]
-        numbers = zip(rows, numbered_repeats(questions), strict=True)
+        question = np.array([row.question for row in rows], dtype=object)
+        # Rows without a number of their own are samples in the order of the file.
+        numbers = zip(rows, numbered_repeats(question).tolist(), strict=True)
         repeats = [k if row.repeat is None else row.repeat for row, k in numbers]
         found = cls(
-            question=as_objects(questions),
+            question=question,
             repeat=np.array(repeats, dtype=np.int64),
             score=score,
             proba=proba,
@@ -203,13 +194,32 @@ class Evaluation(Result):
             option_proba=options if len(options) == len(rows) else None,
             gold=gold if (gold >= 0).any() else None,
             groups={
-                name: as_objects(row.groups.get(name, "") for row in rows)
+                name: np.array([row.groups.get(name, "") for row in rows], object)
                 for name in names
             },
             **properties,
         )
         return found._identified(
             tuple(_first_known(rows, name) for name in ("answer", "prompt"))
+        )
+
+    @classmethod
+    def _of_scores(
+        cls,
+        question: np.ndarray | None,
+        score: np.ndarray,
+        proba: np.ndarray | None = None,
+        **properties: Any,
+    ) -> Evaluation:
+        """Return the evaluation of scores; without names, rows number the questions."""
+        names = np.arange(score.size) if question is None else question
+        return cls(
+            question=names,
+            repeat=numbered_repeats(names),
+            score=score,
+            proba=np.full(score.size, np.nan) if proba is None else proba,
+            status=statuses(score),
+            **properties,
         )
 
     def _identified(self, fingerprints: tuple[dict[str, str], ...]) -> Evaluation:
@@ -229,8 +239,8 @@ class Evaluation(Result):
 
     def counts(self) -> dict[str, int]:
         """Return the number of rows of each status that occurs."""
-        found = {s: int((self.status == s).sum()) for s in STATUSES}
-        return {status: n for status, n in found.items() if n}
+        found = Counter(self.status.tolist())
+        return {status: found[status] for status in STATUSES if status in found}
 
     def take(self, rows: Any) -> Evaluation:
         """Return an evaluation that contains only the given rows.
@@ -270,9 +280,13 @@ class Evaluation(Result):
         -------
         evaluation : Evaluation
         """
+        score = self.score
         if unanswered is not None:
             check_choice(unanswered, POLICIES, name="unanswered")
-        score = counted_scores(self.score, self.status, self.format, unanswered)
+            fill = 0.0 if unanswered == "wrong" else np.nan
+            score = np.where(self.status == "answered", score, fill)
+        elif _RULES.get(self.format, (False, ""))[0]:
+            score = np.where(np.isnan(score), 0.0, score)
         # The rule may give unanswered samples a score, so rows are dropped after it.
         kept = replace(self, score=score)
         if np.isnan(score).any():
@@ -359,12 +373,10 @@ class Evaluation(Result):
 
     def _columns(self) -> dict[str, Any]:
         columns = {name: getattr(self, name) for name in _COLUMNS}
-        # A group may have the name of a column, for example 'status'.
-        taken = {name for name in self.groups if name in columns}
-        return columns | {
-            (f"group_{name}" if name in taken else name): values
-            for name, values in self.groups.items()
-        }
+        for name, values in self.groups.items():
+            # A group may have the name of a column, for example 'status'.
+            columns[f"group_{name}" if name in _COLUMNS else name] = values
+        return columns
 
     def _in_words(self) -> Sequence[str]:
         counts = ", ".join(f"{n} {status}" for status, n in self.counts().items())
@@ -399,17 +411,7 @@ _COLUMNS = ("question", "repeat", "score", "proba", "status")
 
 def statuses(score: np.ndarray) -> np.ndarray:
     """Return the status of answers by whether they have a score."""
-    status = np.full(score.shape, "answered", dtype=object)
-    status[np.isnan(score)] = "unscored"
-    return status
-
-
-def as_objects(values: Iterable[Any]) -> np.ndarray:
-    """Return values as an array of objects, without a dimension for lists."""
-    found = list(values)
-    array = np.empty(len(found), dtype=object)
-    array[:] = found
-    return array
+    return np.where(np.isnan(score), "unscored", "answered").astype(object)
 
 
 def _first_known(rows: Sequence[Row], name: str) -> dict[str, str]:

@@ -6,6 +6,7 @@ Choices of the user among several scores, filters or systems of a file.
 from __future__ import annotations
 
 import json
+import struct
 import sys
 import zipfile
 from collections import Counter
@@ -45,8 +46,6 @@ class Options:
     verbose: int = 0
 
     def __post_init__(self) -> None:
-        self.columns = dict(self.columns or {})
-        self.groups = tuple(self.groups)
         self.percent = check_bool(self.percent, name="percent")
         check_choice(self.missing, ("keep", "error"), name="missing")
         self.verbose = check_verbose(self.verbose)
@@ -325,12 +324,9 @@ class Archive:
         return data
 
     def _open(self, info: zipfile.ZipInfo) -> IO[bytes]:
-        if info.compress_type == _ZSTANDARD and not hasattr(zipfile, "ZIP_ZSTANDARD"):
-            return self._open_zstandard(info)
-        return self._zip.open(info)
-
-    def _open_zstandard(self, info: zipfile.ZipInfo) -> IO[bytes]:
-        """Open a member that zipfile cannot decode before Python 3.14."""
+        # Before Python 3.14, zipfile cannot decode Zstandard.
+        if info.compress_type != _ZSTANDARD or hasattr(zipfile, "ZIP_ZSTANDARD"):
+            return self._zip.open(info)
         try:
             import zstandard
         except ImportError as error:
@@ -342,11 +338,7 @@ class Archive:
         with self.path.open("rb") as file:
             # The local header has the lengths of the name and of the extra field here.
             file.seek(info.header_offset + 26)
-            lengths = file.read(4)
-            skip = int.from_bytes(lengths[:2], "little") + int.from_bytes(
-                lengths[2:], "little"
-            )
-            file.seek(skip, 1)
+            file.seek(sum(struct.unpack("<2H", file.read(4))), 1)
             data = file.read(info.compress_size)
         decoder = zstandard.ZstdDecompressor()
         return decoder.stream_reader(data, read_across_frames=True)

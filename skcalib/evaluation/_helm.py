@@ -8,7 +8,7 @@ from typing import Any
 from .._errors import ParameterError
 from ._evaluation import Evaluation, Row
 from ._files import Options, Source, open_source, sibling
-from ._values import as_dict, as_list, as_text, choose, file_error, text_or_none
+from ._values import as_dict, as_list, choose, file_error, text_or_none
 
 NAME = "HELM"
 
@@ -36,24 +36,19 @@ def read(source: Source, options: Options) -> Evaluation:
     options.reject(NAME, "filter", "model")
     if source.kind == "folder":
         source = open_source(source.path / _FILE, source.verbose)
-    rows = [
-        (_stats(entry, source.place(k)), entry)
-        for k, entry in enumerate(source.content)
-    ]
-    original = [row for row in rows if not row[1].get("perturbation")]
-    split = choose(
-        options.split,
-        (stats["split"] for stats, _ in original),
-        option="split",
-        what="split",
-    )
-    kept = [row for row in original if row[0]["split"] == split]
-    score = options.score or _default_score(kept)
+    entries = source.content
+    rows = [(*_stats(row, source.place(k)), row) for k, row in enumerate(entries)]
+    # Perturbed copies of questions measure robustness and not accuracy.
+    original = [row for row in rows if not row[2].get("perturbation")]
+    splits = [split for _, split, _ in original]
+    wanted = choose(options.split, splits, option="split", what="split")
+    kept = [(means, entry) for means, split, entry in original if split == wanted]
+    score = options.score or _default_score([means for means, _ in kept])
     # Models that report no log-probability have 0 in each row.
-    has_logprob = any(stats["means"].get("logprob") for stats, _ in kept)
+    has_logprob = any(means.get("logprob") for means, _ in kept)
     spec = as_dict(sibling(source.path, "run_spec.json"))
     subject = as_dict(as_dict(spec.get("scenario_spec")).get("args")).get("subject")
-    groups = {"subject": as_text(subject)} if subject else {}
+    groups = {"subject": str(subject)} if subject else {}
     notes = [f"The score is {score!r}.", _OF_LETTERS if has_logprob else _NO_LOGPROBS]
     n_perturbed, n_others = len(rows) - len(original), len(original) - len(kept)
     for n, what in ((n_perturbed, "perturbed questions"), (n_others, "other splits")):
@@ -62,11 +57,11 @@ def read(source: Source, options: Options) -> Evaluation:
     instances = _instances(sibling(source.path, "scenario_state.json"))
     found = [
         replace(
-            _as_row(stats, entry, score, has_logprob),
+            _as_row(means, entry, score, has_logprob),
             groups=groups,
-            **instances.get(as_text(entry["instance_id"]), {}),
+            **instances.get(str(entry["instance_id"]), {}),
         )
-        for stats, entry in kept
+        for means, entry in kept
     ]
     return Evaluation._from_rows(
         found,
@@ -94,11 +89,11 @@ def _instances(state: Any) -> dict[str, dict[str, Any]]:
             if "correct" in as_list(each.get("tags"))
         ]
         prompt = [as_dict(instance.get("input")).get("text"), texts]
-        found[as_text(instance["id"])] = {"answer": right or None, "prompt": prompt}
+        found[str(instance["id"])] = {"answer": right or None, "prompt": prompt}
     return found
 
 
-def _stats(entry: Any, place: str) -> dict[str, Any]:
+def _stats(entry: Any, place: str) -> tuple[dict[str, Any], str]:
     """Return the means of a row's statistics by name, and its split."""
     if not isinstance(entry, dict) or not isinstance(entry.get("stats"), list):
         raise file_error(f"must contain statistics. Got none in {place}.")
@@ -111,14 +106,14 @@ def _stats(entry: Any, place: str) -> dict[str, Any]:
             )
         means[str(name["name"])] = stat.get("mean")
         split = str(name.get("split", split))
-    return {"means": means, "split": split}
+    return means, split
 
 
-def _default_score(rows: list) -> str:
+def _default_score(rows: list[dict[str, Any]]) -> str:
+    names = sorted(set().union(*rows))
     for name in _SCORES:
-        if any(name in stats["means"] for stats, _ in rows):
+        if name in names:
             return name
-    names = sorted({name for stats, _ in rows for name in stats["means"]})
     raise ParameterError(
         "score",
         f"must name one of the statistics {names}, since the run has neither of "
@@ -126,9 +121,9 @@ def _default_score(rows: list) -> str:
     )
 
 
-def _as_row(stats: dict, entry: dict, score: str, has_logprob: bool) -> Row:
+def _as_row(means: dict, entry: dict, score: str, has_logprob: bool) -> Row:
     place = f"instance {entry['instance_id']!r}"
-    if score not in stats["means"]:
+    if score not in means:
         raise ParameterError(
             "score",
             f"must be a statistic of each row. Got {score!r}, which {place} lacks.",
@@ -139,9 +134,9 @@ def _as_row(stats: dict, entry: dict, score: str, has_logprob: bool) -> Row:
             f"must number the trials from 0. Got {trial!r:.60} in {place}."
         )
     return Row(
-        question=as_text(entry["instance_id"]),
-        score=stats["means"][score],
-        proba=stats["means"].get("max_prob") if has_logprob else None,
+        question=str(entry["instance_id"]),
+        score=means[score],
+        proba=means.get("max_prob") if has_logprob else None,
         repeat=trial,
         place=place,
     )

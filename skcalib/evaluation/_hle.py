@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ._evaluation import Evaluation, Row
 from ._files import Options, Source
-from ._values import as_dict, as_number, as_text, file_error, text_or_none
+from ._values import as_dict, as_number, file_error, text_or_none
 
 NAME = "HLE"
 
@@ -23,7 +23,7 @@ def read(source: Source, options: Options) -> Evaluation:
     # If no text mentions a confidence, the texts are not the answers.
     has_texts = any(map(_speaks_of_confidence, source.content.values()))
     rows = [
-        _as_row(as_text(question), entry, has_texts, f"question {question!r}")
+        _as_row(str(question), entry, has_texts, f"question {question!r}")
         for question, entry in source.content.items()
     ]
     models = {text_or_none(entry.get("model")) for entry in source.content.values()}

@@ -11,7 +11,6 @@ from ._values import (
     CONFIDENCE,
     as_dict,
     as_list,
-    as_text,
     choose,
     file_error,
     scalar_fields,
@@ -20,14 +19,14 @@ from ._values import (
 
 NAME = "inspect_ai"
 
+_HEADERS = ("header.json", "_journal/start.json")
+
 
 def claims(source: Source) -> bool:
     """Return whether the file is a log of inspect_ai."""
     if source.kind == "zip":
         with Archive(source.path) as archive:
-            return any(
-                name in ("header.json", "_journal/start.json") for name in archive.names
-            )
+            return not set(_HEADERS).isdisjoint(archive.names)
     content = source.object
     return isinstance(content.get("eval"), dict) and "version" in content
 
@@ -37,18 +36,13 @@ def read(source: Source, options: Options) -> Evaluation:
     options.reject(NAME, "filter", "split", "model")
     if source.kind == "zip":
         with Archive(source.path) as archive:
-            head, samples = _open_archive(archive)
-            return _read(source, options, head, source.progress(samples))
+            # A run that is in progress, or that crashed, does not have a header.
+            head = _HEADERS[0] if _HEADERS[0] in archive.names else _HEADERS[1]
+            names = [name for name in archive.names if name.startswith("samples/")]
+            samples = source.progress(map(archive.json, names))
+            return _read(source, options, archive.json(head), samples)
     samples = source.content.get("samples")
     return _read(source, options, source.content, iter(as_list(samples)))
-
-
-def _open_archive(archive: Archive) -> tuple[dict, Iterator[dict]]:
-    """Return the header of an archive and its samples, unpacked one at a time."""
-    # A run that is still in progress, or that crashed, does not have a header.
-    name = "header.json" if "header.json" in archive.names else "_journal/start.json"
-    samples = [each for each in archive.names if each.startswith("samples/")]
-    return archive.json(name), (archive.json(each) for each in samples)
 
 
 def _read(
@@ -141,7 +135,7 @@ def _scores(sample: dict) -> dict[str, tuple[Any, dict]]:
 def _as_row(sample: dict, scores: dict, scorer: str | None, place: str) -> Row:
     epoch = sample.get("epoch", 1)
     common: dict[str, Any] = {
-        "question": as_text(sample["id"]),
+        "question": str(sample["id"]),
         "repeat": epoch - 1 if isinstance(epoch, int) and 0 < epoch < 2**31 else 0,
         "groups": scalar_fields(sample.get("metadata")),
         "answer": sample.get("target"),

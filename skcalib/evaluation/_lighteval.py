@@ -9,14 +9,7 @@ import numpy as np
 
 from ._evaluation import Evaluation, Row
 from ._files import Options, Source, read_parquet
-from ._values import (
-    as_dict,
-    as_text,
-    choose,
-    file_error,
-    scalar_fields,
-    softmax,
-)
+from ._values import as_dict, choose, file_error, scalar_fields, softmax
 
 NAME = "lighteval"
 
@@ -35,18 +28,19 @@ def claims(source: Source) -> bool:
 def read(source: Source, options: Options) -> Evaluation:
     """Return the evaluation of a file of details."""
     options.reject(NAME, "filter", "split", "model")
-    rows = []
+    found, score, task = [], None, None
     for k, row in enumerate(source.progress(read_parquet(source.path))):
         place = f"row {k} of {source.path.name}"
-        rows.append((_in_new_layout(row, place), place))
-    first = rows[0][0]
-    names = [name for name, value in first["metric"].items() if value is not None]
-    score = choose(options.score, names, option="score", what="metric")
-    if score is None:
-        raise file_error(
-            f"must contain the metrics of each answer. Got none in {rows[0][1]}."
-        )
-    found = [_as_row(row, score, place) for row, place in rows]
+        doc, logprobs, metric = _parts(row, place)
+        if k == 0:  # all rows have the same task and the same metrics
+            task = doc.get("task_name")
+            names = [name for name, value in metric.items() if value is not None]
+            score = choose(options.score, names, option="score", what="metric")
+            if score is None:
+                raise file_error(
+                    f"must contain the metrics of each answer. Got none in {place}."
+                )
+        found.append(_as_row(doc, logprobs, metric.get(score), place))
     how = "There are no probabilities."
     if any(row.option_proba is not None for row in found):
         how = "Probabilities are the softmax of the options' log-likelihoods."
@@ -54,20 +48,18 @@ def read(source: Source, options: Options) -> Evaluation:
         found,
         source,
         model=_model_of(source.path),
-        task=first["doc"].get("task_name"),
+        task=task,
         format=NAME,
         notes=(f"The score is {score!r}.", how),
     )
 
 
-def _in_new_layout(row: dict[str, Any], place: str) -> dict[str, Any]:
-    """Return the parts of a row that are read, in the layout of later versions."""
+def _parts(row: dict[str, Any], place: str) -> tuple[dict[str, Any], Any, dict]:
+    """Return a row's document, log-likelihoods of options, and metrics."""
     if "doc" in row:
         doc, response = as_dict(row["doc"]), as_dict(row["model_response"])
-        kept = ("id", "task_name", "gold_index", "choices", "query", "specific")
-        doc = {name: doc.get(name) for name in kept}
         logprobs, metric = response.get("logprobs"), row["metric"]
-    else:
+    else:  # the layout of older versions
         doc = {
             "id": row.get("example") or row.get("full_prompt"),  # its own prompt
             "gold_index": row.get("gold_index"),
@@ -75,11 +67,11 @@ def _in_new_layout(row: dict[str, Any], place: str) -> dict[str, Any]:
             "specific": row.get("specifics"),
         }
         logprobs, metric = row.get("pred_logits"), row["metrics"]
-    if doc["id"] is None or not isinstance(metric, dict):
+    if doc.get("id") is None or not isinstance(metric, dict):
         raise file_error(
             f"must contain a question and its metrics. Got none in {place}."
         )
-    return {"doc": doc, "logprobs": logprobs, "metric": metric}
+    return doc, logprobs, metric
 
 
 def _model_of(path: Path) -> str | None:
@@ -89,23 +81,22 @@ def _model_of(path: Path) -> str | None:
     return (folder.parent if folder.name == time else folder).name or None
 
 
-def _as_row(row: dict[str, Any], score: str, place: str) -> Row:
-    doc = row["doc"]
-    logprobs = np.array(row["logprobs"] or (), dtype=float).ravel()
+def _as_row(doc: dict[str, Any], logprobs: Any, score: Any, place: str) -> Row:
+    logprobs = np.array(logprobs or (), dtype=float).ravel()
     options = None
-    if logprobs.size > 1 and logprobs.size == len(doc["choices"] or ()):
+    if logprobs.size > 1 and logprobs.size == len(doc.get("choices") or ()):
         options = softmax(logprobs)
-    gold = doc["gold_index"]
+    gold = answer = doc.get("gold_index")
     gold = gold[0] if isinstance(gold, list) and len(gold) == 1 else gold
     return Row(
-        as_text(doc["id"]),
-        row["metric"].get(score),
+        str(doc["id"]),
+        score,
         proba=None if options is None else options.max(),
         option_proba=options,
         gold=gold if isinstance(gold, int) and options is not None else -1,
         repeat=None,
-        groups=scalar_fields(doc["specific"]),
-        answer=doc["gold_index"],
+        groups=scalar_fields(doc.get("specific")),
+        answer=answer,
         prompt=doc.get("query"),
         place=place,
     )

@@ -18,9 +18,10 @@ from ._values import (
     as_dict,
     as_key,
     as_list,
-    as_number_lists,
+    as_numbers,
     choose,
     file_error,
+    numbered_repeats,
     scalar_fields,
     softmax,
     text_or_none,
@@ -75,23 +76,22 @@ def read(source: Source, options: Options) -> Evaluation:
     numbered, notes = _of_one_filter(numbered, options.filter)
     rows = [row for _, row in numbered]
     score = _choose_score(rows, options.score)
-    # Column by column, since files have many rows.
-    options_of = _option_probas(rows, score, lambda k: source.place(numbered[k][0]))
+    options_of = [_option_proba(row, score, source, k) for k, row in numbered]
     found = [
         Row(
             question,
             row.get(score),
-            "answered" if _is_read(row) else "unparseable",
+            "unparseable" if row["filtered_resps"] == ["[invalid]"] else "answered",
             proba=None if proba is None else proba.max(),
             option_proba=proba,
             gold=_gold(row, proba),
             groups=_groups(row.get("doc")),
             answer=row.get("target"),
-            prompt=prompt,
+            prompt=_prompt(row),
             place=k,
         )
-        for (k, row), question, prompt, proba in zip(
-            numbered, _identities(rows), _prompts(rows), options_of, strict=True
+        for (k, row), question, proba in zip(
+            numbered, _identities(rows), options_of, strict=True
         )
     ]
     task, model, more = _run_of(source.path, len(found))
@@ -111,14 +111,13 @@ def read(source: Source, options: Options) -> Evaluation:
 def _of_one_filter(rows: list, wanted: str | None) -> tuple[list, list[str]]:
     """Return the rows of one filter; each filter gives a row per question."""
     names = [row.get("filter") for _, row in rows]
-    if any(name is None for name in names):
+    if None in names:
         # Versions before 0.4.6 write the filters one after the other, without names.
-        seen: Counter = Counter()
-        for k, (_, row) in enumerate(rows):
-            names[k] = str(seen[str(row["doc_id"])])
-            seen[str(row["doc_id"])] += 1
-    chosen = choose(wanted, map(str, names), option="filter", what="filter")
-    kept = [row for row, name in zip(rows, names, strict=True) if str(name) == chosen]
+        numbers = np.array([str(row["doc_id"]) for _, row in rows], dtype=object)
+        names = numbered_repeats(numbers).tolist()
+    names = list(map(str, names))
+    chosen = choose(wanted, names, option="filter", what="filter")
+    kept = [row for row, name in zip(rows, names, strict=True) if name == chosen]
     n_left = len(rows) - len(kept)
     notes = [f"{n_left} rows of other filters than {chosen!r} are left out."]
     return kept, notes if n_left else []
@@ -168,47 +167,21 @@ def _identities(rows: list[dict]) -> list[str]:
     ]
 
 
-def _is_read(row: dict) -> bool:
-    return row["filtered_resps"] != ["[invalid]"]
-
-
 def _groups(doc: Any) -> dict[str, str]:
-    if not isinstance(doc, dict) or doc.keys().isdisjoint(_GROUPS):
-        return {}
+    doc = as_dict(doc)
     return scalar_fields({name: doc[name] for name in doc if name in _GROUPS})
 
 
-def _prompts(rows: list[dict]) -> list[str | None]:
-    """Return the hash of each prompt, or of the document in files of old versions."""
-    hashes = [row.get("prompt_hash") for row in rows]
-    keys = [None if row.get("doc") is None else as_key(row["doc"]) for row in rows]
-    return [
-        known if known is not None else key and sha256(key.encode()).hexdigest()
-        for known, key in zip(hashes, keys, strict=True)
-    ]
+def _prompt(row: dict) -> str | None:
+    """Return the hash of the prompt, or of the document in files of old versions."""
+    known, doc = row.get("prompt_hash"), row.get("doc")
+    if known is not None or doc is None:
+        return known
+    return sha256(as_key(doc).encode()).hexdigest()
 
 
-def _option_probas(
-    rows: list[dict], score: str, place: Callable[[int], str]
-) -> list[np.ndarray | None]:
+def _option_proba(row: dict, score: str, source: Source, k: int) -> np.ndarray | None:
     """Return the softmax of the options' log-likelihoods; None without options."""
-    values = as_number_lists([_likelihoods(row, score) for row in rows])
-    # Lengths and faults are checked before the softmax, which would hide them.
-    for k, each in enumerate(values):
-        if each is None:
-            continue
-        if not np.isfinite(each).all():
-            pairs = rows[k]["filtered_resps"]
-            raise file_error(
-                f"must have finite log-likelihoods. Got {pairs!r:.80} in {place(k)}."
-            )
-        if score in _LENGTHS:
-            values[k] = each / _lengths(rows[k], score, each.size, k, place)
-    return [None if each is None else softmax(each) for each in values]
-
-
-def _likelihoods(row: dict, score: str) -> list[str] | None:
-    """Return the log-likelihood of each option, as text."""
     pairs = row["filtered_resps"]
     is_choice = (
         isinstance(pairs, list)
@@ -217,12 +190,21 @@ def _likelihoods(row: dict, score: str) -> list[str] | None:
     )
     if not is_choice or not (score.startswith("acc") or score == "exact_match"):
         return None
-    return [str(pair[0]) for pair in pairs]
+    try:
+        values = as_numbers([str(pair[0]) for pair in pairs])
+    except ValueError:
+        return None
+    # Lengths and faults are checked before the softmax, which would hide them.
+    if not np.isfinite(values).all():
+        raise file_error(
+            f"must have finite log-likelihoods. Got {pairs!r:.80} in {source.place(k)}."
+        )
+    if score in _LENGTHS:
+        values /= _lengths(row, score, values.size, source.place(k))
+    return softmax(values)
 
 
-def _lengths(
-    row: dict, score: str, n: int, k: int, place: Callable[[int], str]
-) -> np.ndarray:
+def _lengths(row: dict, score: str, n: int, place: str) -> np.ndarray:
     """Return the lengths of the options, without the delimiter before them."""
     arguments = row.get("arguments")
     if isinstance(arguments, dict):
@@ -232,14 +214,14 @@ def _lengths(
     if len(texts) != n or not all(isinstance(text, str) for text in texts):
         raise ParameterError(
             "score",
-            f"must be 'acc', since {place(k)} does not keep the texts of the options. "
+            f"must be 'acc', since {place} does not keep the texts of the options. "
             f"Got {score!r}.",
         )
     lengths = [_LENGTHS[score](str(text).removeprefix(" ")) for text in texts]
     if 0 in lengths:
         raise ParameterError(
             "score",
-            f"must be 'acc', since {place(k)} has an empty option. Got {score!r}.",
+            f"must be 'acc', since {place} has an empty option. Got {score!r}.",
         )
     return np.array(lengths, dtype=float)
 

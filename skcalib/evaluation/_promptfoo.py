@@ -39,7 +39,7 @@ def read(source: Source, options: Options) -> Evaluation:
 
 
 def systems_of(source: Source) -> list[str]:
-    """Return the system of each row."""
+    """Return the system of each row: its provider, with its prompt if several."""
     rows = _results(source)
     for k, row in enumerate(rows):
         if not isinstance(row, dict) or not isinstance(row.get("vars"), dict):
@@ -47,7 +47,20 @@ def systems_of(source: Source) -> list[str]:
                 f"must contain the variables of a test. Got {source.place(k)}, "
                 "which has none."
             )
-    return _systems(rows)
+    names = [_named(row.get("provider"), "id", "label") for row in rows]
+    prompts = [_named(row.get("prompt"), "label", "raw") for row in rows]
+    numbers = [str(row.get("promptIdx")) for row in rows]
+    # Several prompts of one provider are several systems.
+    if len(set(zip(names, numbers, strict=True))) == len(set(names)):
+        return names
+    return [f"{name} | {prompt}" for name, prompt in zip(names, prompts, strict=True)]
+
+
+def _named(value: Any, first: str, second: str) -> str:
+    """Return the name of a provider or a prompt, which may be an object."""
+    if isinstance(value, dict):
+        value = value.get(first) or value.get(second)
+    return str(value)
 
 
 def read_one(
@@ -68,24 +81,6 @@ def read_one(
         format=NAME,
         notes=(f"The score is {score!r}. There are no probabilities.",),
     )
-
-
-def _systems(rows: list[dict]) -> list[str]:
-    """Return the system of each row: its provider, with its prompt if several."""
-    providers = [row.get("provider") for row in rows]
-    names = [
-        str(p.get("id") or p.get("label")) if isinstance(p, dict) else str(p)
-        for p in providers
-    ]
-    prompts = [
-        str(p.get("label") or p.get("raw")) if isinstance(p, dict) else str(p)
-        for p in (row.get("prompt") for row in rows)
-    ]
-    numbers = [str(row.get("promptIdx")) for row in rows]
-    # Several prompts of one provider are several systems.
-    if len(set(zip(names, numbers, strict=True))) == len(set(names)):
-        return names
-    return [f"{name} | {prompt}" for name, prompt in zip(names, prompts, strict=True)]
 
 
 def _as_row(row: dict, score: str | None, source: Source, k: int) -> Row:

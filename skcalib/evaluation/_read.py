@@ -40,7 +40,9 @@ READERS: tuple[ModuleType, ...] = (
 
 _OPTIONS = frozenset(field.name for field in fields(Options))
 
-FORMATS = tuple(reader.NAME for reader in (*READERS, _table_answers))
+_READER_OF = {reader.NAME: reader for reader in (*READERS, _table_answers)}
+
+FORMATS = tuple(_READER_OF)
 
 
 @public
@@ -144,9 +146,7 @@ def read_evaluation(
         missing,
         verbose,
     )
-    source = open_source(path, options.verbose)
-    reader = _reader_of(source, format)
-    with _complete_file(reader, source):
+    with _opened(path, format, options) as (reader, source):
         return reader.read(source, options)
 
 
@@ -215,9 +215,7 @@ def read_evaluations(
                 f"read_evaluations() got an unexpected keyword argument {name!r}"
             )
     given = Options(columns=columns or {}, groups=tuple(groups), **options)
-    source = open_source(path, given.verbose)
-    reader = _reader_of(source, format)
-    with _complete_file(reader, source):
+    with _opened(path, format, given) as (reader, source):
         if reader is _table_answers and given.model is None:
             return _table_answers.read_systems(source, given, systems, gold)
         if gold is not None:
@@ -232,27 +230,31 @@ def read_evaluations(
 
 def _reader_of(source: Source, format: str | None) -> ModuleType:
     """Return the reader of a file: of the given format, or the one that claims it."""
-    readers = {reader.NAME: reader for reader in (*READERS, _table_answers)}
+    if format in _READER_OF:
+        return _READER_OF[format]
     if format is not None:
-        if format not in readers:
-            raise ParameterError(
-                "format", f"must be one of {list(readers)}. Got {format!r}."
-            )
-        return readers[format]
+        raise ParameterError(
+            "format", f"must be one of {list(FORMATS)}. Got {format!r}."
+        )
     # No harness writes a text that is not JSON.
     found = [r for r in READERS if source.kind != "text" and r.claims(source)]
     if not found and _table_answers.claims(source):
         found = [_table_answers]
     if len(found) != 1:
-        raise file_error(_not_one(source, found, list(readers)))
+        raise file_error(_not_one(source, found))
     return found[0]
 
 
 @contextmanager
-def _complete_file(reader: ModuleType, source: Source) -> Iterator[None]:
-    """Name the file in errors that a reader does not expect."""
+def _opened(
+    path: Any, format: str | None, options: Options
+) -> Iterator[tuple[ModuleType, Source]]:
+    """Yield the reader and the file, which errors that no reader expects name."""
+    source = open_source(path, options.verbose)
+    reader = _reader_of(source, format)
+    # Readers do not check the type of each entry, but use it.
     try:
-        yield
+        yield reader, source
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError) as error:
         if isinstance(error, ParameterTypeError):
             raise
@@ -262,7 +264,7 @@ def _complete_file(reader: ModuleType, source: Source) -> Iterator[None]:
         ) from error
 
 
-def _not_one(source: Source, found: list[ModuleType], known: list[str]) -> str:
+def _not_one(source: Source, found: list[ModuleType]) -> str:
     """Return the message for a file that no reader or more than one reader claims."""
     name = source.path.name
     if found:
@@ -272,9 +274,8 @@ def _not_one(source: Source, found: list[ModuleType], known: list[str]) -> str:
             f"""{names}: name it with {parameter("format", "'format'")}."""
         )
     content = source.content if isinstance(source.content, dict) else {}
-    if "results" in content and {"configs", "config_general", "versions"} & set(
-        content
-    ):
+    about = {"configs", "config_general", "versions"}
+    if "results" in content and not about.isdisjoint(content):
         return (
             f"must be a file with the individual answers. Got {name}, which contains "
             "averages only. Pass the samples (lm-evaluation-harness writes them with "
@@ -286,4 +287,6 @@ def _not_one(source: Source, found: list[ModuleType], known: list[str]) -> str:
             "per_instance_stats.json. Pass the files of answers in it, for example "
             "samples_*.jsonl."
         )
-    return f"must be a file of {', '.join(known)}. Got {name}, which is none of these."
+    return (
+        f"must be a file of {', '.join(FORMATS)}. Got {name}, which is none of these."
+    )

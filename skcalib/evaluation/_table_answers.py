@@ -9,10 +9,18 @@ from typing import Any
 import numpy as np
 
 from .._errors import Marked, ParameterError, parameter
-from ._columns import Fractions, Names, Outcomes
 from ._evaluation import Evaluation, statuses
 from ._files import Options, Source
-from ._tables import OF_OPTIONS, USUAL, Column, Table, open_table
+from ._tables import (
+    OF_OPTIONS,
+    USUAL,
+    Column,
+    Fractions,
+    Names,
+    Outcomes,
+    Table,
+    open_table,
+)
 from ._values import choose, file_error, none_of, numbered_repeats
 
 NAME = "table"
@@ -34,9 +42,6 @@ _NO_SYSTEMS = frozenset(
 
 # Number of rows used to decide whether a column contains scores.
 _N_LOOKED_AT = 2000
-
-# Roles of the columns that distinguish questions of the same name.
-_IDENTIFYING = ("answer", "prompt")
 
 # Entries of an object that are scores of one system and not names of systems.
 _ONE_SCORE = (*USUAL["right"], "score")
@@ -117,55 +122,23 @@ def _two_roles(name: str, one: str, other: str) -> ParameterError:
     )
 
 
-def _identifying(table: Table, question: str | None) -> dict[str, Names]:
-    """Return the columns of right answers and of prompts, by their role."""
-    found = {}
-    for role in _IDENTIFYING if question is not None else ():
-        name = next(iter(table.usual(role)), None)
-        if name not in (None, question):
-            found[role] = Names(str(name))
-    return found
+def _identifying(table: Table, question: str | None) -> list[Names | None]:
+    """Return the columns of right answers and of prompts, None for a missing one."""
+    names = [next(iter(table.usual(role)), question) for role in ("answer", "prompt")]
+    return [None if name in (None, question) else Names(name) for name in names]
 
 
 def _fingerprints(
-    question: np.ndarray, columns: dict[str, Names]
+    question: np.ndarray, columns: list[Names | None]
 ) -> tuple[dict[str, str], ...]:
     """Return the right answer and the prompt of each question, as far as known."""
-    found: list[dict[str, str]] = [{} for _ in _IDENTIFYING]
-    for known, role in zip(found, _IDENTIFYING, strict=True):
-        if role in columns:
-            pairs = zip(question.tolist(), columns[role].finish().tolist(), strict=True)
-            known.update((name, value) for name, value in pairs if value)
-    return tuple(found)
-
-
-def _evaluation(
-    question: np.ndarray | None, score: np.ndarray, **properties: Any
-) -> Evaluation:
-    """Return the evaluation of scores; without names, rows number the questions."""
-    if question is None:
-        question = np.arange(score.size)
-    properties.setdefault("proba", np.full(score.size, np.nan))
-    return Evaluation(
-        question=question,
-        repeat=_repeats(question),
-        score=score,
-        status=statuses(score),
-        format=NAME,
-        **properties,
+    names = question.tolist()
+    return tuple(
+        {}
+        if column is None
+        else {n: text for n, text in zip(names, column.finish(), strict=True) if text}
+        for column in columns
     )
-
-
-def _repeats(question: np.ndarray) -> np.ndarray:
-    """Return the number of earlier rows of the same question, for each row."""
-    if question.dtype != object:  # numbers of rows
-        return np.zeros(question.size, dtype=np.int64)
-    # Hashes need less memory than a table of millions of names.
-    hashes = np.fromiter(map(hash, question.tolist()), np.int64, question.size)
-    hashes.sort()
-    if (hashes[1:] != hashes[:-1]).all():
-        return np.zeros(question.size, dtype=np.int64)
-    return np.array(numbered_repeats(question.tolist()), dtype=np.int64)
 
 
 def _of_one_model(
@@ -173,7 +146,7 @@ def _of_one_model(
 ) -> Evaluation:
     """Return the rows of one system of a table that names the system of each row."""
     part = every.take(systems == model)
-    part = replace(part, model=model, repeat=_repeats(part.question))
+    part = replace(part, model=model, repeat=numbered_repeats(part.question))
     return part._identified(every._fingerprints)
 
 
@@ -205,8 +178,8 @@ def _read_long(
     for role, name in [*texts, *(("groups", name) for name in options.groups)]:
         if not isinstance(columns.setdefault(name, Names(name)), Names):
             raise _two_roles(name, "score" if name == roles["score"] else "proba", role)
-    known = _identifying(table, roles.get("question")) if identifies else {}
-    table.read([*columns.values(), *known.values()], options.verbose)
+    known = _identifying(table, roles.get("question") if identifies else None)
+    table.read([*columns.values(), *filter(None, known)], options.verbose)
     for name, column in columns.items():
         if options.missing == "error" and column.first_missing is not None:
             raise ParameterError(
@@ -215,13 +188,12 @@ def _read_long(
                 f"{name!r} in line {column.first_missing} of {table.path.name}.",
             )
     found = {name: column.finish() for name, column in columns.items()}
-    more = {} if proba is None else {"proba": found[proba.name]}
-    evaluation = _evaluation(
+    evaluation = Evaluation._of_scores(
         found.get(roles.get("question", "")),
         found[score.name],
+        found.get(roles.get("proba", "")),
         groups={name: found[name] for name in options.groups},
         notes=(*notes, *(() if proba is None else proba.notes)),
-        **more,
     )
     evaluation._identified(_fingerprints(evaluation.question, known))
     return evaluation, found.get(roles.get("model", ""))
@@ -249,9 +221,8 @@ def _roles(table: Table, options: Options) -> tuple[dict[str, str], list[str]]:
     for role, names in usual.items():
         if role in roles:
             continue
-        found = [name for name in names if name not in roles.values()]
-        if role != "question":
-            found = [name for name in found if name not in options.groups]
+        taken = {*roles.values(), *(() if role == "question" else options.groups)}
+        found = [name for name in names if name not in taken]
         if found:
             roles[role] = found[0]
         if role == "proba" and len(found) > 1:
@@ -363,7 +334,9 @@ def _read_wide(
     known = _identifying(table, question)
     # All columns that may be systems are read at once, and others are left out then.
     columns = {name: _reader(name, options, systems, gold) for name in names}
-    table.read([*texts.values(), *known.values(), *columns.values()], options.verbose)
+    table.read(
+        [*texts.values(), *filter(None, known), *columns.values()], options.verbose
+    )
     found = {name: column.finish() for name, column in texts.items()}
     constant: dict[str, float] = {}
     if gold is not None:
@@ -378,7 +351,9 @@ def _read_wide(
     if not scores:
         return {}
     score = next(iter(scores.values()))
-    base = _evaluation(found.get(question or ""), score, groups=groups, notes=notes)
+    base = Evaluation._of_scores(
+        found.get(question or ""), score, groups=groups, notes=notes
+    )
     fingerprints = _fingerprints(base.question, known)
     evaluations = {}
     for name, score in scores.items():
@@ -443,9 +418,8 @@ def _right_answers(
     scores = {}
     for name, column in columns.items():
         given = column.finish()
-        texts = [text for text in given.tolist() if text]
-        n_possible = sum(text in possible for text in texts)
-        if systems is not None or 2 * n_possible > len(texts):
+        are_possible = [text in possible for text in given.tolist() if text]
+        if systems is not None or 2 * sum(are_possible) > len(are_possible):
             scores[name] = np.where(given == "", np.nan, given == right)
     if not scores:
         raise ParameterError(
@@ -454,7 +428,7 @@ def _right_answers(
             f"{gold!r}, and no other column of {table.path.name} has these answers in "
             "half of its cells.",
         )
-    return {name: score.astype(np.float64) for name, score in scores.items()}
+    return scores
 
 
 def _scores(

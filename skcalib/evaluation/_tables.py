@@ -1,16 +1,19 @@
-"""Tables as columns: CSV, TSV, JSON objects and parquet, read chunk by chunk.
+"""Plain tables: CSV, TSV, JSON objects and parquet, read chunk by chunk.
 
-The columns with usual names of each role. Cells are converted by the classes of
-``_columns``.
+A :class:`Table` yields the cells of chosen columns, and the classes of columns convert
+them: each reads cells by `add` and returns an array by `finish`, and `first_missing` is
+the line of its first missing cell, or None.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import json
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
@@ -19,10 +22,388 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from .._errors import ParameterError
-from ._columns import Fractions, Names, Numbers
+from .._errors import ParameterError, parameter
 from ._files import Source, not_text, read_parquet
-from ._values import file_error, none_of
+from ._values import as_number, as_numbers, file_error, none_of
+
+YES = frozenset(["true", "t", "yes", "y", "correct", "right"])
+NO = frozenset(["false", "f", "no", "n", "incorrect", "wrong"])
+
+# Texts of missing cells in columns of numbers and of right and wrong answers. In a
+# column of names they are names: NA is the code of Namibia.
+_MISSING = frozenset(["", "nan", "na", "n/a", "#n/a", "null", "none", "<na>"])
+
+# Labels that a message shows.
+_SHOWN = 5
+
+# Largest number of names whose texts are stored once; beyond it, few are repeated.
+_MOST_SHARED = 1_000_000
+
+# Rounding that a probability may have outside of [0, 1].
+_ROUNDING = 1e-9
+
+_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+\s*%?")
+
+
+def text_of(cell: Any) -> str:
+    """Return a cell as text without surrounding blanks; "" for an empty cell."""
+    if isinstance(cell, str):
+        return cell.strip()
+    if cell is None or cell != cell:
+        return ""
+    if isinstance(cell, (bool, int, float, list, dict)):
+        return json.dumps(cell, default=str)
+    return str(cell)  # a date or a decimal number of a parquet file
+
+
+def value_of(cell: Any) -> str:
+    """Return a cell of numbers or verdicts as text; "" for a missing value.
+
+    NA, null, None and the like are missing values.
+    """
+    text = text_of(cell)
+    return "" if text.lower() in _MISSING else text
+
+
+def _as_key(cell: Any) -> Any:
+    """Return a dict key of a cell that distinguishes the labels 1 and true."""
+    return text_of(cell) if isinstance(cell, (list, dict)) else (type(cell), cell)
+
+
+def _plain_numbers(cells: Sequence[Any]) -> np.ndarray | None:
+    """Return cells that are all numbers, as in most files; None for others."""
+    kinds = set(map(type, cells))
+    with suppress(ValueError, OverflowError):
+        if kinds == {str}:
+            return as_numbers(cells)
+        if kinds <= {int, float}:
+            return np.array(cells, dtype=float)
+    return None
+
+
+class _Column:
+    """Arrays of the chunks of a column."""
+
+    def __init__(self, name: str):
+        self.name = name
+        self.first_missing: int | None = None
+        self._chunks: list[np.ndarray] = []
+
+    def _keep(self, found: np.ndarray, lines: Sequence[int]) -> None:
+        """Keep the numbers of a chunk."""
+        is_missing = np.isnan(found)
+        if self.first_missing is None and is_missing.any():
+            self.first_missing = lines[int(is_missing.argmax())]
+        self._chunks.append(found)
+
+    def finish(self) -> np.ndarray:
+        """Return the column of all rows."""
+        return np.concatenate(self._chunks)
+
+
+class Names(_Column):
+    """Names, for example of groups or questions; an empty cell is an empty name."""
+
+    def __init__(self, name: str):
+        super().__init__(name)
+        self._known: dict[str, str] = {}
+
+    def add(self, cells: Sequence[Any], lines: Sequence[int]) -> None:
+        """Read the cells of a chunk."""
+        if set(map(type, cells)) <= {str}:
+            names = list(map(str.strip, cells))
+        else:
+            names = [text_of(cell) for cell in cells]
+        if len(self._known) < _MOST_SHARED:
+            names = list(map(self._known.setdefault, names, names))
+        if self.first_missing is None and "" in names:
+            self.first_missing = lines[names.index("")]
+        self._chunks.append(np.array(names, dtype=object))
+
+
+class Numbers(_Column):
+    """Numbers from a minimum to a maximum; NaN for a missing cell.
+
+    With `words`, cells may be words such as true, yes or correct and their opposites.
+    With `pos_label`, cells that are this label count as 1 and others as 0.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        least: float = 0.0,
+        most: float = np.inf,
+        *,
+        words: bool = False,
+        pos_label: str | None = None,
+    ):
+        super().__init__(name)
+        self._least, self._most = least, most
+        self._words, self._pos_label = words, pos_label
+        self._known: dict[Any, float] = {}
+        self._other_labels: set[str] = set()
+
+    def add(self, cells: Sequence[Any], lines: Sequence[int]) -> None:
+        """Read the cells of a chunk."""
+        found = None
+        # Verdicts and labels have few values, which are looked up faster.
+        if not self._words and self._pos_label is None:
+            found = _plain_numbers(cells)
+        if found is None or not self._is_inside(found).all():
+            # Each different cell is converted once, and its first line is known then.
+            keys = [cell if type(cell) is str else _as_key(cell) for cell in cells]
+            known = self._known if len(self._known) < _MOST_SHARED else {}
+            if set(keys) - known.keys():
+                for key, cell, line in zip(keys, cells, lines, strict=True):
+                    if key not in known:
+                        known[key] = self._value(cell, line)
+            found = np.array([known[key] for key in keys])
+        self._keep(found, lines)
+
+    def _is_inside(self, found: Any) -> Any:
+        return (found >= self._least) & (found <= self._most) & (found < np.inf)
+
+    def _value(self, cell: Any, line: int) -> float:
+        if self._pos_label is not None and text_of(cell) == self._pos_label:
+            return 1.0
+        text = value_of(cell)
+        if not text:
+            return np.nan
+        if self._pos_label is not None:
+            self._other_labels.add(text)
+            return 0.0
+        word = text.lower()
+        if self._words and word in YES | NO:
+            return float(word in YES)
+        try:
+            number = self._number(word)
+        except ValueError:
+            number = np.nan
+        if not self._is_inside(number):
+            raise file_error(self._problem(text, line))
+        return number
+
+    def _number(self, word: str) -> float:
+        return as_number(word)
+
+    def _problem(self, text: str, line: int) -> str:
+        expected, remedy = f"numbers of at least {self._least:g}", ""
+        if self._words and self._most == 1:
+            expected = "1 or 0, yes or no, or a score in [0, 1]"
+            remedy = " Leave the cell of an answer without a label empty."
+        elif self._words:
+            expected = "1 or 0, yes or no, or a count"
+            remedy = (
+                f" Name the label that counts as 1 with {parameter('pos_label')}. Leave"
+                " the cell of a document without a label empty."
+            )
+        elif self._most == 1:
+            expected = "numbers in [0, 1]"
+        return (
+            f"column {self.name!r} must have {expected}. Got {text!r:.60} in line "
+            f"{line}.{remedy}"
+        )
+
+    def finish(self) -> np.ndarray:
+        """Return the numbers of all rows."""
+        found = super().finish()
+        # A sample may have no positive label, and then has one other label as a rule.
+        if len(self._other_labels) > 1 and not (found > 0).any():
+            raise self._no_label()
+        return found
+
+    def _no_label(self) -> ParameterError:
+        found = ", ".join(sorted(self._other_labels)[:_SHOWN])
+        return ParameterError(
+            "pos_label",
+            f"must be a label of {self.name!r}, which contains {found}. Got "
+            f"{self._pos_label!r}.",
+        )
+
+
+class Outcomes(Numbers):
+    """Whether answers are right: words, labels or scores in [0, 1]; -1 is wrong."""
+
+    def __init__(self, name: str, pos_label: str | None):
+        super().__init__(name, 0, 1, words=True, pos_label=pos_label)
+
+    def _number(self, word: str) -> float:
+        number = as_number(word)
+        # Labels of support vector machines are 1 and -1.
+        return 0.0 if number == -1 else number
+
+    def _problem(self, text: str, line: int) -> str:
+        return (
+            "must contain 0/1, true/false, yes/no, correct/incorrect or a score in "
+            f"[0, 1] in {self.name!r}. Got {text!r:.60} in line {line}. Name the "
+            f"label that counts as right with {parameter('pos_label')}. If the column "
+            f"contains answers, {parameter('_gold', '')}add a column 'correct' with 1 "
+            "for each right answer and 0 for each wrong one."
+        )
+
+    def finish(self) -> np.ndarray:
+        """Return the outcomes of all rows."""
+        found = super().finish()
+        if self._pos_label is not None and not (found == 1).any():
+            raise self._no_label()
+        return found
+
+
+class Fractions(_Column):
+    """Probabilities, which must all have one unit; NaN for a missing cell.
+
+    With `percent`, they are numbers from 0 to 100. With `of_options`, a cell may have
+    the probabilities of several options, of which the largest is read.
+    """
+
+    def __init__(self, name: str, percent: bool, of_options: bool = False):
+        super().__init__(name)
+        self.notes: list[str] = []
+        self._percent, self._of_options = percent, of_options
+        self._signed: list[np.ndarray] = []  # whether cells have a percent sign
+        # The first cell of each kind, with its line, for messages.
+        self._first: dict[str, tuple[str, int]] = {}
+
+    def add(self, cells: Sequence[Any], lines: Sequence[int]) -> None:
+        """Read the cells of a chunk."""
+        if self._of_options:
+            cells = list(map(self._largest, cells, lines))
+        signed = np.zeros(len(cells), dtype=bool)
+        found = _plain_numbers(cells)
+        if found is None:
+            texts = [value_of(cell) for cell in cells]
+            signed = np.array([text.endswith("%") for text in texts], dtype=bool)
+            found = np.array(list(map(self._number, texts, lines)))
+        for kind, where in self._kinds(found, signed).items():
+            if kind not in self._first and where.any():
+                k = int(where.argmax())
+                self._first[kind] = text_of(cells[k]), lines[k]
+        self._signed.append(signed)
+        self._keep(found, lines)
+
+    def _kinds(self, values: np.ndarray, signed: np.ndarray) -> dict[str, np.ndarray]:
+        """Return which cells show the unit of the probabilities, or a fault."""
+        top = 100 if self._percent else 1
+        return {
+            "signed": signed,
+            "fraction": (values > 0) & (values < 1) & ~signed,
+            "outside": (values < -_ROUNDING * top) | (values > top * (1 + _ROUNDING)),
+            "negative": values < -_ROUNDING,
+            "large": values > 1,
+        }
+
+    def _largest(self, cell: Any, line: int) -> Any:
+        """Return the largest probability of a list or an object of probabilities."""
+        options = cell
+        if isinstance(cell, str) and cell.strip()[:1] in ("[", "{"):
+            try:
+                options = json.loads(cell)
+            except ValueError:
+                options = [None]
+        if isinstance(options, dict):
+            options = list(options.values())
+        if not isinstance(options, list):
+            return cell
+        if not options or not {type(each) for each in options} <= {int, float}:
+            raise self._error(
+                (text_of(cell), line),
+                "is not a list of numbers. Name the column of the probability that the "
+                "answer is right.",
+            )
+        return max(options)
+
+    def _number(self, text: str, line: int) -> float:
+        if not text:
+            return np.nan
+        if _DECIMAL_COMMA.fullmatch(text):
+            text = text.replace(",", ".")
+        try:
+            return as_number(text.removesuffix("%"))
+        except ValueError:
+            raise self._error(
+                (text, line),
+                "is not a number. Replace words by probabilities"
+                f"{parameter('_by', '')}.",
+            ) from None
+
+    def _error(self, cell: tuple[str, int], problem: str) -> ParameterError:
+        text, line = cell
+        return file_error(
+            f"must contain probabilities in {self.name!r}. Got {text!r:.60} in line "
+            f"{line}, which {problem}"
+        )
+
+    def finish(self) -> np.ndarray:
+        """Return the probabilities of all rows; `notes` says how they were read."""
+        values = super().finish()
+        kinds = self._kinds(values, np.concatenate(self._signed))
+        # A file may have a few cells below 1 in percent, or a few above 1 by mistake.
+        n_fractions = int(kinds["fraction"].sum())
+        are_mostly_fractions = bool(2 * n_fractions >= (values > 0).sum() > 0)
+        if not self._percent:
+            self._check_fractions(are_mostly_fractions)
+            return np.clip(values, 0, 1)  # rounding, which was checked
+        self._check_percentages(are_mostly_fractions)
+        has_large, has_signs = "large" in self._first, "signed" in self._first
+        if not has_large and not has_signs and np.nansum(values) > 0:
+            raise ParameterError(
+                "percent",
+                f"does not apply: no probability in {self.name!r} is above 1, so they "
+                "do not run from 0 to 100.",
+            )
+        if n_fractions:
+            self.notes.append(
+                f"{n_fractions} of {values.size} cells of {self.name!r} are below 1 "
+                "and are read as less than 1%."
+            )
+        elif has_large and not has_signs and np.nanmax(values) <= 10:
+            self.notes.append(
+                f"No cell of {self.name!r} is above 10, and 10 is read as 10%. Divide "
+                "a scale from 0 to 10 by 10 instead."
+            )
+        return np.clip(values / 100, 0, 1)
+
+    def _check_fractions(self, are_mostly_fractions: bool) -> None:
+        """Raise an error if a cell has a percent sign or is outside [0, 1]."""
+        if "signed" in self._first and "fraction" in self._first:
+            raise self._mixed("signed")
+        if "signed" in self._first:
+            raise self._error(
+                self._first["signed"], f"is a percentage: use {parameter('percent')}."
+            )
+        if "outside" not in self._first:
+            return
+        cell = self._first["outside"]
+        hint = ""
+        if "negative" in self._first:
+            hint = (
+                " Convert log-probabilities by exp and logits by scipy.special.expit."
+            )
+        elif 1 < float(cell[0].replace(",", ".")) <= 100:
+            hint = (
+                " Most others are inside: write all probabilities in one unit."
+                if are_mostly_fractions
+                else f" Use {parameter('percent')} if probabilities run from 0 to 100."
+            )
+        raise self._error(cell, f"is outside [0, 1].{hint}")
+
+    def _check_percentages(self, are_mostly_fractions: bool) -> None:
+        """Raise an error if a cell is outside [0, 100], or if units are mixed."""
+        if "outside" in self._first:
+            raise self._error(self._first["outside"], "is outside [0, 100].")
+        if "fraction" in self._first and "signed" in self._first:
+            raise self._mixed("signed")
+        if are_mostly_fractions and "large" in self._first:
+            raise self._mixed("large")
+
+    def _mixed(self, kind: str) -> ParameterError:
+        text, line = self._first["fraction"]
+        return self._error(
+            self._first[kind],
+            f"looks like a percentage, while {text!r} in line {line} does not. Write "
+            "all probabilities in one unit.",
+        )
+
 
 _DELIMITERS = ",;\t|"
 
@@ -223,7 +604,7 @@ def _blocks(
     """Yield columns and lines, with a fast path up to the first quoted text."""
     header = file.readline()
     line = 1
-    while _is_blank(header):
+    while header and not header.decode("utf-8-sig", "replace").strip():
         header = file.readline()
         line += 1
     if b'"' in header or b"\r" in header.rstrip(b"\r\n") or width == 1:
@@ -249,10 +630,6 @@ def _blocks(
         ) from None
     except UnicodeDecodeError as error:
         raise not_text(path, error) from None
-
-
-def _is_blank(line: bytes) -> bool:
-    return bool(line) and not line.decode("utf-8-sig", "replace").strip()
 
 
 def _split(block: bytes, delimiter: str, width: int) -> list[list[str]] | None:
@@ -313,8 +690,7 @@ def _chunks(
                 raise _not_closed(path, first, n_before, reader.dialect.delimiter)
             at_end = True
             last -= 1
-        if not all(rows):
-            rows = [row for row in rows if row]
+        rows = list(filter(None, rows))
         if not rows:
             continue
         # Lines and rows differ if there are empty lines, or line breaks in cells.
@@ -342,13 +718,7 @@ def _not_closed(path: Path, first: int, n: int, delimiter: str) -> ParameterErro
 
 def _lines_of(path: Path, first: int, n: int, delimiter: str) -> list[int]:
     """Return the line at which each of n rows ends, by reading the rows again."""
-    with path.open(encoding="utf-8-sig", newline="") as file:
+    with path.open(encoding="utf-8-sig", newline="") as file, _long_cells():
         again = csv.reader(file, delimiter=delimiter)
-        lines: list[int] = []
-        with _long_cells():
-            for row in again:
-                if again.line_num > first and row:
-                    lines.append(again.line_num)
-                if len(lines) == n:
-                    break
-    return lines
+        ends = (again.line_num for row in again if row and again.line_num > first)
+        return list(islice(ends, n))

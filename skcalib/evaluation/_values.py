@@ -22,19 +22,11 @@ def file_error(problem: str) -> ParameterError:
 # comes first: beside it, a confidence may measure the shape of a distribution.
 CONFIDENCE = ("probability", "proba", "prob", "confidence", "certainty")
 
+# Verdicts. The letters are those of inspect_ai: P is partially correct, N no answer.
 _WORDS = {
-    "c": 1.0,
+    **dict.fromkeys(("c", "yes", "true", "correct", "pass"), 1.0),
     "p": 0.5,
-    "i": 0.0,
-    "n": 0.0,
-    "yes": 1.0,
-    "no": 0.0,
-    "true": 1.0,
-    "false": 0.0,
-    "correct": 1.0,
-    "incorrect": 0.0,
-    "pass": 1.0,
-    "fail": 0.0,
+    **dict.fromkeys(("i", "n", "no", "false", "incorrect", "fail"), 0.0),
 }
 
 
@@ -92,17 +84,6 @@ def as_numbers(texts: Sequence[str]) -> np.ndarray:
     return np.fromiter(map(float, texts), float, len(texts))
 
 
-def as_number_lists(lists: Iterable[Sequence[str] | None]) -> list[np.ndarray | None]:
-    """Return the numbers of each list of texts; None if one is not a number."""
-    found: list[np.ndarray | None] = []
-    for texts in lists:
-        try:
-            found.append(None if texts is None else as_numbers(texts))
-        except ValueError:
-            found.append(None)
-    return found
-
-
 def as_dict(value: Any) -> dict[str, Any]:
     """Return a mapping unchanged, and an empty dict for anything else."""
     return value if isinstance(value, dict) else {}
@@ -118,18 +99,11 @@ def text_or_none(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def as_text(value: Any) -> str:
-    """Return an identity or the name of a group as text."""
-    return value if isinstance(value, str) else str(value)
-
-
 def as_key(value: Any) -> str:
     """Return a text unchanged, and any other JSON value as JSON."""
-    return (
-        value
-        if isinstance(value, str)
-        else json.dumps(value, sort_keys=True, default=str)
-    )
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, sort_keys=True, default=str)
 
 
 def scalar_fields(values: Any) -> dict[str, str]:
@@ -137,7 +111,7 @@ def scalar_fields(values: Any) -> dict[str, str]:
     if not isinstance(values, Mapping):
         return {}
     return {
-        str(name): as_text(value)
+        str(name): str(value)
         for name, value in values.items()
         if isinstance(value, (str, int)) and len(str(value)) <= 100
     }
@@ -183,11 +157,16 @@ def none_of(name: str, names: Sequence[str]) -> str:
     return f"Got {name!r}, which is none of {', '.join(names)}.{hint}"
 
 
-def numbered_repeats(questions: Iterable[str]) -> list[int]:
+def numbered_repeats(questions: np.ndarray) -> np.ndarray:
     """Return the number of earlier rows of the same question, for each row."""
-    seen: dict[str, int] = {}
-    repeats = []
-    for question in questions:
-        repeats.append(seen.get(question, 0))
-        seen[question] = repeats[-1] + 1
+    names = questions.tolist()
+    repeats = np.zeros(len(names), dtype=np.int64)
+    # Hashes need less memory than a table of millions of names.
+    hashes = np.fromiter(map(hash, names), np.int64, len(names))
+    hashes.sort()
+    if (hashes[1:] == hashes[:-1]).any():
+        seen: dict[Any, int] = {}
+        for k, name in enumerate(names):
+            repeats[k] = n = seen.get(name, 0)
+            seen[name] = n + 1
     return repeats
