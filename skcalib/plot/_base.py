@@ -71,7 +71,7 @@ def draw_points(
     ax: Any,
     x: np.ndarray,
     y: np.ndarray,
-    ends: tuple[np.ndarray, np.ndarray] | None,
+    ends: Sequence[np.ndarray] | None,
     style: Mapping[str, Any],
 ) -> tuple[Any, Any]:
     """Draw points and their intervals, if any; return the line and the bars."""
@@ -159,12 +159,9 @@ def visible_text(text: Any) -> str:
 
 def plain_text(text: Any) -> str:
     """Return a text that matplotlib shows literally and not as mathematics."""
-    return _literal(visible_text(text))
-
-
-def _literal(text: str) -> str:
     # A lone surrogate cannot be drawn.
-    return text.encode("utf-8", "replace").decode().replace("$", r"\$")
+    drawable = visible_text(text).encode("utf-8", "replace").decode()
+    return drawable.replace("$", r"\$")
 
 
 def legend_text(*parts: Any) -> str | None:
@@ -181,7 +178,7 @@ def legend_text(*parts: Any) -> str | None:
     if len(text) > _LONGEST_LINE:
         lines = [wrap(visible_text(part), _LONGEST_LINE) for part in there]
         text = "\n".join(line for part in lines for line in part)
-    text = _literal(text)
+    text = plain_text(text)
     return f" {text}" if text.startswith("_") else text
 
 

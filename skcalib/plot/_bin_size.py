@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._errors import ParameterError, ParameterTypeError, public
+from .._errors import ParameterError, public
 from .._pairs import Pairs
 from .._validation import check_choice, check_real
 from ..metrics import sample_size_curve
@@ -19,13 +19,13 @@ from ..metrics._size_curves import (
     check_sizes,
     curve_of_sizes,
     doubling_sizes,
-    range_text,
 )
 from ._base import (
     MARKERS,
     ModelsDisplay,
     as_list,
     as_shown,
+    check_type,
     draw_legend,
     drawing,
     legend_text,
@@ -348,10 +348,7 @@ class BinSizeDisplay(ModelsDisplay):
         models = named_probabilities(y_true, y_proba, name)
         names = [own for own, _ in models]
         truth = _true_errors(true_error, names)
-        if plot_params is not None and not isinstance(plot_params, Mapping):
-            raise ParameterTypeError(
-                "plot_params", f"must be a dict. Got {plot_params!r:.50}."
-            )
+        check_type(plot_params, (Mapping, type(None)), "a dict", name="plot_params")
         curves = [
             sample_size_curve(y_true, q, sample_sizes=sample_sizes, **params)
             for _, q in models
@@ -369,7 +366,16 @@ class BinSizeDisplay(ModelsDisplay):
     ) -> BinSizeDisplay:
         """Compute the curve of each model from its pairs."""
         names = [name for name, _ in models]
-        curves = [_curve(pairs, bin_sizes, norm) for _, pairs in models]
+        curves = []
+        for _, pairs in models:
+            if bin_sizes is None:
+                sizes = doubling_sizes(pairs)
+            else:
+                of = "total weight of the pairs"
+                sizes = check_sizes(
+                    bin_sizes, minimum=1, largest=pairs.total, name="bin_sizes", of=of
+                )
+            curves.append(curve_of_sizes(pairs, sizes, norm, False))
         truth = _true_errors(true_error, names)
         return cls(curve=curves, true_error=truth, name=names)
 
@@ -530,7 +536,7 @@ class BinSizeDisplay(ModelsDisplay):
     def _lines(self) -> list[str]:
         names = ["plug-in" if n is None else n for n in self._of_each("name")]
         lines = zip(names, self._curves(), strict=True)
-        return [f"{name}; {range_text(*_sizes(curve))}" for name, curve in lines]
+        return [f"{name}; {curve._sizes()}" for name, curve in lines]
 
     def _in_words(self) -> list[str]:
         return [
@@ -540,17 +546,10 @@ class BinSizeDisplay(ModelsDisplay):
         ]
 
 
-def _sizes(curve: Any) -> tuple[np.ndarray, str]:
-    """Return the sizes of a curve, and what they are."""
-    if isinstance(curve, BinSizeCurve):
-        return curve.bin_size, "bin size"
-    return curve.sample_size, "sample size"
-
-
 def _values(curve: Any, squared: bool, debiased: bool) -> tuple[Any, Any, Any]:
     """Return sizes, and plug-in and debiased errors of shape (n_sizes, n_repeats)."""
     # A curve over bin sizes has one value per size, others one per subsample.
-    size, _ = _sizes(curve)
+    size = curve.bin_size if isinstance(curve, BinSizeCurve) else curve.sample_size
     order = np.argsort(size, kind="stable")
     both = curve.plug_in, curve.debiased
     if squared:
@@ -571,17 +570,3 @@ def _true_errors(true_error: Any, names: list) -> Any:
             "true_error", f"must have names of y_proba as its keys. Got {unknown[0]!r}."
         )
     return [true_error.get(name) for name in names]
-
-
-def _curve(pairs: Pairs, bin_sizes: Any, norm: str) -> BinSizeCurve:
-    if bin_sizes is None:
-        sizes = doubling_sizes(pairs)
-    else:
-        sizes = check_sizes(
-            bin_sizes,
-            minimum=1,
-            largest=pairs.total,
-            name="bin_sizes",
-            of="total weight of the pairs",
-        )
-    return curve_of_sizes(pairs, sizes, norm, False)

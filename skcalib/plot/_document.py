@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _ARC_LEFT, _ARC_RIGHT, _NUMBER, _MENTION = 0.0, 0.14, 0.165, 0.36
 _BAR_LEFT, _BAR_RIGHT, _CHOICE = 0.66, 0.79, 0.80
 
-_FONT = 8
+_TEXT: dict[str, Any] = {"va": "center_baseline", "fontsize": 8}
 _SINGLE = "0.35"  # entities of a single mention, and other entities together
 _HEADING = "0.45"
 _ALARM = "#b2182b"
@@ -295,12 +295,8 @@ class DocumentDisplay(Display):
             )
         entity = posterior.map_clusters()[0] if entity is None else entity
         true = None if y_true is None else as_clustering(y_true, n, 0, "y_true")
-        before, mention, after, sentence = _texts(document)
         return cls(
-            mention=mention,
-            before=before,
-            after=after,
-            sentence=sentence,
+            **_texts(document),
             proba=posterior.antecedent_proba()[0],
             entity=as_clustering(entity, n, 0, "entity"),
             true_entity=true,
@@ -383,22 +379,18 @@ class DocumentDisplay(Display):
         return chosen
 
     def _title(self) -> str:
-        first, last = self.shown_[0], self.shown_[-1]
         name = "" if self.name is None else f"{short_text(self.name, _LONGEST_NAME)}: "
         n = len(self.mention)
-        shown = f"mentions {first} to {last} of {n}"
+        shown = f"mentions {self.shown_[0]} to {self.shown_[-1]} of {n}"
         if self.shown_.size == n:
             shown = "1 mention" if n == 1 else f"{n} mentions"
         return plain_text(f"{name}{shown}")
 
     def _text(self, x: float, row: int, text: str, **style: Any) -> Any:
-        return self.ax_.text(
-            x, row, text, **{"va": "center_baseline", "fontsize": _FONT, **style}
-        )
+        return self.ax_.text(x, row, text, **{**_TEXT, **style})
 
     def _heading(self, x: float, text: str, align: str) -> None:
-        style = {"va": "center", "color": _HEADING, "clip_on": True}
-        self._text(x, -1, text, ha=align, **style)
+        self._text(x, -1, text, ha=align, va="center", color=_HEADING, clip_on=True)
 
     def _draw_arcs(self, color: dict[Any, Any], min_proba: float) -> Any:
         """Draw arcs to antecedents; arcs to hidden mentions end above the first row."""
@@ -456,8 +448,7 @@ class DocumentDisplay(Display):
                     xycoords=(found[-1], "data"),
                     color="0.5",
                     annotation_clip=False,
-                    va="center_baseline",
-                    fontsize=_FONT,
+                    **_TEXT,
                 )
                 following.set_in_layout(False)
         return found
@@ -504,7 +495,6 @@ class DocumentDisplay(Display):
         """Write the most probable choices, and the true choices of wrong mentions."""
         self._heading(_CHOICE, "most probable; bold: uncertain", "left")
         numbers = self._numbers()
-        wrong = self._wrong(numbers)
         found = []
         for row, j in enumerate(self.shown_.tolist()):
             proba = np.asarray(self.proba)[j, : j + 1]
@@ -516,20 +506,12 @@ class DocumentDisplay(Display):
             if numbers["uncertainty"][j] > uncertain:
                 style = {"color": "black", "fontweight": "bold"}
             found.append(self._text(_CHOICE, row, "  ".join(choices), **style))
-            if j in wrong:
-                self._text(1, row, wrong[j], ha="right", color=_ALARM)
-        return found
-
-    def _wrong(self, numbers: dict[str, Any]) -> dict[int, str]:
-        """Return the true choice of each wrong mention with its probability."""
-        if self.true_entity is None:
-            return {}
-        true = np.asarray(self.true_entity)
-        found = {}
-        for j in self.shown_[~numbers["right"][self.shown_]].tolist():
-            earlier = np.flatnonzero(true[:j] == true[j])
-            said = str(earlier[-1]) if earlier.size else "NEW"
-            found[j] = f"true: {said} {_short(numbers['true_proba'][j])}"
+            if self.true_entity is not None and not numbers["right"][j]:
+                true = np.asarray(self.true_entity)
+                earlier = np.flatnonzero(true[:j] == true[j])
+                said = f"true: {earlier[-1] if earlier.size else 'NEW'} "
+                said += _short(numbers["true_proba"][j])
+                self._text(1, row, said, ha="right", color=_ALARM)
         return found
 
     def _numbers(self) -> dict[str, Any]:
@@ -626,11 +608,11 @@ def _check_document(document: Any) -> None:
         raise ParameterError("document", "must have at least one mention. Got none.")
 
 
-def _texts(document: Document) -> tuple[list[str], list[str], list[str], np.ndarray]:
+def _texts(document: Document) -> dict[str, Any]:
     """Return the words before, in and after each mention, and its sentence."""
     words = [word for sentence in document.sentences for word in sentence.form]
     ends = np.cumsum([len(sentence) for sentence in document.sentences])
-    before, mention, after, number = [], [], [], []
+    found: dict[str, Any] = {"before": [], "mention": [], "after": [], "sentence": []}
     for j, each in enumerate(document.mentions):
         if each.end > len(words):
             raise ParameterError(
@@ -641,12 +623,12 @@ def _texts(document: Document) -> tuple[list[str], list[str], list[str], np.ndar
         # The sentence of a mention is the first one that ends after its start.
         s = int(np.searchsorted(ends, each.start, side="right"))
         start = int(ends[s]) - len(document.sentences[s])
-        before.append(" ".join(words[start : each.start]))
-        mention.append(" ".join(words[each.start : each.end]))
+        found["before"].append(" ".join(words[start : each.start]))
+        found["mention"].append(" ".join(words[each.start : each.end]))
         # A mention may end in the next sentence, and has no words after it then.
-        after.append(" ".join(words[each.end : max(int(ends[s]), each.end)]))
-        number.append(s)
-    return before, mention, after, np.array(number, dtype=np.intp)
+        found["after"].append(" ".join(words[each.end : max(int(ends[s]), each.end)]))
+        found["sentence"].append(s)
+    return {**found, "sentence": np.array(found["sentence"], dtype=np.intp)}
 
 
 def _check_range(value: Any, n: int, name: str) -> tuple[int, int]:

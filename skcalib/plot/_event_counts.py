@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._errors import ParameterError, ParameterTypeError, public
-from .._results import plain
 from .._validation import check_fraction, check_integer
 from ..events import EventCounts
 from ..events._event_counts import CorrectedEventCounts
@@ -273,7 +272,9 @@ class EventCountDisplay(Display):
                 default |= {"color": color, "label": legend_text(name)}
                 band = {"color": color, "alpha": 0.2}
             else:
-                default |= {"color": "C0", "label": self._mean_name()}
+                is_posterior = self.uncorrected is None
+                mean = "posterior mean" if is_posterior else "corrected by labels"
+                default |= {"color": "C0", "label": mean}
                 band = {"color": "0.8", "label": self._band_name()}
                 title = plain_text(short_text(name, _LONGEST_NAME))
                 own.set_title(title, fontsize="medium")
@@ -347,9 +348,6 @@ class EventCountDisplay(Display):
         )
         return line
 
-    def _mean_name(self) -> str:
-        return "posterior mean" if self.uncorrected is None else "corrected by labels"
-
     def _level_name(self) -> str:
         return f"{percent_text(self.confidence_level)} interval"
 
@@ -399,7 +397,7 @@ class EventCountDisplay(Display):
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers behind the plot."""
         found = {
-            key: {name: plain(np.asarray(each)) for name, each in values.items()}
+            key: {name: np.asarray(each).tolist() for name, each in values.items()}
             for key, values in self._values().items()
         }
         settings = {"confidence_level": self.confidence_level, "unit": self.unit}
@@ -408,7 +406,7 @@ class EventCountDisplay(Display):
     def _columns(self) -> dict[str, list]:
         names, n = list(self.mean), len(self.period)
         columns = {
-            key: [x for name in names for x in plain(np.asarray(values[name]))]
+            key: [x for name in names for x in np.asarray(values[name]).tolist()]
             for key, values in self._values().items()
         }
         country = [name for name in names for _ in range(n)]
@@ -458,12 +456,8 @@ def _series_of(
         return {**own, "map_count": counts.map_count}
     posterior = counts.counts
     shape = len(counts.periods), len(counts.countries)
-    columns = {
-        "mean": counts.estimate,
-        "low": counts.low,
-        "high": counts.high,
-        "uncorrected": counts.uncorrected,
-    }
+    columns = {"mean": counts.estimate, "low": counts.low, "high": counts.high}
+    columns["uncorrected"] = counts.uncorrected
     for name, ends in zip(_ENDS, posterior.interval(level, method), strict=True):
         # actors that occur only in labels are last, and their posterior count is 0
         cells = np.zeros(shape)

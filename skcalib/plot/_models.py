@@ -44,18 +44,12 @@ AUTOMATIC = Binning("auto", None, "quantile")
 
 
 def named(
-    models: Any,
-    name: Any,
-    parameter: str,
-    default: Callable[[Any], Any],
-    *,
-    several: bool,
+    models: Any, name: Any, parameter: str, *, several: bool
 ) -> list[tuple[Any, Any]]:
-    """Return the name and the value of each model.
+    """Return the name (None if it is not given) and the value of each model.
 
     If `several`, the models are a mapping by name, or a sequence with an optional list
-    of names. Otherwise there is one model, whose name is a str. `default` returns the
-    name if none is given.
+    of names. Otherwise there is one model, whose name is a str.
     """
     if not several:
         if name is not None and not isinstance(name, str):
@@ -64,13 +58,13 @@ def named(
                 "must be a str; for several models pass a mapping of names to "
                 f"{parameter}. Got {name!r}.",
             )
-        return [(default(models) if name is None else name, models)]
+        return [(name, models)]
     if not models:
         kind = "mapping" if isinstance(models, Mapping) else "sequence"
         raise ParameterError(parameter, f"is an empty {kind}.")
     if isinstance(models, Mapping):
         return list(models.items())
-    names = [default(each) for each in models] if name is None else name
+    names = [None] * len(models) if name is None else name
     if not isinstance(names, (list, tuple)) or len(names) != len(models):
         raise ParameterError(
             "name",
@@ -87,7 +81,7 @@ def named_probabilities(y_true: Any, y_proba: Any, name: Any) -> list[tuple[Any,
         # an array with one row per label is the matrix of one model
         is_list and all(is_sequence(each) and len(each) == n for each in y_proba)
     )
-    return named(y_proba, name, "y_proba", lambda _: None, several=several)
+    return named(y_proba, name, "y_proba", several=several)
 
 
 def pairs_of_predictions(
@@ -133,8 +127,10 @@ def ask_estimators(
     """
     options = _given(query, multi_class, pos_label)
     several = isinstance(estimator, (Mapping, list, tuple))
-    models = named(estimator, name, "estimator", _class_name, several=several)
-    return [(own, ask(each, X, y, query, **options)) for own, each in models]
+    return [
+        (type(each).__name__ if own is None else own, ask(each, X, y, query, **options))
+        for own, each in named(estimator, name, "estimator", several=several)
+    ]
 
 
 def ask_folds(
@@ -155,12 +151,10 @@ def ask_folds(
         isinstance(each, Mapping) for each in cv_results.values()
     )
     found = []
-    for own, each in named(
-        cv_results, name, "cv_results", lambda _: None, several=several
-    ):
+    for own, each in named(cv_results, name, "cv_results", several=several):
         check_cv_results(each, X, y)
         # The estimators of all folds are clones of one.
-        own = _class_name(each["estimator"][0]) if own is None else own
+        own = type(each["estimator"][0]).__name__ if own is None else own
         found.append((own, _held_out(each, X, y, query, options)))
     return found
 
@@ -183,10 +177,6 @@ def _given(query: Any, multi_class: str | None, pos_label: Hashable) -> dict[str
             f"{'them' if len(options) > 1 else 'it'} in the query.",
         )
     return options
-
-
-def _class_name(estimator: Any) -> str:
-    return type(estimator).__name__
 
 
 def check_cv_results(cv_results: Any, X: Any, y: Any) -> None:
@@ -382,12 +372,10 @@ def answers_of_pairs(
     else:
         # Two classes have one pair per row, about the second class by default.
         asked = order[1:] if pos_label is None else label_array([pos_label])
-    return Answers(
-        y_true=pairs.indicator().astype(np.int64),
-        y_proba=pairs.q,
-        groups=np.repeat(rows, pairs.n_classes),
-        # all pairs of a row are about one item
-        item=np.zeros(pairs.q.size, dtype=np.int64),
-        # the classes of one row are repeated for every row
-        label=np.resize(asked, pairs.q.size),
+    return Answers._of_rows(
+        # The classes of one row are repeated for every row.
+        pairs.q,
+        pairs.indicator(),
+        asked,
+        sample=np.repeat(rows, pairs.n_classes),
     )

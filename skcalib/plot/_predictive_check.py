@@ -147,10 +147,8 @@ class PredictiveCheckDisplay(Display):
         self.mean_ = ax.plot(
             place, check.mean[order], color="0.4", linewidth=1, label="Mean"
         )[0]
-        outside = legend_text(
-            f"Outside: {is_outside.mean():.1%} "
-            f"(expected {1 - check.expected_coverage:.1%})"
-        )
+        expected = f"expected {1 - check.expected_coverage:.1%}"
+        outside = legend_text(f"Outside: {is_outside.mean():.1%} ({expected})")
         points = {"linestyle": "none", "marker": "o", "markersize": 3.5}
         self.inside_, self.outside_ = (
             ax.plot(

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .._errors import ParameterError, ParameterTypeError, public
 from .._pairs import Pairs
-from .._results import ends_text
-from .._validation import check_fraction, check_integer
+from .._results import contains_zero, ends_text
+from .._validation import check_choice, check_fraction, check_integer
 from ..metrics import CalibrationErrorInterval, ReliabilityCurve
 from ..metrics._bins import Binning, check_binning
 from ..metrics._curve import curve_of_pairs
@@ -169,42 +169,32 @@ def _draw_legend(ax: Any) -> None:
 
 def _check_bars(interval: Any) -> None:
     """Raise an error unless `interval` is a kind of bars or None."""
-    kinds = ("wilson", "clopper_pearson", "normal")
-    if interval is not None and interval not in kinds:
-        raise ParameterError(
-            "interval",
-            f"must be one of {', '.join(map(repr, kinds))}, or None for no "
-            f"bars. Got {interval!r}.",
-        )
+    if interval is not None:
+        choices = ("wilson", "clopper_pearson", "normal")
+        check_choice(interval, choices, name="interval")
 
 
-def _error_text(error: CalibrationErrorInterval, *, with_bins: bool = False) -> str:
-    """Return the error and its interval as text.
-
-    `with_bins` adds what distinguishes it from the error in the bins of the curve.
-    """
+def _numbers(error: CalibrationErrorInterval) -> tuple[str, str]:
+    """Return the error and its interval as texts."""
     # Three decimals would show a small error as 0.
     digits = ".1e" if 0 < error.high < 0.001 else ".3f"
-    numbers = f"{error.estimate:{digits}} {ends_text(error.low, error.high, digits)}"
-    if with_bins:
-        return f"debiased error {numbers} in bins of {error.bin_size}"
-    return f"error {numbers}"
+    return f"{error.estimate:{digits}}", ends_text(error.low, error.high, digits)
 
 
 def _error_in_words(name: Any, error: CalibrationErrorInterval) -> str:
     """Return a sentence or two about the error of a model, or of a group of pairs."""
-    _, _, numbers = _error_text(error).partition(" ")
-    estimate, _, ends = numbers.partition(" ")
+    estimate, ends = _numbers(error)
     of = "" if name is None else f" of {name}"
-    verdict = "does not contain 0: the probabilities are miscalibrated"
+    meaning = "the probabilities are miscalibrated"
     if np.isnan(error.pvalue):
-        verdict = "contains 0: there is no test of perfect calibration with so few rows"
+        meaning = "there is no test of perfect calibration with so few rows"
     elif error.low == 0:
-        verdict = "contains 0: the data do not rule out perfect calibration"
+        meaning = "the data do not rule out perfect calibration"
     return (
         f"The calibration error{of} (root mean square, debiased, in bins of "
         f"{error.bin_size} pairs) is {estimate}, and its "
-        f"{percent_text(error.confidence_level)} confidence interval {ends} {verdict}."
+        f"{percent_text(error.confidence_level)} confidence interval {ends} "
+        f"{contains_zero(error.low, error.high)}: {meaning}."
     )
 
 
@@ -637,7 +627,7 @@ class ReliabilityDisplay(ModelsDisplay):
         styles = line_styles(curve_kwargs, len(models), name="curve_kwargs")
         diagonal = line_style(diagonal_kwargs, name="diagonal_kwargs")
         # Either all models have a histogram or none.
-        counts = counts and models[0].cells is not None
+        counts = counts and models[0][-1] is not None
         width, height = _SIZE
         ax = self.ax_ = take_axes(ax, (width, height if counts else width))
         self.figure_ = ax.figure
@@ -646,7 +636,7 @@ class ReliabilityDisplay(ModelsDisplay):
         # No band is drawn if their number is 0.
         n_bands = len(models) if consistency_band else 0
         drawn = [
-            self._draw_model(model, style, interval, level, n_bands)
+            self._draw_model(*model, style, interval, level, n_bands)
             for model, style in zip(models, styles, strict=True)
         ]
         _draw_legend(ax)
@@ -655,12 +645,19 @@ class ReliabilityDisplay(ModelsDisplay):
         return self
 
     def _draw_model(
-        self, model: _Model, style: dict, interval: Any, level: float, n_bands: int
+        self,
+        name: Any,
+        curve: ReliabilityCurve,
+        error: CalibrationErrorInterval | None,
+        cells: np.ndarray | None,
+        style: dict,
+        interval: Any,
+        level: float,
+        n_bands: int,
     ) -> tuple[Any, Any, Any, Any]:
         """Draw the curve of a model with its bars, its histogram and its band."""
-        curve, cells = model.curve, model.cells
         default = {"marker": "o", "markersize": 4, "linewidth": 1, "elinewidth": 1}
-        style = {**default, "label": legend_text(*self._label(model)), **style}
+        style = {**default, "label": legend_text(*self._label(name, error)), **style}
         ends = None if interval is None else curve.interval(level, interval)
         points = curve.prob_pred, curve.prob_true
         line, bar = draw_points(self.ax_, *points, ends, style)
@@ -673,17 +670,20 @@ class ReliabilityDisplay(ModelsDisplay):
             band = _draw_band(self.ax_, curve, level, n_bands)
         return line, bar, count, band
 
-    def _models(self, name: Any = None) -> list[_Model]:
-        """Return the numbers of each model."""
+    def _models(self, name: Any = None) -> list[tuple[Any, ReliabilityCurve, Any, Any]]:
+        """Return the name, the curve, the error and the histogram of each model."""
         names, errors = self._of_each("name", name), self._of_each("error")
         columns = names, self._curves(), errors, self._of_each("count")
-        return [_Model(*each) for each in zip(*columns, strict=True)]
+        return list(zip(*columns, strict=True))
 
-    def _label(self, model: _Model) -> list[str]:
+    def _label(self, name: Any, error: CalibrationErrorInterval | None) -> list[str]:
         """Return the name and the error of a model, if they are known."""
-        label = [] if model.name is None else [str(model.name)]
-        if model.error is not None:
-            label.append(_error_text(model.error, with_bins=self._has_own_bins))
+        label = [] if name is None else [str(name)]
+        if error is not None:
+            text = f"error {' '.join(_numbers(error))}"
+            if self._has_own_bins:  # this is not the error in the bins of the curve
+                text = f"debiased {text} in bins of {error.bin_size}"
+            label.append(text)
         return label
 
     def to_dict(self) -> dict[str, Any]:
@@ -709,7 +709,10 @@ class ReliabilityDisplay(ModelsDisplay):
         return stacked("name", tables)
 
     def _lines(self) -> list[str]:
-        return [": ".join(self._label(m)) or repr(m.curve) for m in self._models()]
+        return [
+            ": ".join(self._label(name, error)) or repr(curve)
+            for name, curve, error, _ in self._models()
+        ]
 
     def _in_words(self) -> list[str]:
         return [
@@ -717,15 +720,6 @@ class ReliabilityDisplay(ModelsDisplay):
             for name, _, error, _ in self._models()
             if error is not None
         ]
-
-
-class _Model(NamedTuple):
-    """Numbers of one model; those that are not known are None."""
-
-    name: Any
-    curve: ReliabilityCurve
-    error: CalibrationErrorInterval | None
-    cells: np.ndarray | None
 
 
 class ReliabilityPanelsDisplay(Display):
@@ -860,13 +854,7 @@ class ReliabilityPanelsDisplay(Display):
         >>> {group: one.error.n_pairs for group, one in display.displays.items()}
         {'news': 2000, 'letters': 1000}
         """
-        if isinstance(y_proba, Mapping):
-            raise ParameterTypeError(
-                "y_proba",
-                "must be one model's probabilities. Got a mapping. Draw one figure "
-                "per model, or all models in one plot with "
-                "ReliabilityDisplay.from_predictions.",
-            )
+        _check_single(y_proba, Mapping, "y_proba")
         ((_, pairs),) = pairs_of_predictions(
             y_true, y_proba, name, multi_class, labels, pos_label, sample_weight, groups
         )
@@ -960,7 +948,7 @@ class ReliabilityPanelsDisplay(Display):
         >>> sorted(display.displays) == sorted(tagger.classes_)
         True
         """
-        _check_single(estimator, "estimator")
+        _check_single(estimator, (Mapping, list, tuple), "estimator")
         ((name, answers),) = ask_estimators(
             estimator, X, y, query, name, multi_class, pos_label
         )
@@ -1257,8 +1245,8 @@ def _share_limits(histograms: list[Any]) -> None:
         ax.set_ylim(min(limits), max(limits))
 
 
-def _check_single(value: Any, name: str) -> None:
-    if isinstance(value, (Mapping, list, tuple)):
+def _check_single(value: Any, several: Any, name: str) -> None:
+    if isinstance(value, several):
         raise ParameterTypeError(
             name,
             f"must be one model. Got {type(value).__name__}. Draw one figure per "
@@ -1274,8 +1262,7 @@ def _check_displays(displays: Any) -> None:
             f"group. Got {displays!r:.50}.",
         )
     for group, display in displays.items():
-        curve = getattr(display, "curve", None)
-        if not isinstance(curve, ReliabilityCurve):
+        if not isinstance(getattr(display, "curve", None), ReliabilityCurve):
             raise ParameterTypeError(
                 "displays",
                 "must contain a ReliabilityDisplay of one curve for each group. Got "
@@ -1304,7 +1291,9 @@ def _tidy(display: ReliabilityDisplay, group: Any, *, left: bool, lowest: bool) 
 def _heading(group: Any, display: ReliabilityDisplay, between: str) -> str:
     """Return the group, the number of its pairs and its error."""
     error = display.error
-    said = "too few for an error" if error is None else _error_text(error)
+    said = "too few for an error"
+    if error is not None:
+        said = f"error {' '.join(_numbers(error))}"
     n = _number(_total(display))
     return f"{short_text(group, _LONGEST_NAME)}, n = {n}{between}{said}"
 

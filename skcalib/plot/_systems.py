@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .._errors import ParameterError, ParameterTypeError, public
-from .._validation import check_real, check_same_length, is_sequence
+from .._validation import check_positive, check_real, check_same_length, is_sequence
 from ..significance import ScoreComparison, SystemComparison, compare_systems
 from ..significance._experiments import BorderlineThreshold, check_gains, threshold_of
 from ._base import (
@@ -125,8 +124,7 @@ class SystemScoresDisplay(Display):
         -------
         display : SystemScoresDisplay
         """
-        expected = "a ScoreComparison"
-        check_type(comparison, ScoreComparison, expected, name="comparison")
+        check_type(comparison, ScoreComparison, "a ScoreComparison", name="comparison")
         display = cls(
             comparison.names,
             comparison.score,
@@ -163,21 +161,18 @@ class SystemScoresDisplay(Display):
             raise ParameterError(
                 "score", f"must have one entry per name, {n}. Got {self.score.shape}."
             )
-        default: dict[str, Any] = {"markersize": 4, "capsize": 2, "color": "C0"}
-        style = default | line_style(errorbar_kwargs, name="errorbar_kwargs")
+        style = line_style(errorbar_kwargs, name="errorbar_kwargs")
+        style = {"markersize": 4, "capsize": 2, "color": "C0"} | style
         # A format contains marker and line, and would contradict the defaults.
         if "fmt" not in style:
             style = {"marker": "o", "linestyle": "none"} | style
         ax = take_axes(ax, (6.4, max(1.8, 0.32 * n + 1.1)))
         order = np.argsort(-self.score, kind="stable")
         place = {self.names[k]: row for row, k in enumerate(order)}
-        below, above = self.score - self.low, self.high - self.score
+        # An interval need not contain its score, as for an open end at 0.
+        widths = np.maximum([self.score - self.low, self.high - self.score], 0)
         self.intervals_ = ax.errorbar(
-            self.score[order],
-            np.arange(n),
-            # An interval need not contain its score, as for an open end at 0.
-            xerr=np.maximum([below[order], above[order]], 0),
-            **style,
+            self.score[order], np.arange(n), xerr=widths[:, order], **style
         )
         self.bars_ = self._draw_bars(ax, place)
         ax.set_yticks(
@@ -217,19 +212,12 @@ class SystemScoresDisplay(Display):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers and settings behind the plot."""
-        return super().to_dict() | {
-            "not_separated": self.not_separated,
-            "metric": self.metric,
-            "confidence_level": self.confidence_level,
-        }
+        settings = ("not_separated", "metric", "confidence_level")
+        return super().to_dict() | {name: getattr(self, name) for name in settings}
 
     def _columns(self) -> dict[str, Any]:
-        return {
-            "system": self.names,
-            "score": self.score,
-            "low": self.low,
-            "high": self.high,
-        }
+        ends = {"low": self.low, "high": self.high}
+        return {"system": self.names, "score": self.score, **ends}
 
     def _lines(self) -> Sequence[str]:
         return (
@@ -381,8 +369,9 @@ class SignificanceDisplay(Display):
         >>> SignificanceDisplay.from_comparison(result).gain.shape
         (6,)
         """
-        expected = "a SystemComparison"
-        check_type(comparison, SystemComparison, expected, name="comparison")
+        check_type(
+            comparison, SystemComparison, "a SystemComparison", name="comparison"
+        )
         return cls.from_pvalues(
             comparison.gain,
             comparison.pvalue,
@@ -555,7 +544,8 @@ class SignificanceDisplay(Display):
         display : SignificanceDisplay
             The display itself.
         """
-        _check_max_gain(max_gain)
+        if max_gain is not None:
+            check_positive(max_gain, name="max_gain")
         points = line_style(point_kwargs, name="point_kwargs")
         lines = line_style(threshold_kwargs, name="threshold_kwargs")
         ax = take_axes(ax, (6.4, 4.6))
@@ -648,15 +638,6 @@ class SignificanceDisplay(Display):
                 f"{value:.3g}. Larger gains are usually significant.{few}"
             )
         return sentences
-
-
-def _check_max_gain(max_gain: Any) -> None:
-    # A bool is a Real.
-    is_number = isinstance(max_gain, Real) and not isinstance(max_gain, bool)
-    if max_gain is not None and not (is_number and 0 < max_gain < np.inf):
-        raise ParameterError(
-            "max_gain", f"must be a positive number or None. Got {max_gain!r}."
-        )
 
 
 def _kinds(

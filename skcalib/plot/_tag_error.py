@@ -19,9 +19,9 @@ from .._parallel import RandomStateLike
 from .._validation import (
     as_groups,
     as_weights,
-    check_choice,
     check_fraction,
     check_integer,
+    check_same_length,
     is_sequence,
 )
 from ..metrics import CalibrationErrorInterval
@@ -29,7 +29,7 @@ from ..metrics._interval import warn_of_few
 from ..queries import Answers
 from ..scorers import compare_calibration
 from ..scorers._calibration_comparison import CalibrationComparison
-from ..significance._system_comparison import adjusted_pvalues
+from ..significance._system_comparison import adjusted_pvalues, check_adjust
 from ._base import (
     MARKERS,
     Display,
@@ -72,14 +72,8 @@ _MOST_INSIDE = 1
 # Longest name of a label below the axes.
 _LONGEST_NAME = 20
 
-# Columns of the comparisons in the table, and their names in the comparisons.
-_COMPARISON_COLUMNS = {
-    "difference": "difference",
-    "difference_low": "low",
-    "difference_high": "high",
-    "pvalue": "pvalue",
-    "pvalue_adjusted": "pvalue_adjusted",
-}
+# Numbers of a comparison that are columns of the table.
+_COMPARED = ("difference", "low", "high", "pvalue", "pvalue_adjusted")
 
 _CORRECTIONS = {"holm": "Holm", "bh": "Benjamini and Hochberg", None: "unadjusted"}
 
@@ -384,12 +378,7 @@ class TagErrorDisplay(Display):
         if not answers:
             raise ParameterError("answers", "is an empty mapping.")
         for name, each in answers.items():
-            if not isinstance(each, Answers):
-                raise ParameterTypeError(
-                    "answers",
-                    "must be a mapping of names to Answers. Got "
-                    f"{type(each).__name__} as {name!r}.",
-                )
+            check_type(each, Answers, f"Answers for {name!r}", name="answers")
         if isinstance(known, (Mapping, Set)):
             raise ParameterTypeError(
                 "known",
@@ -427,7 +416,12 @@ class TagErrorDisplay(Display):
         level = check_fraction(confidence_level, name="confidence_level")
         if top is not None:
             check_integer(top, minimum=1, name="top")
-        _check_averages(averages)
+        if not is_sequence(averages):
+            raise ParameterTypeError(
+                "averages", f"must be a sequence of integers. Got {averages!r}."
+            )
+        for k in averages:
+            check_integer(k, minimum=1, name="averages")
         test.check(answers, known=known, sample_weight=weight)
         pairs = {
             name: {
@@ -513,11 +507,10 @@ class TagErrorDisplay(Display):
         series, compared = list(self._series()), self._compared()
         for k, (name, words, errors) in enumerate(series):
             # The series of a label stand side by side, within 0.6 of its unit.
-            offset = 0.6 * ((k + 0.5) / len(series) - 0.5)
+            here = place + 0.6 * ((k + 0.5) / len(series) - 0.5)
             own = {**self._style(name, words), **style}
-            self._draw(name, words, errors[:n], place[:n] + offset, own)
-            means = _means_of_first(errors, sizes)
-            self._draw_means(name, words, means, place[n:] + offset)
+            self._draw(name, words, errors[:n], here[:n], own)
+            self._draw_means(name, words, _means_of_first(errors, sizes), here[n:])
             if name in compared:
                 self._draw_hollow(name, errors[:n], compared[name])
         # a little below 0, where points without an error stand
@@ -579,24 +572,23 @@ class TagErrorDisplay(Display):
         """Draw the points and intervals of one series."""
         there = [error is not None for error in errors]
         numbers = [(e.estimate, e.low, e.high) for e in errors if e is not None]
-        y, low, high = np.array(numbers).reshape(-1, 3).T
-        drawn = draw_points(self.ax_, place[there], y, (low, high), style)
+        y, *ends = np.array(numbers).reshape(-1, 3).T
+        drawn = draw_points(self.ax_, place[there], y, ends, style)
         self.point_[name, words], self.bar_[name, words] = drawn
 
     def _draw_again(self, line: Any, x: Any, y: Any, **style: Any) -> Any:
         """Draw other points in the style of a series."""
-        look = {"linestyle": "none", "marker": line.get_marker()}
-        return self.ax_.plot(x, y, color=line.get_color(), **{**look, **style})[0]
+        style |= {"linestyle": "none", "marker": line.get_marker()}
+        return self.ax_.plot(x, y, color=line.get_color(), **style)[0]
 
     def _draw_means(
         self, name: str, words: str, means: list[float | None], place: np.ndarray
     ) -> None:
-        line = self.point_[name, words]
-        there = [mean is not None for mean in means]
+        line, there = self.point_[name, words], [mean is not None for mean in means]
         self.average_[name, words] = self._draw_again(
             line,
             place[there],
-            [mean for mean in means if mean is not None],
+            np.array(means, float)[there],
             markersize=1.5 * line.get_markersize(),
             markerfacecolor=line.get_markerfacecolor(),
             label="_average",
@@ -610,16 +602,15 @@ class TagErrorDisplay(Display):
             for error, comparison in zip(errors, compared, strict=False)
             if error is not None
         ]
-        # The line has the labels with an error only, in their order.
-        points = line.get_xydata()[are_same]
         label = f"{name}: no significant difference from {self.reference}"
         self.hollow_[name] = self._draw_again(
             line,
-            *points.T,
+            # The line has the labels with an error only, in their order.
+            *line.get_xydata()[are_same].T,
             markersize=line.get_markersize(),
             markerfacecolor="white",
             zorder=line.get_zorder() + 1,
-            label=legend_text(label) if len(points) else "_hollow",
+            label=legend_text(label) if any(are_same) else "_hollow",
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -651,10 +642,10 @@ class TagErrorDisplay(Display):
             table |= {key: [getattr(e, key, None) for e in errors] for key in numbers}
             if self.comparison is not None:
                 found = compared.get(name, [None] * n)
-                table |= {
-                    column: [each and each[key] for each in found]
-                    for column, key in _COMPARISON_COLUMNS.items()
-                }
+                for key in _COMPARED:
+                    # The columns `low` and `high` are the ends of the error.
+                    column = f"difference_{key}" if key in ("low", "high") else key
+                    table[column] = [each and each[key] for each in found]
             tables.append((name, table))
         return stacked("name", tables)
 
@@ -681,15 +672,6 @@ class TagErrorDisplay(Display):
                 f"{signs.count(1)} ({_CORRECTIONS[self.adjust]})."
             )
         return sentences
-
-
-def _check_averages(averages: Any) -> None:
-    if not is_sequence(averages):
-        raise ParameterTypeError(
-            "averages", f"must be a sequence of integers. Got {averages!r}."
-        )
-    for n in averages:
-        check_integer(n, minimum=1, name="averages")
 
 
 def _said(name: str, words: str) -> str:
@@ -770,11 +752,7 @@ def _as_known(known: Any, X: Any) -> list[np.ndarray] | None:
                 f"{tokens!r:.50} for sentence {i}.",
             )
         found.append(array.astype(bool))
-    if X is not None and len(found) != len(X):
-        raise ParameterError(
-            "known",
-            f"must have an entry for each of the {len(X)} sentences. Got {len(found)}.",
-        )
+    check_same_length(known=found, X=X)
     return found
 
 
@@ -830,8 +808,7 @@ class _Test(NamedTuple):
 
     def check(self, answers: Mapping[str, Answers], **others: Any) -> None:
         """Raise an error unless the reference is a model and `others` are None."""
-        if self.adjust is not None:
-            check_choice(self.adjust, ("holm", "bh"), name="adjust")
+        check_adjust(self.adjust)
         check_integer(self.n_resamples, minimum=1, name="n_resamples")
         if self.reference is None:
             return

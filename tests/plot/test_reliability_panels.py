@@ -507,7 +507,7 @@ def test_parameters_that_make_no_sense_are_refused(y_true, y_proba, genre):
         ({"by": ["a", "b"]}, ValueError, "'by' .* each of the 600 samples. Got 2"),
         ({"by": ["a"] * 7 + [None] * 593}, ValueError, "'by' .* Got None in row 7"),
         ({"by": np.ones((N, 2))}, ValueError, "'by' parameter .* one-dimensional"),
-        ({"y_proba": {"a": [0.5] * N}}, TypeError, "'y_proba' .* Got a mapping"),
+        ({"y_proba": {"a": [0.5] * N}}, TypeError, "'y_proba' .* one model. Got dict"),
         ({"y_proba": [50] * N}, ValueError, "'y_proba' .* divided by 100"),
         ({"multi_class": "class_wise"}, ValueError, "'multi_class' .*'top_label'"),
         ({"sample_weight": [1, 2]}, ValueError, "'sample_weight' parameter"),

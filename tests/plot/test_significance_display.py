@@ -142,7 +142,7 @@ def test_what_is_refused():
         with pytest.raises(TypeError, match=f"'kind'.*sequence.* Got {kind!r}"):
             from_pvalues([1, 2], [0.5, 0.5], kind=kind)
     for max_gain in (0, -1, "1", np.inf):
-        with pytest.raises(ValueError, match="'max_gain'.* a positive number or None"):
+        with pytest.raises(ValueError, match="'max_gain'.* a positive number"):
             from_pvalues([1, 2], [0.5, 0.5], max_gain=max_gain)
     with pytest.raises(TypeError, match="'point_kwargs'.* must be a dict. Got 'red'"):
         from_pvalues([1, 2], [0.5, 0.5], point_kwargs="red")
