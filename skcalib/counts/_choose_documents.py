@@ -13,7 +13,7 @@ from .._errors import ParameterError, public
 from .._parallel import RandomStateLike, as_generator
 from .._results import Result
 from .._validation import check_integer, check_real, raise_where
-from ._checks import as_codes, as_column
+from ._corrected_count import as_codes, as_column
 
 # Number of labels that a stratum needs for an estimate of its variance.
 _LEAST_PER_STRATUM = 2

@@ -22,7 +22,6 @@ from ..counts._choose_documents import DocumentChoice
 from ..counts._corrected_count import LabelsOnly, equivalent_labels
 from ._event_probability import (
     SUM_ROUNDING,
-    Corpus,
     CountComparison,
     DocumentEvents,
     UncertainDocument,
@@ -39,6 +38,8 @@ _MOST_LISTED = 20
 
 class _CountTable(Result):
     """Table with one row per period and actor, in the order of the periods."""
+
+    _names: tuple[str, ...]  # of the columns
 
     def __init__(
         self, periods: Sequence[Any], countries: Sequence[str], known: Collection[str]
@@ -71,6 +72,10 @@ class _CountTable(Result):
 
     def __len__(self) -> int:
         return self.period.size
+
+    def _columns(self) -> dict[str, np.ndarray]:
+        names = ("period", "country", *self._names)
+        return {name: getattr(self, name) for name in names}
 
     def _shape_text(self) -> str:
         ends = map(str, [*self.periods[:1], *self.periods[-1:]])
@@ -157,26 +162,30 @@ class EventCounts(_CountTable):
     ('The soldiers', 'Bolivian soldiers', 0.42)
     """
 
+    _names = ("mean", "sd", "monte_carlo_error", "map_count", "n_documents")
+
     def __init__(
         self,
         documents: Sequence[DocumentEvents],
-        place: np.ndarray,
         periods: Sequence[Any],
         countries: Sequence[str],
-        corpus: Corpus,
         *,
+        ids: Sequence[Any],
+        place: np.ndarray,
+        rows: np.ndarray,
         unit: str,
         n_samples: int,
         known: Sequence[str] = (),
     ):
-        # place: period of each of these documents; corpus: all documents, including
-        # documents without an event; known: other actors, whose counts are 0
+        # ids, place: id and period of all documents, including documents without an
+        # event; rows: index of each of `documents` among all; known: other actors,
+        # whose counts are 0
         super().__init__(periods, countries, (*countries, *known))
         self.unit, self.n_samples = unit, n_samples
-        self.document_ids, self.document_place = list(corpus.ids), corpus.place
-        n_documents = np.bincount(corpus.place, minlength=len(self.periods))
+        self.document_ids, self.document_place = list(ids), place
+        n_documents = np.bincount(place, minlength=len(self.periods))
         self.n_documents = n_documents.repeat(len(self.countries))
-        self._documents, self._place = list(documents), np.asarray(place)
+        self._documents, self._place = list(documents), place[rows]
         column = {code: k for k, code in enumerate(self.countries)}
         # documents with an actor that is counted, their periods and columns of actors
         self._events = [
@@ -208,8 +217,8 @@ class EventCounts(_CountTable):
         self.monte_carlo_error = np.sqrt(sums(sampled) / n_samples)
         self.map_count = sums(best).astype(np.intp)
         self._bounds = sums(low), sums(high)
-        of_document = [events.document for events, _, _ in self._events]
-        self._rows = np.searchsorted(corpus.index, of_document)
+        n_events = [sum(code in column for code in e.countries) for e in documents]
+        self._rows = np.repeat(rows, np.array(n_events, dtype=np.intp))
         self._mean, self._variance = mean, variance
 
     @public
@@ -392,21 +401,11 @@ class EventCounts(_CountTable):
             than estimated from samples). Documents in which no event is possible are
             left out.
         """
-        rows = [
-            (
-                events.document,
-                events.id,
-                self.periods[t],
-                events.countries[k],
-                events.proba(k),
-                float(events.distribution.low[k]),
-                float(events.distribution.high[k]),
-                events.distribution.exact,
-            )
-            for events, t, k in self._events
-        ]
-        names = ("document", "id", "period", "country", "proba", "low", "high", "exact")
-        return {name: [row[i] for row in rows] for i, name in enumerate(names)}
+        found = [events.uncertain(k, self.periods[t]) for events, t, k in self._events]
+        names = ("document", "id", "period", "country", "proba", "low", "high")
+        columns = {name: [getattr(each, name) for each in found] for name in names}
+        exact = [events.distribution.exact for events, _, _ in self._events]
+        return {**columns, "exact": exact}
 
     @public
     def choose_documents(
@@ -603,10 +602,6 @@ default='period'
         columns = {**self._columns(), "low": low, "high": high}
         return as_frame(columns, method=f"{type(self).__name__}.frame")
 
-    def _columns(self) -> dict[str, np.ndarray]:
-        names = ("period", "country", "mean", "sd", "monte_carlo_error", "map_count")
-        return {name: getattr(self, name) for name in (*names, "n_documents")}
-
     def __repr__(self) -> str:
         exact = sum(events.distribution.exact for events in self._documents)
         return (
@@ -693,16 +688,7 @@ class CorrectedEventCounts(_CountTable):
     (-12, -35, 7)
     """
 
-    estimate: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    standard_error: np.ndarray
-    uncorrected: np.ndarray
-    labels_only_estimate: np.ndarray
-    labels_only_low: np.ndarray
-    labels_only_high: np.ndarray
-    n_documents: np.ndarray
-    n_labelled: np.ndarray
+    _names = (*_NUMBERS, *_ALONE.values(), "n_documents", "n_labelled")
 
     def __init__(
         self,
@@ -734,9 +720,13 @@ class CorrectedEventCounts(_CountTable):
         for message, actors in messages.items():
             is_of_all = len(actors) == len(self.countries)
             warn(message if is_of_all else f"{', '.join(actors)}: {message}")
-        for name in (*_NUMBERS, *_ALONE.values()):
-            cells = np.array([table[name] for table in tables]).reshape(shape[::-1])
-            setattr(self, name, cells.T.ravel())
+        numbers = np.array([list(table.values()) for table in tables])
+        numbers = numbers.reshape(shape[1], 8, shape[0]).transpose(1, 2, 0)
+        # in the order of _NUMBERS and _ALONE; each by period, and then by actor
+        columns = numbers.reshape(8, -1)
+        self.estimate, self.low, self.high, self.standard_error = columns[:4]
+        self.uncorrected, self.labels_only_estimate = columns[4:6]
+        self.labels_only_low, self.labels_only_high = columns[6:]
 
     def _of(self, country: str) -> tuple[np.ndarray, np.ndarray]:
         """Return labels (NaN if missing) and expected counts of one actor."""
@@ -901,16 +891,11 @@ class CorrectedEventCounts(_CountTable):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts as lists, with the settings."""
-        settings = {
+        return {
+            **super().to_dict(),
             "unit": self.counts.unit,
             "confidence_level": self.confidence_level,
         }
-        return {**super().to_dict(), **settings}
-
-    def _columns(self) -> dict[str, np.ndarray]:
-        names = ("period", "country", *_NUMBERS, *_ALONE.values())
-        sizes = ("n_documents", "n_labelled")
-        return {name: getattr(self, name) for name in (*names, *sizes)}
 
     def _in_words(self) -> tuple[str, ...]:
         level = f"{100 * self.confidence_level:g}%"
@@ -950,7 +935,7 @@ def _read_labels(
         raise ParameterError(
             "labelled",
             "must have ids of documents that were counted. Got "
-            f"{len(unknown)} of {len(labelled)} that were not: {_listed(unknown)}. "
+            f"{len(unknown)} of {len(labelled)} that were not: {listed(unknown)}. "
             "Count these documents as well, or remove their labels.",
         )
     order = sorted(labelled, key=places.__getitem__)
@@ -978,9 +963,9 @@ def _check_events(name: Hashable, events: Any, known: Collection[str]) -> None:
     if unknown:
         raise ParameterError(
             "labelled",
-            f"must have codes of actors that were counted. Got {_listed(unknown)} for "
+            f"must have codes of actors that were counted. Got {listed(unknown)} for "
             f"{name!r}. Use the codes of the rule, or the `countries` of "
-            f"EventCounter: {_listed(sorted(known))}.",
+            f"EventCounter: {listed(sorted(known))}.",
         )
     for code, count in events.items():
         is_number = isinstance(count, (Real, np.bool_))
@@ -1011,7 +996,8 @@ def _check_ids(ids: Sequence[Any]) -> dict[Any, int]:
     return places
 
 
-def _listed(values: Sequence[Any]) -> str:
+def listed(values: Sequence[Any]) -> str:
+    """Return the first values as text, and how many more there are."""
     more = len(values) - _MOST_LISTED
     shown = ", ".join(map(repr, values[:_MOST_LISTED]))
     return shown + (f" and {more} more" if more > 0 else "")

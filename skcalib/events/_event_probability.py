@@ -458,14 +458,10 @@ def sampled_outcomes(
         if not entities:
             counts = np.minimum(counts, 1)
         weight = np.r_[times, np.ones(len(counts), dtype=np.intp)]
-        rows, place = _distinct_rows(np.r_[rows, counts])
-        times = np.bincount(place, weights=weight, minlength=len(rows)).astype(np.intp)
+        rows, place = np.unique(np.r_[rows, counts], axis=0, return_inverse=True)
+        # numpy 2.0 gives the places as a column
+        times = np.bincount(place.ravel(), weight).astype(np.intp)
     return rows, times / n_samples
-
-
-def _distinct_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    found, place = np.unique(rows, axis=0, return_inverse=True)
-    return found, place.ravel()  # numpy 2.0 gives a column
 
 
 def count_events(
@@ -582,20 +578,6 @@ class DocumentEvents:
             float(self.distribution.high[column]),
             links,
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Corpus:
-    """All documents that were counted. Each attribute has one entry per document.
-
-    index : index in the argument of the user, in ascending order.
-    ids : ids of the documents.
-    place : period of the documents, as an index.
-    """
-
-    index: np.ndarray
-    ids: Sequence[Any]
-    place: np.ndarray
 
 
 # Distributions of sums of independent counts
