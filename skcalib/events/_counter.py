@@ -19,7 +19,7 @@ from ..posteriors import AntecedentPosterior
 from ..queries._query import last_step, transform_before
 from ..text._documents import Document, check_documents, words_of
 from ._event_counts import EventCounts, listed
-from ._event_probability import Distribution, DocumentEvents, event_distribution
+from ._event_probability import Corpus, Distribution, DocumentEvents, event_distribution
 from ._rule import Rule
 
 UNITS = ("documents", "entities")
@@ -197,13 +197,13 @@ None, default='quarter'
         # Before the work starts: the counts would all be 0.
         _warn_of_no_mentions(chosen)
         events = list(chain.from_iterable(self._run(found, asked, source, entropy)))
+        own = np.searchsorted(kept, [each.document for each in events])
         return EventCounts(
             events,
+            place[own],
             periods,
             self._countries(events),
-            ids=[each.id for each in chosen],
-            place=place,
-            rows=np.searchsorted(kept, [each.document for each in events]),
+            Corpus(np.array(kept, dtype=np.intp), [each.id for each in chosen], place),
             unit=self.unit,
             n_samples=int(self.n_samples),
             known=getattr(self.rule, "codes", ()) if self.countries is None else (),

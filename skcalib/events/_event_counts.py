@@ -22,6 +22,7 @@ from ..counts._choose_documents import DocumentChoice
 from ..counts._corrected_count import LabelsOnly, equivalent_labels
 from ._event_probability import (
     SUM_ROUNDING,
+    Corpus,
     CountComparison,
     DocumentEvents,
     UncertainDocument,
@@ -167,25 +168,23 @@ class EventCounts(_CountTable):
     def __init__(
         self,
         documents: Sequence[DocumentEvents],
+        place: np.ndarray,
         periods: Sequence[Any],
         countries: Sequence[str],
+        corpus: Corpus,
         *,
-        ids: Sequence[Any],
-        place: np.ndarray,
-        rows: np.ndarray,
         unit: str,
         n_samples: int,
         known: Sequence[str] = (),
     ):
-        # ids, place: id and period of all documents, including documents without an
-        # event; rows: index of each of `documents` among all; known: other actors,
-        # whose counts are 0
+        # place: period of each of these documents; corpus: all documents, including
+        # documents without an event; known: other actors, whose counts are 0
         super().__init__(periods, countries, (*countries, *known))
         self.unit, self.n_samples = unit, n_samples
-        self.document_ids, self.document_place = list(ids), place
-        n_documents = np.bincount(place, minlength=len(self.periods))
+        self.document_ids, self.document_place = list(corpus.ids), corpus.place
+        n_documents = np.bincount(corpus.place, minlength=len(self.periods))
         self.n_documents = n_documents.repeat(len(self.countries))
-        self._documents, self._place = list(documents), place[rows]
+        self._documents, self._place = list(documents), place
         column = {code: k for k, code in enumerate(self.countries)}
         # documents with an actor that is counted, their periods and columns of actors
         self._events = [
@@ -194,9 +193,9 @@ class EventCounts(_CountTable):
             for k, code in enumerate(events.countries)
             if code in column
         ]
-        self._cells: dict[tuple[int, str], list[tuple[DocumentEvents, int]]] = {}
+        self._cells: dict[tuple[int, str], list[DocumentEvents]] = {}
         for events, t, k in self._events:
-            self._cells.setdefault((t, events.countries[k]), []).append((events, k))
+            self._cells.setdefault((t, events.countries[k]), []).append(events)
         # Documents are independent, so these numbers of a cell are sums over documents.
         found = np.array([events.moments(k) for events, _, k in self._events])
         mean, variance, sampled, best, low, high = found.reshape(-1, 6).T
@@ -217,8 +216,8 @@ class EventCounts(_CountTable):
         self.monte_carlo_error = np.sqrt(sums(sampled) / n_samples)
         self.map_count = sums(best).astype(np.intp)
         self._bounds = sums(low), sums(high)
-        n_events = [sum(code in column for code in e.countries) for e in documents]
-        self._rows = np.repeat(rows, np.array(n_events, dtype=np.intp))
+        of_document = [events.document for events, _, _ in self._events]
+        self._rows = np.searchsorted(corpus.index, of_document)
         self._mean, self._variance = mean, variance
 
     @public
@@ -249,9 +248,8 @@ class EventCounts(_CountTable):
         if method == "normal":
             half = float(ndtri((1 + level) / 2)) * self.sd
             return self.mean - half, self.mean + half
-        ends = np.zeros((2, self.mean.size))
         # cells without an uncertain document need no distribution
-        ends[:] = self.mean.round()
+        ends = np.tile(self.mean.round(), (2, 1))
         for cell in np.flatnonzero(self.sd > 0).tolist():
             t, c = divmod(cell, len(self.countries))
             start, pmf = self._distribution(t, self.countries[c])
@@ -263,7 +261,7 @@ class EventCounts(_CountTable):
     def _distribution(self, t: int, country: str) -> tuple[int, np.ndarray]:
         """Return the distribution of the count of a period and actor."""
         own = self._cells.get((t, country), [])
-        return sum_of([events.marginal(column) for events, column in own])
+        return sum_of([pmf_of(e.counts(country), e.distribution.proba) for e in own])
 
     @public
     def distribution(self, country: str, period: Hashable = None) -> np.ndarray:
@@ -772,7 +770,7 @@ class CorrectedEventCounts(_CountTable):
         self, y: np.ndarray, f: np.ndarray, period: Hashable, low: float = 0.0
     ) -> CorrectedCount:
         """Return the corrected count of all periods, or of one."""
-        times = self.counts._check_period(period)
+        times = self._check_period(period)
         result = self._run(y, f, low)
         if period is None:
             return result

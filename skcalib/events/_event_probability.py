@@ -358,15 +358,13 @@ def exact_outcomes(
     actor that each chain has met, and the events so far. Chains that meet are merged.
     None is returned if more than `max_steps` steps are needed.
     """
-    n = len(proba)
     support = [np.flatnonzero(row) for row in proba]
     agents_before = np.r_[0, np.cumsum(agent)]
     actors_before = np.r_[0, np.cumsum(code >= 0)]
-    nothing: tuple = ()
     # (chains, counts): probability
-    states = {(nothing, (0,) * n_codes): 1.0}
+    states: dict = {((), (0,) * n_codes): 1.0}
     steps = 0
-    for j in range(n - 1, -1, -1):
+    for j in reversed(range(len(proba))):
         after: dict = defaultdict(float)
         own = (bool(agent[j]), int(code[j]))
         for (chains, counts), mass in states.items():
@@ -540,10 +538,6 @@ class DocumentEvents:
             return np.zeros(len(self.distribution.proba), dtype=np.intp)
         return self.distribution.outcome[:, self.countries.index(country)]
 
-    def marginal(self, column: int) -> tuple[int, np.ndarray]:
-        """Return the distribution of the count of one actor."""
-        return pmf_of(self.distribution.outcome[:, column], self.distribution.proba)
-
     def moments(self, column: int) -> tuple[float, ...]:
         """Return numbers of one actor that add up over documents.
 
@@ -578,6 +572,20 @@ class DocumentEvents:
             float(self.distribution.high[column]),
             links,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """All documents that were counted. Each attribute has one entry per document.
+
+    index : index in the argument of the user, in ascending order.
+    ids : ids of the documents.
+    place : period of the documents, as an index.
+    """
+
+    index: np.ndarray
+    ids: Sequence[Any]
+    place: np.ndarray
 
 
 # Distributions of sums of independent counts
