@@ -57,10 +57,8 @@ class DocumentChoice(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the indices, and the probabilities of all documents, as lists."""
-        found = {
-            "index": self.index.tolist(),
-            "inclusion_probability": self.inclusion_probability.tolist(),
-        }
+        index, pi = self.index.tolist(), self.inclusion_probability.tolist()
+        found = {"index": index, "inclusion_probability": pi}
         return found if self.ids is None else {"ids": list(self.ids), **found}
 
     def _in_words(self) -> Sequence[str]:

@@ -415,7 +415,8 @@ def corrected_count(
     184
     """
     y, rows = check_labels(y_true)
-    f = check_expected(expected, len(y))
+    f = as_column(expected, len(y), name="expected")
+    raise_where(~np.isfinite(f), f, "be finite in every row", name="expected")
     estimand = check_choice(estimand, ("count", "mean", "trend"), name="estimand")
     empty_periods = check_choice(empty_periods, EMPTY_PERIODS, name="empty_periods")
     if empty_periods != "zero" and estimand != "trend":
@@ -429,11 +430,13 @@ def corrected_count(
     is_clustered = codes is not None and bool(np.bincount(codes).max() > 1)
     stratum_codes, merged = check_strata(strata, f, labelled, codes)
     is_given = inclusion_probability is not None
-    pi = (
-        check_probability(inclusion_probability, labelled)
-        if is_given
-        else equal_probability(labelled, stratum_codes, codes)
-    )
+    if is_given:
+        pi = check_probability(inclusion_probability, labelled)
+    else:
+        # the share of documents (or groups) that were drawn in each stratum
+        one_each = drawn_units(codes)
+        held = np.bincount(stratum_codes[one_each], labelled[one_each])
+        pi = (held / np.bincount(stratum_codes[one_each]))[stratum_codes]
     sample = Sample(
         rows=rows,
         y=y[rows],
@@ -603,13 +606,6 @@ def check_labels(y_true: Any) -> tuple[np.ndarray, np.ndarray]:
     return y, rows
 
 
-def check_expected(expected: Any, n: int) -> np.ndarray:
-    """Return the model's expectations."""
-    f = as_column(expected, n, name="expected")
-    raise_where(~np.isfinite(f), f, "be finite in every row", name="expected")
-    return f
-
-
 def check_size(size: Any, n: int) -> np.ndarray:
     """Return the size of each document, or 1 if `size` is None."""
     if size is None:
@@ -746,15 +742,6 @@ def drawn_units(groups: np.ndarray | None) -> np.ndarray | slice:
     if groups is None:
         return slice(None)
     return np.unique(groups, return_index=True)[1]
-
-
-def equal_probability(
-    labelled: np.ndarray, strata: np.ndarray, groups: np.ndarray | None
-) -> np.ndarray:
-    """Return the share of documents (or groups) drawn in each stratum."""
-    unit = drawn_units(groups)
-    held = np.bincount(strata[unit], labelled[unit])
-    return (held / np.bincount(strata[unit]))[strata]
 
 
 def check_strata(

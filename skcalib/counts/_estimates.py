@@ -306,10 +306,7 @@ def weighted_total(
     # Labels also change the total through intercept and slope, if the weighted sample
     # differs from the corpus in size or expected count.
     gap = np.array(
-        [
-            weight @ sample.size - expanded @ sample.size[rows],
-            weight @ sample.expected - expanded @ sample.expected[rows],
-        ]
+        [weight @ x - expanded @ x[rows] for x in (sample.size, sample.expected)]
     )
     # derivative of the estimate with respect to each label, times its residual
     influence = found.residuals * (expanded + found.derivatives @ gap)

@@ -710,8 +710,7 @@ class CorrectedEventCounts(_CountTable):
         messages: dict[str, list[str]] = {}
         tables = []
         for country in self.countries:
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
+            with warnings.catch_warnings(record=True, action="always") as caught:
                 tables.append(self._table(*self._of(country)))
             for each in caught:
                 messages.setdefault(str(each.message), []).append(country)
@@ -750,8 +749,8 @@ class CorrectedEventCounts(_CountTable):
         names = period_names(self.periods)
         periods = np.array(names)[self.counts.document_place]
         table = self._run(y, f, low, periods=periods).table
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # already issued for this sample
+        # Warnings were already issued for this sample.
+        with warnings.catch_warnings(action="ignore"):
             # With expectations of 0 and no slope, the labels alone remain.
             alone = self._run(y, np.zeros_like(f), low, periods=periods, slope=0.0)
         assert table is not None
@@ -774,8 +773,7 @@ class CorrectedEventCounts(_CountTable):
         result = self._run(y, f, low)
         if period is None:
             return result
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # warnings about other periods
+        with warnings.catch_warnings(action="ignore"):  # those about other periods
             table = self._table(y, f, low)
         numbers: dict[str, Any] = {k: float(v[times[0]]) for k, v in table.items()}
         alone = LabelsOnly(*(numbers.pop(name) for name in _ALONE.values()))
@@ -814,8 +812,8 @@ class CorrectedEventCounts(_CountTable):
             `n_effective` are computed from the whole corpus, even if a period is given.
         """
         self._check_country(country, "country")
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # EventCounts.corrected has issued them
+        # EventCounts.corrected has issued the warnings.
+        with warnings.catch_warnings(action="ignore"):
             return self._result(*self._of(country), period)
 
     @public

@@ -500,10 +500,8 @@ def uncertain_links(
     found = []
     for c in range(n_codes):
         own = code[marked] == c
-        weight = (
-            np.where(own, 1, meets[:, own].max(axis=1, initial=0, keepdims=True))
-            * doubt
-        )
+        nearest = meets[:, own].max(axis=1, initial=0, keepdims=True)
+        weight = np.where(own, 1, nearest) * doubt
         # p (1 - p) is largest at 1/2.
         most = np.argsort(-weight, axis=None, kind="stable")[:N_LINKS]
         links = [

@@ -346,10 +346,8 @@ def _check_entries(entries: Any) -> dict[str, tuple[str, ...]]:
         )
     for code in entries:
         if not isinstance(code, str) or not code.strip():
-            raise ParameterError(
-                "entries",
-                f"must have nonblank strings as codes. Got {code!r}.",
-            )
+            problem = f"must have nonblank strings as codes. Got {code!r}."
+            raise ParameterError("entries", problem)
     return {
         code: _check_names(names, "entries", code) for code, names in entries.items()
     }

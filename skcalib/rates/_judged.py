@@ -421,9 +421,8 @@ def _labels_only(
 ) -> RateInterval:
     """Return the interval of the labels without the judge."""
     has = ~np.isnan(y)
-    with warnings.catch_warnings():
-        # the warning about a single group was already given
-        warnings.simplefilter("ignore", UserWarning)
+    # The warning about a single group was already given.
+    with warnings.catch_warnings(action="ignore", category=UserWarning):
         found = accuracy_interval(
             y[has],
             questions=None if question is None else question[has],
