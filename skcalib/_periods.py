@@ -6,32 +6,13 @@ import datetime
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
 
 from ._errors import ParameterError, ParameterTypeError, parameter, warn
 from ._validation import is_integer, is_missing, is_sequence
-
-__all__ = [
-    "EMPTY_PERIODS",
-    "FREQS",
-    "MOST_PERIODS",
-    "Freq",
-    "TooManyPeriods",
-    "assign_periods",
-    "check_freq",
-    "label_of",
-    "number_of",
-    "parse_date",
-    "period_names",
-    "place_in_calendar",
-    "slope_weights",
-    "times_of",
-    "times_of_trend",
-    "trend_weights",
-]
 
 FREQS = ("day", "week", "month", "quarter", "year")
 
@@ -97,31 +78,6 @@ def parse_date(text: str) -> tuple[tuple[int, int, int], str] | None:
     return (year, month, day), resolution
 
 
-class TooManyPeriods(Exception):
-    """Days are in more than `MOST_PERIODS` periods; `first` and `last` are indices."""
-
-    def __init__(self, first: int, last: int, n: int):
-        super().__init__(first, last, n)
-        self.first, self.last, self.n = first, last, n
-
-
-def place_in_calendar(
-    days: Sequence[datetime.date], freq: str
-) -> tuple[list[str], np.ndarray]:
-    """Return the names of the periods from the first to the last day, and their days.
-
-    The array has the index of the period of each day. Periods without a day have a
-    name too.
-    """
-    number = np.array([number_of(day, freq) for day in days], dtype=np.intp)
-    if not number.size:
-        return [], number
-    span = range(int(number.min()), int(number.max()) + 1)
-    if len(span) > MOST_PERIODS:
-        raise TooManyPeriods(int(number.argmin()), int(number.argmax()), len(span))
-    return [label_of(k, freq) for k in span], number - span.start
-
-
 # Periods of documents
 
 Freq = (
@@ -160,7 +116,17 @@ def assign_periods(
         return ["all"], np.zeros(len(dates), dtype=np.intp)
     if callable(freq) and not isinstance(freq, Mapping):
         return _by_callable(dates, freq, name)
-    days = [_checked_day(date, i, name) for i, date in enumerate(dates)]
+    days = []
+    for i, date in enumerate(dates):
+        day = _as_day(date)
+        if day is None:
+            raise ParameterError(
+                "documents",
+                f"must have a date (datetime.date), unless freq=None. Got {date!r} for "
+                f"{name(i)}. Documents without a date are left out by "
+                "where=lambda document: document.date is not None.",
+            )
+        days.append(day)
     if isinstance(freq, str):
         return _by_calendar(days, freq, name)
     spans = _spans(freq)
@@ -183,33 +149,25 @@ def _as_day(value: Any) -> datetime.date | None:
     return value.date() if isinstance(value, datetime.datetime) else value
 
 
-def _checked_day(date: Any, i: int, name: Callable[[int], str]) -> datetime.date:
-    day = _as_day(date)
-    if day is None:
-        raise ParameterError(
-            "documents",
-            f"must have a date (datetime.date), unless freq=None. Got {date!r} for "
-            f"{name(i)}. Documents without a date are left out by "
-            "where=lambda document: document.date is not None.",
-        )
-    return day
-
-
 def _by_calendar(
     days: list[datetime.date], freq: str, name: Callable[[int], str]
 ) -> tuple[list[Any], np.ndarray]:
-    try:
-        return place_in_calendar(days, freq)
-    except TooManyPeriods as error:
-        first, last = error.first, error.last
+    """Return all periods from the first to the last day, and the period of each day."""
+    number = np.array([number_of(day, freq) for day in days], dtype=np.intp)
+    if not number.size:
+        return [], number
+    first, last = int(number.argmin()), int(number.argmax())
+    span = range(int(number[first]), int(number[last]) + 1)
+    if len(span) > MOST_PERIODS:
         raise ParameterError(
             "documents",
             f"must lie within {MOST_PERIODS:,} periods if freq={freq!r}. Got "
-            f"{error.n:,} periods from {days[first]}, the date of {name(first)}, to "
+            f"{len(span):,} periods from {days[first]}, the date of {name(first)}, to "
             f"{days[last]}, the date of {name(last)}. Correct the dates, exclude "
             "documents with 'where', or pass a callable as 'freq', whose labels need "
             "not be contiguous.",
-        ) from None
+        )
+    return [label_of(k, freq) for k in span], number - span.start
 
 
 def _by_callable(
@@ -242,35 +200,9 @@ def _spans(freq: Any) -> list[Span]:
     """Return (label, first day, last day) of each period in order."""
     if isinstance(freq, Mapping):
         return _spans_of_mapping(freq)
-    if is_sequence(freq):
-        return _spans_of_days(list(freq))
-    raise ParameterTypeError("freq", f"{_EXPECTED}. Got {freq!r:.80}.")
-
-
-def _spans_of_mapping(freq: Mapping[Any, Any]) -> list[Span]:
-    spans = []
-    for label, days in freq.items():
-        is_pair = isinstance(days, Sequence) and len(days) == 2
-        first, last = map(_as_day, days) if is_pair else (None, None)
-        if first is None or last is None or last < first:
-            raise ParameterError(
-                "freq", f"{_EXPECTED}. Got {days!r:.80} for the label {label!r}."
-            )
-        spans.append((label, first, last))
-    spans.sort(key=lambda span: span[1])
-    for one, other in pairwise(spans):
-        if other[1] <= one[2]:
-            raise ParameterError(
-                "freq",
-                "must define periods, which must not overlap. Got "
-                f"{one[0]!r} and {other[0]!r}.",
-            )
-    if not spans:
-        raise ParameterError("freq", f"{_EXPECTED}. Got an empty mapping.")
-    return spans
-
-
-def _spans_of_days(days: list[Any]) -> list[Span]:
+    if not is_sequence(freq):
+        raise ParameterTypeError("freq", f"{_EXPECTED}. Got {freq!r:.80}.")
+    days = list(freq)
     first = [day for day in map(_as_day, days) if day is not None]
     in_order = len(first) == len(days) and all(a < b for a, b in pairwise(first))
     if len(days) < 2 or not in_order:
@@ -279,10 +211,27 @@ def _spans_of_days(days: list[Any]) -> list[Span]:
             f"{_EXPECTED}, with the day after the last period at the end. Got "
             f"{days!r:.80}.",
         )
-    spans: list[Span] = []
-    for start, stop in pairwise(first):
-        last = stop - datetime.timedelta(days=1)
-        spans.append((f"{start} to {last}", start, last))
+    day = datetime.timedelta(days=1)
+    spans = [(start, stop - day) for start, stop in pairwise(first)]
+    return [(f"{start} to {last}", start, last) for start, last in spans]
+
+
+def _spans_of_mapping(freq: Mapping[Any, Any]) -> list[Span]:
+    spans = []
+    for label, days in freq.items():
+        is_pair = isinstance(days, Sequence) and len(days) == 2
+        first, last = map(_as_day, days) if is_pair else (None, None)
+        if first is None or last is None or last < first:
+            problem = f"{_EXPECTED}. Got {days!r:.80} for the label {label!r}."
+            raise ParameterError("freq", problem)
+        spans.append((label, first, last))
+    spans.sort(key=lambda span: span[1])
+    for one, other in pairwise(spans):
+        if other[1] <= one[2]:
+            problem = "must define periods, which must not overlap."
+            raise ParameterError("freq", f"{problem} Got {one[0]!r} and {other[0]!r}.")
+    if not spans:
+        raise ParameterError("freq", f"{_EXPECTED}. Got an empty mapping.")
     return spans
 
 
@@ -327,11 +276,8 @@ def _calendar_numbers(texts: list[str]) -> list[int] | None:
     weeks = [_WEEK.fullmatch(text) for text in texts]
     try:
         if all(weeks):
-            days = [
-                datetime.date.fromisocalendar(int(week[1]), int(week[2]), 1)
-                for week in weeks
-                if week
-            ]
+            parts = [week.groups() for week in weeks if week]
+            days = [datetime.date.fromisocalendar(int(y), int(w), 1) for y, w in parts]
             return [number_of(day, "week") for day in days]
         found = [each for each in map(parse_date, texts) if each is not None]
         days = [datetime.date(*parts) for parts, _ in found]
@@ -352,10 +298,9 @@ def _longest_period(days: list[datetime.date]) -> str:
     Dates often stand for months, quarters or years. Days of one weekday stand for
     weeks.
     """
-    for freq in ("year", "quarter", "month"):
-        for step in (-1, 1):
-            if all(_ends(day, freq, step) for day in days):
-                return freq
+    for freq, step in product(("year", "quarter", "month"), (-1, 1)):
+        if all(_ends(day, freq, step) for day in days):
+            return freq
     return "week" if len({day.weekday() for day in days}) == 1 else "day"
 
 
@@ -396,12 +341,10 @@ def times_of_trend(
         )
     n_empty = n - times.size
     if n_empty > 0:
-        what = "period without documents counts"
-        if n_empty > 1:
-            what = "periods without documents count"
+        s, counts = ("", "counts") if n_empty == 1 else ("s", "count")
         warn(
-            f"{n_empty:,} {what} as 0 in the trend. If documents of such periods were "
-            f"not collected, pass {_UNOBSERVED}."
+            f"{n_empty:,} period{s} without documents {counts} as 0 in the trend. If "
+            f"documents of such periods were not collected, pass {_UNOBSERVED}."
         )
     return times[0] + np.arange(n) if known is None else known
 

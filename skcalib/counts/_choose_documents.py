@@ -13,7 +13,7 @@ from .._errors import ParameterError, public
 from .._parallel import RandomStateLike, as_generator
 from .._results import Result
 from .._validation import check_integer, check_real, raise_where
-from ._checks import as_codes, as_column
+from ._corrected_count import as_codes, as_column
 
 # Number of labels that a stratum needs for an estimate of its variance.
 _LEAST_PER_STRATUM = 2
@@ -57,10 +57,8 @@ class DocumentChoice(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the indices, and the probabilities of all documents, as lists."""
-        found = {
-            "index": self.index.tolist(),
-            "inclusion_probability": self.inclusion_probability.tolist(),
-        }
+        index, pi = self.index.tolist(), self.inclusion_probability.tolist()
+        found = {"index": index, "inclusion_probability": pi}
         return found if self.ids is None else {"ids": list(self.ids), **found}
 
     def _in_words(self) -> Sequence[str]:

@@ -89,19 +89,13 @@ _MOST_LEVERAGE = 0.9
 
 
 def fit_slope(
-    f: np.ndarray,
-    y: np.ndarray,
-    weight: np.ndarray,
-    *,
-    df: int,
-    floor: float,
-    slope: str | float,
+    sample: Sample, f: np.ndarray, y: np.ndarray, weight: np.ndarray, df: int
 ) -> tuple[float, np.ndarray]:
     """Return the slope of y on f, both centred, and its derivatives with respect to y.
 
     df : degrees of freedom of the residuals.
-    floor : residual variance that one further error of size `unit` would add.
     """
+    slope = sample.slope
     if not isinstance(slope, str):
         return slope, np.zeros_like(f)
     s_ff, s_fy = float(weight @ f**2), float(weight @ (f * y))
@@ -109,6 +103,8 @@ def fit_slope(
     if slope == "shrunk":
         least_squares = s_fy / s_ff if s_ff > 0 else 1.0
         variance = float(weight @ (y - least_squares * f) ** 2) / max(df, 1)
+        # One further error of size `unit` would add `floor` to the variance.
+        floor = sample.unit**2 * float(weight.mean()) / len(y)
         # The posterior mean of a normal slope: 1 counts as much as observations with
         # the sum of squares `pull`.
         pull = _PRIOR * (variance + floor)
@@ -161,14 +157,7 @@ def fit(sample: Sample) -> Fit:
     mean_f, mean_y = (weight * x) @ f / total, (weight * x) @ y / total
     # With sizes as the regressor of the intercept, centring removes mean_f x.
     centred = f - mean_f * x
-    slope, to_slope = fit_slope(
-        centred,
-        y - mean_y * x,
-        weight,
-        df=len(y) - 2,
-        floor=sample.unit**2 * float(weight.mean()) / len(y),
-        slope=sample.slope,
-    )
+    slope, to_slope = fit_slope(sample, centred, y - mean_y * x, weight, len(y) - 2)
     intercept = mean_y - slope * mean_f
     fitted = intercept * sample.size + slope * sample.expected
     # derivative of mean_y - slope mean_f
@@ -268,9 +257,9 @@ def unseen_errors(
         size = np.minimum(room, sample.unit)
         total = float(size.sum())
         found.append(float(size**2 @ spread) / total if total > 0 else 0.0)
-    is_plain = bool(c.min() > 0 and np.ptp(c) <= 1e-12 * c.max())
-    is_plain = is_plain and bool((high - low <= sample.unit * (1 + 1e-9)).all())
-    return (found[0], found[1]), is_plain
+    is_equal = c.min() > 0 and np.ptp(c) <= 1e-12 * c.max()
+    is_plain = is_equal and (high - low <= sample.unit * (1 + 1e-9)).all()
+    return (found[0], found[1]), bool(is_plain)
 
 
 # The variance of a count's error grows with the count to a power between 1 (Poisson)
@@ -317,10 +306,7 @@ def weighted_total(
     # Labels also change the total through intercept and slope, if the weighted sample
     # differs from the corpus in size or expected count.
     gap = np.array(
-        [
-            weight @ sample.size - expanded @ sample.size[rows],
-            weight @ sample.expected - expanded @ sample.expected[rows],
-        ]
+        [weight @ x - expanded @ x[rows] for x in (sample.size, sample.expected)]
     )
     # derivative of the estimate with respect to each label, times its residual
     influence = found.residuals * (expanded + found.derivatives @ gap)
@@ -444,7 +430,6 @@ def domain_totals(
     sample: Sample,
     found: Fit,
     place: np.ndarray,
-    n_domains: int,
     *,
     method: str,
     level: float,
@@ -455,35 +440,26 @@ def domain_totals(
 
     place : (N,) domain of each document, as a code from 0.
     """
-    n_documents = np.bincount(place, minlength=n_domains)
+    names = ("estimate", "low", "high", "standard_error")
+    n_documents = np.bincount(place)
+    n_domains = len(n_documents)
     n_labelled = np.bincount(place[sample.rows], minlength=n_domains)
     # With groups or sizes, errors do not have the same distribution.
     if sample.groups is None and np.ptp(sample.size) == 0:
         ends = _pooled(sample, place, n_documents, n_labelled, method, level)
     else:
+        rule = "t" if method == "t" else "score"
         totals = [
-            weighted_total(
-                sample,
-                found,
-                (place == t) * 1.0,
-                method="t" if method == "t" else "score",
-                level=level,
-            )
+            weighted_total(sample, found, (place == t) * 1.0, method=rule, level=level)
             for t in range(n_domains)
         ]
-        ends = np.array(
-            [
-                [each.estimate, each.low, each.high, each.standard_error]
-                for each in totals
-            ]
-        ).T
+        ends = np.array([[getattr(each, name) for each in totals] for name in names])
     unknown = n_labelled == 0
     ends[1:, unknown] = np.nan
     # Without labels, the mean error of the whole corpus is used.
     ends[0, unknown] = np.bincount(place, found.fitted, n_domains)[unknown]
     bounds = sample.possible(np.ones(sample.n_documents), place, n_domains)
     ends[:3] = np.clip(ends[:3], *bounds)
-    names = ("estimate", "low", "high", "standard_error")
     return {
         **dict(zip(names, ends, strict=True)),
         "uncorrected": np.bincount(place, sample.expected, n_domains),
@@ -523,14 +499,7 @@ def _pooled(
     # each domain with labels has its own mean
     n_free = len(y) - int((n_labelled > 0).sum())
     df = max(n_free - int(sample.is_tuned), 1)
-    slope, to_slope = fit_slope(
-        centred,
-        y - mean_y[at],
-        weight,
-        df=df,
-        floor=sample.unit**2 * float(weight.mean()) / len(y),
-        slope=sample.slope,
-    )
+    slope, to_slope = fit_slope(sample, centred, y - mean_y[at], weight, df)
     # n (mean_y + slope (mean of expected - mean_f)): the mean error of the domain with
     # the pooled slope
     estimate = slope * uncorrected + n_documents * (mean_y - slope * mean_f)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from .._validation import check_choice, check_integer, check_verbose, is_sequenc
 from ..posteriors import AntecedentPosterior
 from ..queries._query import last_step, transform_before
 from ..text._documents import Document, check_documents, words_of
-from ._event_counts import EventCounts
+from ._event_counts import EventCounts, listed
 from ._event_probability import Corpus, Distribution, DocumentEvents, event_distribution
 from ._rule import Rule
 
@@ -195,9 +196,7 @@ None, default='quarter'
         ]
         # Before the work starts: the counts would all be 0.
         _warn_of_no_mentions(chosen)
-        events = [
-            each for part in self._run(found, asked, source, entropy) for each in part
-        ]
+        events = list(chain.from_iterable(self._run(found, asked, source, entropy)))
         own = np.searchsorted(kept, [each.document for each in events])
         return EventCounts(
             events,
@@ -221,9 +220,8 @@ None, default='quarter'
                 f"{_name_of_type(self.rule)}.",
             )
         if self.where is not None and not callable(self.where):
-            raise ParameterTypeError(
-                "where", f"must be callable. Got {self.where!r:.80}."
-            )
+            problem = f"must be callable. Got {self.where!r:.80}."
+            raise ParameterTypeError("where", problem)
         self._check_countries()
         check_freq(self.freq)
         check_choice(self.unit, UNITS, name="unit")
@@ -247,7 +245,7 @@ None, default='quarter'
                 raise ParameterError(
                     "countries",
                     f"must contain codes of 'rule'. Got {code!r}."
-                    + ("" if known is None else f" Its codes are {_shown(known)}."),
+                    + ("" if known is None else f" Its codes are {listed(known)}."),
                 )
 
     def _run(
@@ -312,7 +310,12 @@ def _as_source(posteriors: Any, documents: list[Document]) -> Any:
                 "must be an AntecedentPosterior, a list of score matrices, or a fitted "
                 f"estimator with a posterior method. Got {_name_of_type(posteriors)}.",
             )
-        posteriors = AntecedentPosterior(_score_matrices(posteriors))
+        # an entry can also be a posterior, of one or more documents
+        given = [
+            each.log_scores if isinstance(each, AntecedentPosterior) else [each]
+            for each in posteriors
+        ]
+        posteriors = AntecedentPosterior(list(chain.from_iterable(given)))
     if len(posteriors) != len(documents):
         raise ParameterError(
             "posteriors",
@@ -322,15 +325,6 @@ def _as_source(posteriors: Any, documents: list[Document]) -> Any:
     for i, document in enumerate(documents):
         _check_n_mentions(document, i, int(posteriors.lengths[i]))
     return posteriors
-
-
-def _score_matrices(entries: Any) -> list[Any]:
-    """Return the scores of each document. An entry can also be a posterior."""
-    found: list[Any] = []
-    for each in entries:
-        is_posterior = isinstance(each, AntecedentPosterior)
-        found.extend(each.log_scores if is_posterior else [each])
-    return found
 
 
 def _name_of_type(value: Any) -> str:
@@ -373,14 +367,11 @@ def _count_chunk(
     options: dict[str, Any],
 ) -> list[DocumentEvents]:
     """Return the events of the documents in which an event is possible."""
-    cases = []
-    for position, document, scores in tasks:
-        case = _case(rule.evidence(document), position, document, scores)
-        if case is not None:
-            cases.append(case)
+    found = [_case(rule, *task) for task in tasks]
+    cases = [case for case in found if case is not None]
     if estimator is not None:
         cases = _with_scores(cases, estimator)
-    found = []
+    events = []
     for case in cases:
         # the samples of a document do not depend on other documents or processes
         seed = np.random.SeedSequence(entropy, spawn_key=(case.position,))
@@ -392,14 +383,15 @@ def _count_chunk(
             rng=np.random.default_rng(seed),
             **options,
         )
-        found.append(_events(case, distribution))
-    return found
+        events.append(_events(case, distribution))
+    return events
 
 
 def _case(
-    evidence: Any, position: int, document: Document, scores: np.ndarray | None
+    rule: Rule, position: int, document: Document, scores: np.ndarray | None
 ) -> _Case | None:
     """Return the evidence of a document, or None without agents or without actors."""
+    evidence = rule.evidence(document)
     agent = np.asarray(evidence.agent, dtype=bool)
     code = np.asarray(evidence.code, dtype=np.intp)
     n, n_codes = len(document.mentions), len(evidence.codes)
@@ -481,16 +473,10 @@ def _events(case: _Case, distribution: Distribution | None) -> DocumentEvents:
 
 
 def _warn_of_no_mentions(documents: list[Document]) -> None:
-    if any(each.sentences for each in documents) and not any(
-        each.mentions for each in documents
-    ):
+    has_text = any(each.sentences for each in documents)
+    if has_text and not any(each.mentions for each in documents):
         warn(
             f"None of the {len(documents)} documents has a mention, so that no event "
             "is counted. skcalib.documents.mentions_from_parse finds the mentions of a "
             "document with a parse."
         )
-
-
-def _shown(codes: Sequence[str], most: int = 20) -> str:
-    more = f" and {len(codes) - most} more" if len(codes) > most else ""
-    return ", ".join(map(repr, codes[:most])) + more

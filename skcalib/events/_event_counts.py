@@ -40,6 +40,8 @@ _MOST_LISTED = 20
 class _CountTable(Result):
     """Table with one row per period and actor, in the order of the periods."""
 
+    _names: tuple[str, ...]  # of the columns
+
     def __init__(
         self, periods: Sequence[Any], countries: Sequence[str], known: Collection[str]
     ):
@@ -71,6 +73,10 @@ class _CountTable(Result):
 
     def __len__(self) -> int:
         return self.period.size
+
+    def _columns(self) -> dict[str, np.ndarray]:
+        names = ("period", "country", *self._names)
+        return {name: getattr(self, name) for name in names}
 
     def _shape_text(self) -> str:
         ends = map(str, [*self.periods[:1], *self.periods[-1:]])
@@ -157,6 +163,8 @@ class EventCounts(_CountTable):
     ('The soldiers', 'Bolivian soldiers', 0.42)
     """
 
+    _names = ("mean", "sd", "monte_carlo_error", "map_count", "n_documents")
+
     def __init__(
         self,
         documents: Sequence[DocumentEvents],
@@ -176,7 +184,7 @@ class EventCounts(_CountTable):
         self.document_ids, self.document_place = list(corpus.ids), corpus.place
         n_documents = np.bincount(corpus.place, minlength=len(self.periods))
         self.n_documents = n_documents.repeat(len(self.countries))
-        self._documents, self._place = list(documents), np.asarray(place)
+        self._documents, self._place = list(documents), place
         column = {code: k for k, code in enumerate(self.countries)}
         # documents with an actor that is counted, their periods and columns of actors
         self._events = [
@@ -185,9 +193,9 @@ class EventCounts(_CountTable):
             for k, code in enumerate(events.countries)
             if code in column
         ]
-        self._cells: dict[tuple[int, str], list[tuple[DocumentEvents, int]]] = {}
+        self._cells: dict[tuple[int, str], list[DocumentEvents]] = {}
         for events, t, k in self._events:
-            self._cells.setdefault((t, events.countries[k]), []).append((events, k))
+            self._cells.setdefault((t, events.countries[k]), []).append(events)
         # Documents are independent, so these numbers of a cell are sums over documents.
         found = np.array([events.moments(k) for events, _, k in self._events])
         mean, variance, sampled, best, low, high = found.reshape(-1, 6).T
@@ -240,9 +248,8 @@ class EventCounts(_CountTable):
         if method == "normal":
             half = float(ndtri((1 + level) / 2)) * self.sd
             return self.mean - half, self.mean + half
-        ends = np.zeros((2, self.mean.size))
         # cells without an uncertain document need no distribution
-        ends[:] = self.mean.round()
+        ends = np.tile(self.mean.round(), (2, 1))
         for cell in np.flatnonzero(self.sd > 0).tolist():
             t, c = divmod(cell, len(self.countries))
             start, pmf = self._distribution(t, self.countries[c])
@@ -254,7 +261,7 @@ class EventCounts(_CountTable):
     def _distribution(self, t: int, country: str) -> tuple[int, np.ndarray]:
         """Return the distribution of the count of a period and actor."""
         own = self._cells.get((t, country), [])
-        return sum_of([events.marginal(column) for events, column in own])
+        return sum_of([pmf_of(e.counts(country), e.distribution.proba) for e in own])
 
     @public
     def distribution(self, country: str, period: Hashable = None) -> np.ndarray:
@@ -392,21 +399,11 @@ class EventCounts(_CountTable):
             than estimated from samples). Documents in which no event is possible are
             left out.
         """
-        rows = [
-            (
-                events.document,
-                events.id,
-                self.periods[t],
-                events.countries[k],
-                events.proba(k),
-                float(events.distribution.low[k]),
-                float(events.distribution.high[k]),
-                events.distribution.exact,
-            )
-            for events, t, k in self._events
-        ]
-        names = ("document", "id", "period", "country", "proba", "low", "high", "exact")
-        return {name: [row[i] for row in rows] for i, name in enumerate(names)}
+        found = [events.uncertain(k, self.periods[t]) for events, t, k in self._events]
+        names = ("document", "id", "period", "country", "proba", "low", "high")
+        columns = {name: [getattr(each, name) for each in found] for name in names}
+        exact = [events.distribution.exact for events, _, _ in self._events]
+        return {**columns, "exact": exact}
 
     @public
     def choose_documents(
@@ -603,10 +600,6 @@ default='period'
         columns = {**self._columns(), "low": low, "high": high}
         return as_frame(columns, method=f"{type(self).__name__}.frame")
 
-    def _columns(self) -> dict[str, np.ndarray]:
-        names = ("period", "country", "mean", "sd", "monte_carlo_error", "map_count")
-        return {name: getattr(self, name) for name in (*names, "n_documents")}
-
     def __repr__(self) -> str:
         exact = sum(events.distribution.exact for events in self._documents)
         return (
@@ -693,16 +686,7 @@ class CorrectedEventCounts(_CountTable):
     (-12, -35, 7)
     """
 
-    estimate: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    standard_error: np.ndarray
-    uncorrected: np.ndarray
-    labels_only_estimate: np.ndarray
-    labels_only_low: np.ndarray
-    labels_only_high: np.ndarray
-    n_documents: np.ndarray
-    n_labelled: np.ndarray
+    _names = (*_NUMBERS, *_ALONE.values(), "n_documents", "n_labelled")
 
     def __init__(
         self,
@@ -726,17 +710,20 @@ class CorrectedEventCounts(_CountTable):
         messages: dict[str, list[str]] = {}
         tables = []
         for country in self.countries:
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
+            with warnings.catch_warnings(record=True, action="always") as caught:
                 tables.append(self._table(*self._of(country)))
             for each in caught:
                 messages.setdefault(str(each.message), []).append(country)
         for message, actors in messages.items():
             is_of_all = len(actors) == len(self.countries)
             warn(message if is_of_all else f"{', '.join(actors)}: {message}")
-        for name in (*_NUMBERS, *_ALONE.values()):
-            cells = np.array([table[name] for table in tables]).reshape(shape[::-1])
-            setattr(self, name, cells.T.ravel())
+        numbers = np.array([list(table.values()) for table in tables])
+        numbers = numbers.reshape(shape[1], 8, shape[0]).transpose(1, 2, 0)
+        # in the order of _NUMBERS and _ALONE; each by period, and then by actor
+        columns = numbers.reshape(8, -1)
+        self.estimate, self.low, self.high, self.standard_error = columns[:4]
+        self.uncorrected, self.labels_only_estimate = columns[4:6]
+        self.labels_only_low, self.labels_only_high = columns[6:]
 
     def _of(self, country: str) -> tuple[np.ndarray, np.ndarray]:
         """Return labels (NaN if missing) and expected counts of one actor."""
@@ -762,8 +749,8 @@ class CorrectedEventCounts(_CountTable):
         names = period_names(self.periods)
         periods = np.array(names)[self.counts.document_place]
         table = self._run(y, f, low, periods=periods).table
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # already issued for this sample
+        # Warnings were already issued for this sample.
+        with warnings.catch_warnings(action="ignore"):
             # With expectations of 0 and no slope, the labels alone remain.
             alone = self._run(y, np.zeros_like(f), low, periods=periods, slope=0.0)
         assert table is not None
@@ -782,12 +769,11 @@ class CorrectedEventCounts(_CountTable):
         self, y: np.ndarray, f: np.ndarray, period: Hashable, low: float = 0.0
     ) -> CorrectedCount:
         """Return the corrected count of all periods, or of one."""
-        times = self.counts._check_period(period)
+        times = self._check_period(period)
         result = self._run(y, f, low)
         if period is None:
             return result
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # warnings about other periods
+        with warnings.catch_warnings(action="ignore"):  # those about other periods
             table = self._table(y, f, low)
         numbers: dict[str, Any] = {k: float(v[times[0]]) for k, v in table.items()}
         alone = LabelsOnly(*(numbers.pop(name) for name in _ALONE.values()))
@@ -826,8 +812,8 @@ class CorrectedEventCounts(_CountTable):
             `n_effective` are computed from the whole corpus, even if a period is given.
         """
         self._check_country(country, "country")
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # EventCounts.corrected has issued them
+        # EventCounts.corrected has issued the warnings.
+        with warnings.catch_warnings(action="ignore"):
             return self._result(*self._of(country), period)
 
     @public
@@ -901,16 +887,11 @@ class CorrectedEventCounts(_CountTable):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts as lists, with the settings."""
-        settings = {
+        return {
+            **super().to_dict(),
             "unit": self.counts.unit,
             "confidence_level": self.confidence_level,
         }
-        return {**super().to_dict(), **settings}
-
-    def _columns(self) -> dict[str, np.ndarray]:
-        names = ("period", "country", *_NUMBERS, *_ALONE.values())
-        sizes = ("n_documents", "n_labelled")
-        return {name: getattr(self, name) for name in (*names, *sizes)}
 
     def _in_words(self) -> tuple[str, ...]:
         level = f"{100 * self.confidence_level:g}%"
@@ -950,7 +931,7 @@ def _read_labels(
         raise ParameterError(
             "labelled",
             "must have ids of documents that were counted. Got "
-            f"{len(unknown)} of {len(labelled)} that were not: {_listed(unknown)}. "
+            f"{len(unknown)} of {len(labelled)} that were not: {listed(unknown)}. "
             "Count these documents as well, or remove their labels.",
         )
     order = sorted(labelled, key=places.__getitem__)
@@ -978,9 +959,9 @@ def _check_events(name: Hashable, events: Any, known: Collection[str]) -> None:
     if unknown:
         raise ParameterError(
             "labelled",
-            f"must have codes of actors that were counted. Got {_listed(unknown)} for "
+            f"must have codes of actors that were counted. Got {listed(unknown)} for "
             f"{name!r}. Use the codes of the rule, or the `countries` of "
-            f"EventCounter: {_listed(sorted(known))}.",
+            f"EventCounter: {listed(sorted(known))}.",
         )
     for code, count in events.items():
         is_number = isinstance(count, (Real, np.bool_))
@@ -1011,7 +992,8 @@ def _check_ids(ids: Sequence[Any]) -> dict[Any, int]:
     return places
 
 
-def _listed(values: Sequence[Any]) -> str:
+def listed(values: Sequence[Any]) -> str:
+    """Return the first values as text, and how many more there are."""
     more = len(values) - _MOST_LISTED
     shown = ", ".join(map(repr, values[:_MOST_LISTED]))
     return shown + (f" and {more} more" if more > 0 else "")

@@ -358,15 +358,13 @@ def exact_outcomes(
     actor that each chain has met, and the events so far. Chains that meet are merged.
     None is returned if more than `max_steps` steps are needed.
     """
-    n = len(proba)
     support = [np.flatnonzero(row) for row in proba]
     agents_before = np.r_[0, np.cumsum(agent)]
     actors_before = np.r_[0, np.cumsum(code >= 0)]
-    nothing: tuple = ()
     # (chains, counts): probability
-    states = {(nothing, (0,) * n_codes): 1.0}
+    states: dict = {((), (0,) * n_codes): 1.0}
     steps = 0
-    for j in range(n - 1, -1, -1):
+    for j in reversed(range(len(proba))):
         after: dict = defaultdict(float)
         own = (bool(agent[j]), int(code[j]))
         for (chains, counts), mass in states.items():
@@ -458,14 +456,10 @@ def sampled_outcomes(
         if not entities:
             counts = np.minimum(counts, 1)
         weight = np.r_[times, np.ones(len(counts), dtype=np.intp)]
-        rows, place = _distinct_rows(np.r_[rows, counts])
-        times = np.bincount(place, weights=weight, minlength=len(rows)).astype(np.intp)
+        rows, place = np.unique(np.r_[rows, counts], axis=0, return_inverse=True)
+        # numpy 2.0 gives the places as a column
+        times = np.bincount(place.ravel(), weight).astype(np.intp)
     return rows, times / n_samples
-
-
-def _distinct_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    found, place = np.unique(rows, axis=0, return_inverse=True)
-    return found, place.ravel()  # numpy 2.0 gives a column
 
 
 def count_events(
@@ -506,10 +500,8 @@ def uncertain_links(
     found = []
     for c in range(n_codes):
         own = code[marked] == c
-        weight = (
-            np.where(own, 1, meets[:, own].max(axis=1, initial=0, keepdims=True))
-            * doubt
-        )
+        nearest = meets[:, own].max(axis=1, initial=0, keepdims=True)
+        weight = np.where(own, 1, nearest) * doubt
         # p (1 - p) is largest at 1/2.
         most = np.argsort(-weight, axis=None, kind="stable")[:N_LINKS]
         links = [
@@ -543,10 +535,6 @@ class DocumentEvents:
         if country not in self.countries:
             return np.zeros(len(self.distribution.proba), dtype=np.intp)
         return self.distribution.outcome[:, self.countries.index(country)]
-
-    def marginal(self, column: int) -> tuple[int, np.ndarray]:
-        """Return the distribution of the count of one actor."""
-        return pmf_of(self.distribution.outcome[:, column], self.distribution.proba)
 
     def moments(self, column: int) -> tuple[float, ...]:
         """Return numbers of one actor that add up over documents.

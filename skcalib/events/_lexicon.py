@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -178,12 +179,16 @@ class AffiliationLexicon(Mapping[str, tuple[str, ...]]):
         ...     AffiliationLexicon.from_file(path)["REB"]
         ('REBELS', 'ARCADIAN FRONT')
         """
+        try:
+            text = Path(path).read_text("utf-8-sig")
+        except UnicodeDecodeError as error:
+            number = error.object.count(b"\n", 0, error.start) + 1
+            raise ValueError(
+                f"{path}, line {number}: expected UTF-8, got {error.reason}."
+            ) from error
         starts = tuple(filter(None, (skip,) if isinstance(skip, str) else skip))
-        entries = {
-            code: names
-            for code, names in _read(Path(path)).items()
-            if not code.startswith(starts)
-        }
+        found = entries_of(text, str(path)).items()
+        entries = {code: names for code, names in found if not code.startswith(starts)}
         # Names under this code belong to no actor: they are excluded.
         nobody = entries.pop(NOBODY, [])
         if nobody:
@@ -274,12 +279,9 @@ class AffiliationLexicon(Mapping[str, tuple[str, ...]]):
                 f"must have a tag for each of the {len(forms)} words. Got {len(tags)}.",
                 "find",
             )
-        pieces: list[Piece] = []
-        owner: list[int] = []
-        for i, word in enumerate(forms):
-            for piece in pieces_of(word):
-                pieces.append(piece)
-                owner.append(i)
+        parts = list(map(pieces_of, forms))
+        pieces = list(chain.from_iterable(parts))
+        owner = [i for i, part in enumerate(parts) for _ in part]
         keys = [piece.key for piece in pieces]
         # In a headline in capitals, US may be the pronoun.
         shouted = len(forms) > 1 and not any(c.islower() for w in forms for c in w)
@@ -344,17 +346,14 @@ def _check_entries(entries: Any) -> dict[str, tuple[str, ...]]:
         )
     for code in entries:
         if not isinstance(code, str) or not code.strip():
-            raise ParameterError(
-                "entries",
-                f"must have nonblank strings as codes. Got {code!r}.",
-            )
+            problem = f"must have nonblank strings as codes. Got {code!r}."
+            raise ParameterError("entries", problem)
     return {
         code: _check_names(names, "entries", code) for code, names in entries.items()
     }
 
 
 def _as_words(words: Any) -> tuple[str, ...]:
-    got = None
     if isinstance(words, str):
         got = f"the string {words!r:.50}: split it"
     elif not isinstance(words, Iterable):
@@ -400,17 +399,6 @@ def _has_letter(text: str) -> bool:
     return any(c.isalnum() for piece in pieces_of(text) for c in piece.key)
 
 
-def _read(path: Path) -> dict[str, list[str]]:
-    try:
-        text = path.read_text("utf-8-sig")
-    except UnicodeDecodeError as error:
-        number = error.object.count(b"\n", 0, error.start) + 1
-        raise ValueError(
-            f"{path}, line {number}: expected UTF-8, got {error.reason}."
-        ) from error
-    return entries_of(text, str(path))
-
-
 def entries_of(text: str, source: str) -> dict[str, list[str]]:
     entries: dict[str, list[str]] = {}
     for number, line in enumerate(text.split("\n"), start=1):
@@ -437,18 +425,16 @@ POSSESSIVE = re.compile(r"(?<=.)'s?$", re.IGNORECASE)
 JOINTS = frozenset(("-", "--", "'", "'s", *map(chr, range(0x2010, 0x2016))))
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
 # In lower case these words are never names, even if a lexicon lists them: "us".
-FUNCTION_WORDS = _words(
-    "a am an are as at be by do for go had has he her him his i if in is it its me my "
-    "no not of off on or our out she so that the them they this to up us was we were "
-    "who will with you"
-)
+_FUNCTION_WORDS = """
+a am an are as at be by do for go had has he her him his i if in is it its me my no not
+of off on or our out she so that the them they this to up us was we were who will with
+you
+"""
+FUNCTION_WORDS = frozenset(_FUNCTION_WORDS.split())
 # In lower case these words usually have another meaning: telegraph poles.
-COMMON_WORDS = _words("jersey jerseys kiwi kiwis pole poles reunion swede swedes")
+_COMMON_WORDS = "jersey jerseys kiwi kiwis pole poles reunion swede swedes"
+COMMON_WORDS = frozenset(_COMMON_WORDS.split())
 NOMINAL = frozenset(("NOUN", "PROPN", "ADJ"))
 UNKNOWN = frozenset(("X", "_", ""))
 

@@ -231,9 +231,7 @@ class EventRule:
         """
         _check_document(document)
         if not document.mentions:
-            return EventEvidence(
-                np.zeros(0, dtype=bool), np.zeros(0, dtype=np.intp), self.codes
-            )
+            return EventEvidence(np.zeros(0, bool), np.zeros(0, np.intp), self.codes)
         try:
             tree = DocumentTree(document)
         except ParameterError as error:
@@ -278,23 +276,29 @@ class EventRule:
             one of the indices.
         """
         if not isinstance(code, str) or code not in self._index:
-            raise ParameterError(
-                "code", f"must be one of its codes. Got {code!r} instead."
-            )
+            problem = f"must be one of its codes. Got {code!r} instead."
+            raise ParameterError("code", problem)
         found = self.evidence(document)
-        members = _check_entity(entity, len(document.mentions))
+        if isinstance(entity, str) or not isinstance(entity, Iterable):
+            problem = f"must contain indices of mentions. Got {entity!r:.50} instead."
+            raise ParameterTypeError("entity", problem)
+        members, n = list(entity), len(document.mentions)
+        for member in members:
+            if not is_integer(member) or not 0 <= member < n:
+                raise ParameterError(
+                    "entity",
+                    f"must contain indices of mentions, from 0 to {n - 1}. Got "
+                    f"{member!r}.",
+                )
         # SPOILED is a code of its own here, so that it makes the sets differ.
         codes = set(found.code[members].tolist()) - {NO_CODE}
         return codes == {self._index[code]} and bool(found.agent[members].any())
 
     def _event_verbs(self, lemma: Sequence[str], upos: Sequence[str]) -> Iterator[int]:
         """Yield the words that are event verbs."""
-        if "VERB" not in upos:
-            return
         for i, tag in enumerate(upos):
-            if tag != "VERB":
-                continue
-            if self.verbs is None or lemma[i].lower() in self.verbs:
+            is_verb = tag == "VERB"
+            if is_verb and (self.verbs is None or lemma[i].lower() in self.verbs):
                 yield i
 
     def _check_tags(self, document: Document) -> None:
@@ -434,7 +438,10 @@ def _by_phrases(tree: DocumentTree, verb: int) -> Iterator[int]:
 
 def _resolved(tree: DocumentTree, word: int, verb: int) -> int:
     """Return the noun of a relative pronoun, and any other word unchanged."""
-    if not _is_relative(tree, word):
+    # Without the feature, the form has to do: "that" is also a determiner.
+    feats = tree.feats[word]
+    is_marked = "PronType=Rel" in feats or "PronType=" not in feats
+    if tree.form[word].lower() not in RELATIVE or not is_marked:
         return word
     # The verb may be coordinated or embedded within the relative clause.
     while tree.heads[verb] >= 0:
@@ -442,14 +449,6 @@ def _resolved(tree: DocumentTree, word: int, verb: int) -> int:
             return tree.heads[verb]
         verb = tree.heads[verb]
     return word
-
-
-def _is_relative(tree: DocumentTree, word: int) -> bool:
-    if tree.form[word].lower() not in RELATIVE:
-        return False
-    # Without the feature, the form has to do: "that" is also a determiner.
-    feats = tree.feats[word]
-    return "PronType=Rel" in feats or "PronType=" not in feats
 
 
 # Validation
@@ -462,24 +461,6 @@ def _check_document(document: Any) -> None:
             f"must be a Document. Got {type(document).__name__} instead.",
             "EventRule",
         )
-
-
-def _check_entity(entity: Any, n_mentions: int) -> list[int]:
-    """Return the indices of an entity's mentions."""
-    if isinstance(entity, str) or not isinstance(entity, Iterable):
-        raise ParameterTypeError(
-            "entity",
-            f"must contain indices of mentions. Got {entity!r:.50} instead.",
-        )
-    members = list(entity)
-    for member in members:
-        if not is_integer(member) or not 0 <= member < n_mentions:
-            raise ParameterError(
-                "entity",
-                f"must contain indices of mentions, from 0 to {n_mentions - 1}. Got "
-                f"{member!r}.",
-            )
-    return members
 
 
 def _check_verbs(verbs: Any) -> frozenset[str] | None:

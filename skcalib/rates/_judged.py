@@ -421,9 +421,8 @@ def _labels_only(
 ) -> RateInterval:
     """Return the interval of the labels without the judge."""
     has = ~np.isnan(y)
-    with warnings.catch_warnings():
-        # the warning about a single group was already given
-        warnings.simplefilter("ignore", UserWarning)
+    # The warning about a single group was already given.
+    with warnings.catch_warnings(action="ignore", category=UserWarning):
         found = accuracy_interval(
             y[has],
             questions=None if question is None else question[has],
@@ -698,6 +697,7 @@ def _verdict_codes(*judges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     scores = [np.where(np.isnan(judge), -1, judge) for judge in judges]
     found = [np.unique(column, return_inverse=True) for column in scores]
     sizes = [levels.size for levels, _ in found]
+    # np.unique of pairs would be twenty times slower
     pairs = np.ravel_multi_index([codes for _, codes in found], sizes)
     used, codes = np.unique(pairs, return_inverse=True)
     columns = zip(found, np.unravel_index(used, sizes), strict=True)
@@ -759,10 +759,8 @@ def _warn_of_verdicts(
     lacking = np.flatnonzero((n_labelled == 0) & (weight > 0))
     if lacking.size == 0:
         return
-    shown = ", ".join(
-        " and ".join("none" if np.isnan(v) else f"{v:g}" for v in verdicts[k])
-        for k in lacking[:3]
-    )
+    names = [["none" if np.isnan(v) else f"{v:g}" for v in row] for row in verdicts]
+    shown = ", ".join(" and ".join(names[k]) for k in lacking[:3])
     more = ", ..." if lacking.size > 3 else ""
     warn(
         f"No item with the verdict {shown}{more} has a label. These items are "

@@ -178,7 +178,7 @@ def threshold_for_precision(
             f"answer is right. Got shape {q.shape}.",
         )
     check_same_length(y_true=labels, y_proba=q)
-    codes = None if groups is None else as_groups(groups, q.size)
+    codes = as_groups(groups, q.size)
     y = positives(labels, None).astype(np.float64)
     return _choose(y, q, codes, wanted, level)
 

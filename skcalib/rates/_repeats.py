@@ -428,11 +428,7 @@ def sample_variance(score: ArrayLike, *, question: ArrayLike) -> SampleVariance:
     >>> sample_variance(score, question=question)
     SampleVariance(standard_error=0.2357, share_of_samples=0.12, n_questions=4, ...)
     """
-    return variance_of(*_check_samples(score, question))
-
-
-def variance_of(values: np.ndarray, codes: np.ndarray) -> SampleVariance:
-    """Return the components of the variance, for clean arrays."""
+    values, codes = _check_samples(score, question)
     number = np.bincount(codes)
     n = number.size
     if n < 2 or not (number > 1).any():

@@ -74,18 +74,14 @@ class StratumMean:
         low, high = self.values[0], self.values[-1]
         first, last = self.alpha[0], self.alpha[-1]
         if len(self.values) == 2:
-            share = np.clip((mean - low) / (high - low), 0, 1)
-            return betainc(last, first, share)
+            return betainc(last, first, np.clip((mean - low) / (high - low), 0, 1))
         # Given the share of the middle value, the share of the highest one in the rest
         # has a Beta distribution.
         node, chance = np.polynomial.legendre.leggauss(_N_NODES)
         middle = betaincinv(self.alpha[1], first + last, (node + 1) / 2)[:, np.newaxis]
         rest = (mean - middle * self.values[1]) / np.maximum(1 - middle, 1e-300)
-        return (
-            chance
-            / 2
-            @ betainc(last, first, np.clip((rest - low) / (high - low), 0, 1))
-        )
+        share = np.clip((rest - low) / (high - low), 0, 1)
+        return chance / 2 @ betainc(last, first, share)
 
 
 def sum_interval(
