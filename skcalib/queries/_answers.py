@@ -21,10 +21,10 @@ from .._validation import (
     as_labels,
     check_integer,
     check_same_length,
+    describe_container,
     is_sequence,
     label_array,
 )
-from .._validation import describe_container as described
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -275,7 +275,7 @@ class Answers(Result):
             raise ParameterError(
                 "rows",
                 f"must be a mask of the {n} pairs, or indices of pairs. Got "
-                f"{described(rows)}.",
+                f"{describe_container(rows)}.",
             )
         outside = (chosen < -n) | (chosen >= n)
         if outside.any():
