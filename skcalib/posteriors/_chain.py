@@ -191,11 +191,6 @@ class Packing:
             for a, b in itertools.pairwise(edges)
         ]
 
-    @property
-    def longest_run(self) -> int:
-        """Number of rows of the longest run."""
-        return max((rows.stop - rows.start for rows, _ in self.runs), default=0)
-
     @cached_property
     def place(self) -> np.ndarray:
         """Packed row of each token."""
@@ -360,8 +355,9 @@ def backward(
     packing, local = chain.packing, run.local
     end, back = _weights(chain.end, chain.dtype), run.transition.T.copy()
     widest = max((width for _, width in packing.runs), default=0)
+    longest = max((rows.stop - rows.start for rows, _ in packing.runs), default=0)
     buffer = np.empty_like(local[:widest])
-    space = np.empty_like(local[: packing.longest_run]) if out is None else out
+    space = np.empty_like(local[:longest]) if out is None else out
     ahead = buffer[:0]
     if not run.least > 0:
         # the weight of a tag that cannot be reached might grow without bound
