@@ -43,11 +43,7 @@ Bounds = tuple[float, float]
 
 def _final_has(name: str) -> Callable[[Any], bool]:
     """Return a check that the final estimator has a method."""
-
-    def check(self: Any) -> bool:
-        return hasattr(self._final(), name)
-
-    return check
+    return lambda self: hasattr(self._final(), name)
 
 
 def _gives_marginals(self: Any) -> bool:

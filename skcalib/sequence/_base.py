@@ -19,12 +19,12 @@ from .._results import object_array
 from .._validation import (
     as_entries,
     as_label_lists,
-    as_weights,
     check_choice,
     check_float_type,
     is_dask,
     is_sequence,
     label_array,
+    weights_or_ones,
 )
 from ..posteriors import LinearChainPosterior
 from ..posteriors._checks import check_label_pairs
@@ -396,10 +396,8 @@ def token_accuracy(tagger: Any, X: Any, y: Any, sample_weight: Any) -> float:
     check_is_fitted(tagger)
     sentences = check_sentences(X)
     labels = check_labels(y, sentences)
-    weight = as_weights(sample_weight, len(labels))
+    weight = weights_or_ones(sample_weight, len(labels))
     size = sentence_lengths(labels).astype(np.float64)
-    if weight is None:
-        weight = np.ones(len(labels))
     if not (weight * size).sum() > 0:
         raise ParameterError(None, "needs at least one token of positive weight.")
     right = [
