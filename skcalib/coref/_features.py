@@ -331,8 +331,8 @@ class WordTable:
 
     def __init__(self, document: Document, words: Words):
         self.words = words
-        self.lower = [form.lower() for form in self.words.form]
-        self.quote = _quotes(self.words.form)
+        self.lower = [form.lower() for form in words.form]
+        self.quote = _quotes(words.form)
         self.speaker = _speakers(document, words)
 
 

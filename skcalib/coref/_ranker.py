@@ -432,17 +432,18 @@ def _check_features(X: Any, width: int | None) -> list[csr_array]:
                 "must contain sparse arrays, as returned by AntecedentFeatures. Got "
                 f"{type(each).__name__} for document {i}.",
             )
-        if width is None and each.ndim == 2:
-            width = each.shape[1]
-        problem = _problem_of_shape(each, width)
-        found.append(csr_array(each) if not problem else each)
-        problem = problem or _problem_of_values(found[-1].data)
+        if each.ndim == 2:
+            each = csr_array(each)
+            width = each.shape[1] if width is None else width
+        problem = _problem(each, width)
         if problem:
             raise ParameterError("X", f"{problem} for document {i}.")
+        found.append(each)
     return found
 
 
-def _problem_of_shape(each: Any, width: int | None) -> str:
+def _problem(each: Any, width: int | None) -> str:
+    """Return what is wrong with the features of a document."""
     if each.ndim != 2:
         return f"must contain two-dimensional arrays. Got shape {each.shape}"
     n_rows, n_columns = each.shape
@@ -454,10 +455,7 @@ def _problem_of_shape(each: Any, width: int | None) -> str:
         )
     if n_columns != width:
         return f"must have {width} columns. Got {n_columns}"
-    return ""
-
-
-def _problem_of_values(values: np.ndarray) -> str:
+    values = each.data
     if values.dtype.kind not in "fiub":
         return f"must contain numbers. Got {values.dtype}"
     # If the sum is finite, its terms are finite, and the sum needs no memory.

@@ -392,11 +392,9 @@ class Answers(Result):
         return self.y_proba.size
 
     def __repr__(self) -> str:
-        sample = self._sample
-        if sample is None:
-            n_groups = len(self) // self._pairs.n_classes
-        else:
-            n_groups = np.unique(sample).size
+        n_groups = len(self) // self._pairs.n_classes
+        if self._sample is not None:
+            n_groups = np.unique(self._sample).size
         return (
             f"Answers(n_pairs={len(self)}, n_groups={n_groups}, "
             f"n_unseen={self.n_unseen})"
