@@ -479,6 +479,12 @@ def as_weights(values: Any, n: int) -> np.ndarray | None:
     return np.where(lost, 0.0, weight) if lost.any() else weight
 
 
+def weights_or_ones(values: Any, n: int) -> np.ndarray:
+    """Return one weight per row, see `as_weights`; ones for None."""
+    weight = as_weights(values, n)
+    return np.ones(n) if weight is None else weight
+
+
 # Labels
 
 

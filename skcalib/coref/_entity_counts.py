@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from .._clusterings import LabelArrays, as_clusterings
 from .._errors import ParameterError, public
 from .._results import Result, plain
-from .._validation import as_weights, check_fraction
+from .._validation import check_fraction, weights_or_ones
 from ..posteriors import AntecedentPosterior
 from ..queries._query import check_posterior
 
@@ -172,8 +172,7 @@ def entity_count_coverage(
     labels = as_clusterings(y_true, posterior.lengths.tolist(), "y_true")
     if n == 0:
         raise ParameterError(None, "needs at least one document. Got none.")
-    given = as_weights(sample_weight, n)
-    weight = np.ones(n) if given is None else given
+    weight = weights_or_ones(sample_weight, n)
     n_true = np.array([np.unique(each).size for each in labels])
     rows = [
         _of_document(pmf, k, level)

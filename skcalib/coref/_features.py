@@ -9,13 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import Any
 from zlib import crc32
 
 import numpy as np
 from scipy.sparse import csr_array
-from sklearn.base import BaseEstimator, TransformerMixin
 
+from .._compat import RaggedTransformer
 from .._errors import ParameterError, public
 from .._results import object_array
 from .._validation import check_integer
@@ -79,10 +78,7 @@ MIX = np.uint64(0x9E3779B97F4A7C15)
 BOUNDS = np.array([1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 100, 200])
 
 
-# The output is ragged, so scikit-learn's set_output does not apply.
-class AntecedentFeatures(  # type: ignore[call-arg]
-    TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
-):
+class AntecedentFeatures(RaggedTransformer):
     """Compute features of mentions and their possible antecedents.
 
     This transformer is stateless: `fit` only checks the parameter. The annotated
@@ -188,12 +184,6 @@ class AntecedentFeatures(  # type: ignore[call-arg]
             _check_mentions(document.mentions, each.starts[-1], i)
         tables = list(map(describe, documents, words))
         return object_array([_features(table, size) for table in tables])
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        tags.requires_fit = False
-        return tags
 
 
 def _check_mentions(mentions: Sequence[Mention], n_words: int, i: int) -> None:
@@ -341,8 +331,8 @@ class WordTable:
 
     def __init__(self, document: Document, words: Words):
         self.words = words
-        self.lower = [form.lower() for form in self.words.form]
-        self.quote = _quotes(self.words.form)
+        self.lower = [form.lower() for form in words.form]
+        self.quote = _quotes(words.form)
         self.speaker = _speakers(document, words)
 
 

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.parallel import delayed
 
 from .._clusterings import LabelArrays, condensed, true_pairs
+from .._compat import RaggedTransformer
 from .._errors import ParameterError, ParameterTypeError, public
 from .._parallel import RandomStateLike, as_generator, parallel
 from .._results import object_array
-from .._validation import as_weights, check_choice, check_integer, is_sequence
+from .._validation import check_choice, check_integer, is_sequence, weights_or_ones
 from ..posteriors import AntecedentPosterior
 from ..text._documents import Document
 
@@ -30,10 +30,7 @@ _EXPECTED = (
 )
 
 
-# The output is ragged, so scikit-learn's set_output does not apply.
-class SampledCorefPairs(  # type: ignore[call-arg]
-    TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
-):
+class SampledCorefPairs(RaggedTransformer):
     """Compute probabilities of pairs of mentions from scores of antecedents.
 
     The probability of a pair is the probability that both mentions refer to the same
@@ -261,8 +258,7 @@ class SampledCorefPairs(  # type: ignore[call-arg]
         """
         posterior = _as_posterior(X)
         truth = true_pairs(y, posterior.lengths.tolist(), "y")
-        weight = as_weights(sample_weight, len(posterior))
-        by_document = np.ones(len(posterior)) if weight is None else weight
+        by_document = weights_or_ones(sample_weight, len(posterior))
         n_pairs = by_document @ np.array([pairs.size for pairs in truth])
         if n_pairs == 0:
             raise ParameterError(
@@ -271,12 +267,6 @@ class SampledCorefPairs(  # type: ignore[call-arg]
         proba = self._pair_proba(posterior)
         loss = [((q - t) ** 2).sum() for q, t in zip(proba, truth, strict=True)]
         return -float(by_document @ np.array(loss) / n_pairs)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        tags.requires_fit = False
-        return tags
 
 
 def _as_posterior(X: Any) -> AntecedentPosterior:

@@ -9,30 +9,27 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize
 from scipy.sparse import csc_array, csr_array, issparse
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from .._clusterings import LabelArrays, as_clusterings, condensed
+from .._compat import RaggedTransformer
 from .._errors import ParameterError, ParameterTypeError, public, warn
 from .._results import object_array
 from .._validation import (
-    as_weights,
     check_choice,
     check_integer,
     check_real,
     check_verbose,
     is_sequence,
+    weights_or_ones,
 )
 from ..posteriors import AntecedentPosterior
 
 Features = Sequence[csr_array] | np.ndarray
 
 
-# The output is ragged, so scikit-learn's set_output does not apply.
-class AntecedentRanker(  # type: ignore[call-arg]
-    TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
-):
+class AntecedentRanker(RaggedTransformer):
     """Score the antecedents of mentions with a log-linear model.
 
     The score of an antecedent is the sum of the weights of its features. NEW, which
@@ -148,8 +145,7 @@ class AntecedentRanker(  # type: ignore[call-arg]
             raise ParameterError(None, "requires y to be passed. Got None.")
         lengths = [_n_mentions(each.shape[0]) for each in features]
         labels = as_clusterings(y, lengths, "y")
-        weight = as_weights(sample_weight, len(labels))
-        by_document = np.ones(len(labels)) if weight is None else weight
+        by_document = weights_or_ones(sample_weight, len(labels))
         costs = tuple(self.margin) if self.loss == "softmax_margin" else None
         choices = [Choices(each, costs) for each in labels]
         n_features = features[0].shape[1]
@@ -301,7 +297,7 @@ class AntecedentRanker(  # type: ignore[call-arg]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
+        tags.requires_fit = True
         tags.input_tags.sparse = True
         tags.target_tags.required = True
         return tags
@@ -311,8 +307,7 @@ def log_proba_of_mention(
     posterior: AntecedentPosterior, y: LabelArrays, sample_weight: ArrayLike | None
 ) -> float:
     """Return the log probability of clusterings, divided by the number of mentions."""
-    weight = as_weights(sample_weight, len(posterior))
-    by_document = np.ones(len(posterior)) if weight is None else weight
+    by_document = weights_or_ones(sample_weight, len(posterior))
     labels = as_clusterings(y, posterior.lengths.tolist(), "y")
     n_mentions = by_document @ posterior.lengths
     if n_mentions == 0:
@@ -437,17 +432,18 @@ def _check_features(X: Any, width: int | None) -> list[csr_array]:
                 "must contain sparse arrays, as returned by AntecedentFeatures. Got "
                 f"{type(each).__name__} for document {i}.",
             )
-        if width is None and each.ndim == 2:
-            width = each.shape[1]
-        problem = _problem_of_shape(each, width)
-        found.append(csr_array(each) if not problem else each)
-        problem = problem or _problem_of_values(found[-1].data)
+        if each.ndim == 2:
+            each = csr_array(each)
+            width = each.shape[1] if width is None else width
+        problem = _problem(each, width)
         if problem:
             raise ParameterError("X", f"{problem} for document {i}.")
+        found.append(each)
     return found
 
 
-def _problem_of_shape(each: Any, width: int | None) -> str:
+def _problem(each: Any, width: int | None) -> str:
+    """Return what is wrong with the features of a document."""
     if each.ndim != 2:
         return f"must contain two-dimensional arrays. Got shape {each.shape}"
     n_rows, n_columns = each.shape
@@ -459,10 +455,7 @@ def _problem_of_shape(each: Any, width: int | None) -> str:
         )
     if n_columns != width:
         return f"must have {width} columns. Got {n_columns}"
-    return ""
-
-
-def _problem_of_values(values: np.ndarray) -> str:
+    values = each.data
     if values.dtype.kind not in "fiub":
         return f"must contain numbers. Got {values.dtype}"
     # If the sum is finite, its terms are finite, and the sum needs no memory.

@@ -39,6 +39,7 @@ class Table(NamedTuple):
 
 def as_tables(y_true: Any, y_pred: Any, drop_singletons: bool) -> list[Table]:
     """Return the table of each document."""
+    check_bool(drop_singletons, name="drop_singletons")
     for name, side in zip(SIDES, (y_true, y_pred), strict=True):
         if not is_sequence(side):
             raise ParameterTypeError(
@@ -404,8 +405,7 @@ def coref_scores(
     >>> [round(x, 2) for x in scores["b3"]]
     [0.44, 1.0, 0.62]
     """
-    drop = check_bool(drop_singletons, name="drop_singletons")
-    tables = as_tables(y_true, y_pred, drop)
+    tables = as_tables(y_true, y_pred, drop_singletons)
     # fsum: no result depends on the order of documents or mentions
     sums = {
         name: list(map(fsum, zip(*map(count, [EMPTY, *tables]), strict=True)))
@@ -476,8 +476,7 @@ def coref_statistics(
     0.571
     """
     check_choice(metric, (*COUNTS, "conll"), name="metric")
-    drop = check_bool(drop_singletons, name="drop_singletons")
-    tables = as_tables(y_true, y_pred, drop)
+    tables = as_tables(y_true, y_pred, drop_singletons)
     if not tables:
         raise ParameterError(None, "needs at least one document. Got none.")
     names = ("muc", "b3", "ceafe") if metric == "conll" else (metric,)

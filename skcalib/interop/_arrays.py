@@ -117,7 +117,12 @@ def as_indices(values: Any, name: str) -> np.ndarray:
 
 
 def unpad(
-    scores: Any, lengths: Any, mask: Any, name: str, *, batch_first: bool = True
+    scores: Any,
+    lengths: Any,
+    mask: Any,
+    name: str,
+    order: Any,
+    batch_first: bool = True,
 ) -> list[np.ndarray]:
     """Return the scores of the tokens of each sentence.
 
@@ -147,24 +152,23 @@ def unpad(
         if lengths is not None:
             raise ParameterError(None, "accepts 'mask' or 'lengths', not both.")
         lengths, source = _lengths_of_mask(mask, batch_first), "mask"
-    if lengths is None:
-        return without_nan(rows, name)
-    found = as_indices(lengths, "lengths")
-    if found.shape != (len(rows),):
-        raise ParameterError(
-            source,
-            f"must have an entry for each of the {len(rows)} sentences of {name!r}. "
-            f"Got {found.size}.",
-        )
-    for i, (row, n) in enumerate(zip(rows, found.tolist(), strict=True)):
-        if not 0 <= n <= len(row):
+    if lengths is not None:
+        found = as_indices(lengths, "lengths")
+        if found.shape != (len(rows),):
             raise ParameterError(
                 source,
-                f"must have at most the number of tokens of {name!r}. Got {n} for "
-                f"sentence {i}, which has {len(row)}.",
+                f"must have an entry for each of the {len(rows)} sentences of "
+                f"{name!r}. Got {found.size}.",
             )
-    kept = [row[:n] for row, n in zip(rows, found.tolist(), strict=True)]
-    return without_nan(kept, name)
+        for i, n in enumerate(found.tolist()):
+            if not 0 <= n <= len(rows[i]):
+                raise ParameterError(
+                    source,
+                    f"must have at most the number of tokens of {name!r}. Got {n} for "
+                    f"sentence {i}, which has {len(rows[i])}.",
+                )
+            rows[i] = rows[i][:n]
+    return _in_order(without_nan(rows, name), order)
 
 
 def without_nan(rows: list[np.ndarray], name: str) -> list[np.ndarray]:
@@ -218,14 +222,14 @@ def _lengths_of_mask(mask: Any, batch_first: bool) -> np.ndarray:
     return lengths
 
 
-def in_order(rows: list[np.ndarray], order: Any, name: str = "order") -> list:
+def _in_order(rows: list[np.ndarray], order: Any) -> list[np.ndarray]:
     """Return rows in their order before sorting: row i goes to order[i]."""
     if order is None:
         return rows
-    places = as_indices(order, name)
+    places = as_indices(order, "order")
     if not np.array_equal(np.sort(places, axis=None), np.arange(len(rows))):
         raise ParameterError(
-            name,
+            "order",
             f"must have the position of each of the {len(rows)} sentences before "
             f"sorting, counted from 0. Got {places.tolist()!r:.60}.",
         )

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from .._errors import ParameterError, public
 from .._validation import check_bool
 from ..posteriors import LinearChainPosterior
-from ._arrays import as_labels_of_tags, as_numpy, check_attributes, in_order, unpad
+from ._arrays import as_labels_of_tags, as_numpy, check_attributes, unpad
 
 # Entries of the tag dictionaries of stanza and flair that are not tags.
 _NOT_TAGS = frozenset(
@@ -70,9 +70,8 @@ def from_pytorch_crf(
     """
     _check_crf(crf, "transitions", "start_transitions", "end_transitions")
     batch_first = bool(getattr(crf, "batch_first", False))
-    rows = unpad(emissions, None, mask, "emissions", batch_first=batch_first)
     return LinearChainPosterior(
-        in_order(rows, order),
+        unpad(emissions, None, mask, "emissions", order, batch_first=batch_first),
         as_numpy(crf.transitions, "crf"),
         as_numpy(crf.start_transitions, "crf"),
         as_numpy(crf.end_transitions, "crf"),
@@ -140,7 +139,7 @@ def from_allennlp(
         log_transition = np.where(allowed[:k, :k], log_transition, -np.inf)
         ends["start"] = np.where(allowed[k, :k], ends["start"], -np.inf)
         ends["end"] = np.where(allowed[:k, k + 1], ends["end"], -np.inf)
-    rows = in_order(unpad(logits, None, mask, "logits"), order)
+    rows = unpad(logits, None, mask, "logits", order)
     return LinearChainPosterior(rows, log_transition, ends["start"], ends["end"])
 
 
@@ -198,10 +197,8 @@ def from_stanza(
     array([[0.27, 0.73],
            [0.95, 0.05]])
     """
-    rows = in_order(unpad(logits, lengths, None, "logits"), order)
-    moves = _square(transitions)
-    labels = as_labels_of_tags(tags, len(moves), "tags")
-    kept = _places_of_tags(labels)
+    rows = unpad(logits, lengths, None, "logits", order)
+    moves, labels, kept = _moves_and_tags(transitions, tags)
     for i, row in enumerate(rows):
         if row.shape[1] != len(moves):
             raise ParameterError(
@@ -275,8 +272,7 @@ def from_flair(
     array([[0.27, 0.73],
            [0.95, 0.05]])
     """
-    moves = _square(transitions)
-    labels = as_labels_of_tags(tags, len(moves), "tags")
+    moves, labels, kept = _moves_and_tags(transitions, tags)
     for needed in ("<START>", "<STOP>"):
         if needed not in labels:
             raise ParameterError(
@@ -291,11 +287,10 @@ def from_flair(
             "a CRF, pass the scores of the tags to LinearChainPosterior.",
         )
     start, stop = labels.index("<START>"), labels.index("<STOP>")
-    kept = _places_of_tags(labels)
     # flair adds the transitions to the emission of each token, in every column of
     # previous tags. The first kept tag gives the emission back.
     emission = scores[..., kept, kept[0]] - moves[kept, kept[0]]
-    rows = in_order(unpad(emission, lengths, None, "features"), order)
+    rows = unpad(emission, lengths, None, "features", order)
     # flair's transitions are [next tag, previous tag]
     posterior = LinearChainPosterior(
         rows, moves[np.ix_(kept, kept)].T, moves[kept, start], moves[stop, kept]
@@ -303,18 +298,18 @@ def from_flair(
     return posterior, [labels[k] for k in kept]
 
 
-def _square(transitions: Any) -> np.ndarray:
+def _moves_and_tags(
+    transitions: Any, tags: Any
+) -> tuple[np.ndarray, list[Any], list[int]]:
+    """Return the transitions, the labels of their tags, and which of them are tags."""
     moves = as_numpy(transitions, "transitions").astype(np.float64)
     if moves.ndim != 2 or moves.shape[0] != moves.shape[1]:
         raise ParameterError(
             "transitions",
             f"must have shape (n_tags, n_tags). Got shape {moves.shape}.",
         )
-    return moves
-
-
-def _places_of_tags(labels: list[Any]) -> list[int]:
-    return [k for k, tag in enumerate(labels) if tag not in _NOT_TAGS]
+    labels = as_labels_of_tags(tags, len(moves), "tags")
+    return moves, labels, [k for k, tag in enumerate(labels) if tag not in _NOT_TAGS]
 
 
 def _check_crf(crf: Any, *names: str) -> None:

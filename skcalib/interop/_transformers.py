@@ -125,12 +125,10 @@ def from_transformers(
         )
     ]
     # Conditioning on valid taggings only adds transitions of 0 and -inf.
-    if scheme is None:
-        return LinearChainPosterior(rows, np.zeros((width, width))), classes
-    return (
-        LinearChainPosterior(rows, *transitions_of(classes, scheme, "id2label")),
-        classes,
-    )
+    transitions: tuple[np.ndarray, ...] = (np.zeros((width, width)),)
+    if scheme is not None:
+        transitions = transitions_of(classes, scheme, "id2label")
+    return LinearChainPosterior(rows, *transitions), classes
 
 
 def _places(ids: Any, n: int, n_words: Any, i: int) -> np.ndarray:

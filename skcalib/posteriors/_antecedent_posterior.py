@@ -27,6 +27,7 @@ from ._checks import (
     as_antecedent_scores,
     as_members,
     check_slice,
+    entries_of,
     lengths_of,
 )
 
@@ -319,7 +320,10 @@ class AntecedentPosterior(ScoreMatrices):
 
     @public
     def __init__(self, log_scores: Sequence[ArrayLike] | np.ndarray):
-        self.log_scores = as_antecedent_scores(log_scores)
+        parts = entries_of(log_scores, "log_scores", "a square array for", "document")
+        self.log_scores = [
+            as_antecedent_scores(part, i) for i, part in enumerate(parts)
+        ]
         self.lengths = lengths_of(self.log_scores)
 
     def __getitem__(self, documents: slice) -> AntecedentPosterior:

@@ -191,11 +191,6 @@ class Packing:
             for a, b in itertools.pairwise(edges)
         ]
 
-    @property
-    def longest_run(self) -> int:
-        """Number of rows of the longest run."""
-        return max((rows.stop - rows.start for rows, _ in self.runs), default=0)
-
     @cached_property
     def place(self) -> np.ndarray:
         """Packed row of each token."""
@@ -360,8 +355,9 @@ def backward(
     packing, local = chain.packing, run.local
     end, back = _weights(chain.end, chain.dtype), run.transition.T.copy()
     widest = max((width for _, width in packing.runs), default=0)
+    longest = max((rows.stop - rows.start for rows, _ in packing.runs), default=0)
     buffer = np.empty_like(local[:widest])
-    space = np.empty_like(local[: packing.longest_run]) if out is None else out
+    space = np.empty_like(local[:longest]) if out is None else out
     ahead = buffer[:0]
     if not run.least > 0:
         # the weight of a tag that cannot be reached might grow without bound
@@ -424,7 +420,7 @@ def log_forward(chain: Chain) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
             now = log_product(before, chain.transition) + local[rows]
         scale[rows] = top(now, axis=1)
         alpha[rows] = now - scale[rows, np.newaxis]
-    # the same factor as in (L4), so that log_backward stays near 0
+    # the same factor as in (L4), so that the backward logs stay near 0
     local -= scale[:, np.newaxis]
     total = sums(scale, packing.sequence, packing.lengths.size)
     last = packing.last_rows()
@@ -432,19 +428,6 @@ def log_forward(chain: Chain) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     if (total == -np.inf).any():
         chain.raise_impossible(int((total == -np.inf).argmax()))
     return alpha, local, total
-
-
-def log_backward(chain: Chain, local: np.ndarray) -> np.ndarray:
-    """Return log beta in packed rows, up to one constant per token."""
-    packing = chain.packing
-    beta = np.empty_like(local)
-    back = chain.transition.T
-    for t in reversed(range(packing.n_steps)):
-        beta[packing.ending(t)] = chain.end
-        if t + 1 < packing.n_steps:
-            ahead = packing.step(t + 1)
-            beta[packing.alive(t)] = log_product(beta[ahead] + local[ahead], back)
-    return beta
 
 
 # Sums over paths
@@ -597,11 +580,17 @@ def _precise_factors(chain: Chain, missing: np.ndarray) -> Iterator[Factors]:
 
 def _log_factors(chain: Chain) -> LogFactors:
     alpha, local, _ = log_forward(chain)
-    after = log_backward(chain, local)
+    packing, after, back = chain.packing, np.empty_like(local), chain.transition.T
+    # log beta, up to one constant per token
+    for t in reversed(range(packing.n_steps)):
+        after[packing.ending(t)] = chain.end
+        if t + 1 < packing.n_steps:
+            ahead = packing.step(t + 1)
+            after[packing.alive(t)] = log_product(after[ahead] + local[ahead], back)
     # as for numbers: the marginals of each token sum to 1
     after -= log_sum(alpha + after, axis=1)[:, np.newaxis]
     held = np.ones(after.shape[0], dtype=bool)
-    return LogFactors(alpha, local, after, chain.transition, chain.packing.place, held)
+    return LogFactors(alpha, local, after, chain.transition, packing.place, held)
 
 
 # Two tokens in a row

@@ -261,15 +261,11 @@ def _must_be(value: float) -> str:
 # Antecedents
 
 
-def as_antecedent_scores(values: Any) -> list[np.ndarray]:
-    """Return the score matrix of each document, a copy with -inf above the diagonal."""
-    parts = entries_of(values, "log_scores", "a square array for", "document")
-    return [_as_square(part, i) for i, part in enumerate(parts)]
-
-
-def _as_square(part: Any, i: int) -> np.ndarray:
+def as_antecedent_scores(part: Any, i: int) -> np.ndarray:
+    """Return the score matrix of a document, a copy with -inf above the diagonal."""
     name = "log_scores"
-    scores = as_scores(part, name, entry=f"document {i}").copy(order="C")
+    entry = f"document {i}"
+    scores = as_scores(part, name, entry=entry).copy(order="C")
     if scores.size == 0 and scores.ndim < 3:
         return np.empty((0, 0))
     if scores.ndim != 2 or scores.shape[0] != scores.shape[1]:
@@ -287,11 +283,12 @@ def _as_square(part: Any, i: int) -> np.ndarray:
             "must be 0, -inf or NaN above the diagonal, since no later mention is an "
             "antecedent"
         )
-        _raise_where(bad, scores, expected, i)
+        raise_in_matrix(bad, scores, expected, entry)
     np.copyto(scores, -np.inf, where=above)
     top = scores.max(axis=1)
     if not (top < np.inf).all():  # NaN is the maximum of its row
-        _raise_where(~(scores < np.inf), scores, "must be finite or -inf", i)
+        bad, expected = ~(scores < np.inf), "must be finite or -inf"
+        raise_in_matrix(bad, scores, expected, entry)
     if (top == -np.inf).any():
         raise ParameterError(
             name,
@@ -301,12 +298,15 @@ def _as_square(part: Any, i: int) -> np.ndarray:
     return scores
 
 
-def _raise_where(bad: np.ndarray, scores: np.ndarray, expected: str, i: int) -> None:
+def raise_in_matrix(
+    bad: np.ndarray, scores: np.ndarray, expected: str, entry: str
+) -> None:
+    """Raise an error that shows the first of the `bad` scores, if there is one."""
     if bad.any():
         row, column = np.argwhere(bad)[0]
         raise ParameterError(
             "log_scores",
-            f"{expected}. Got {scores[row, column]} in document {i}, row {row}, "
+            f"{expected}. Got {scores[row, column]} in {entry}, row {row}, "
             f"column {column}.",
         )
 

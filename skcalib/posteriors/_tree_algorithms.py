@@ -290,7 +290,9 @@ def _escape(arcs: Terms) -> Terms:
         for row in rows[::-1]:
             # theory, (R5)
             step = row.at(slice(None), slice(None), np.newaxis).times(below).sum(1)
-            below = _insert(below, step, int(drop[0]) + 1)
+            k = int(drop[0]) + 1  # the place of the next row
+            parts = zip(below, step, strict=True)
+            below = Terms(*(np.insert(whole, k, row, axis=1) for whole, row in parts))
         for whole, part in zip(found, below, strict=True):
             whole[:, :, keep] = part[:, 1:]
     diagonal = np.arange(n)
@@ -298,12 +300,6 @@ def _escape(arcs: Terms) -> Terms:
     found.power[:, diagonal, diagonal] = np.inf
     found.log[:, diagonal, diagonal] = -np.inf
     return found
-
-
-def _insert(terms: Terms, row: Terms, k: int) -> Terms:
-    """Return terms with one more row at place k."""
-    power, log = (np.insert(a, k, r, axis=1) for a, r in zip(terms, row, strict=True))
-    return Terms(power, log)
 
 
 # The best tree, by the algorithm of Chu, Liu and Edmonds

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,19 +28,15 @@ from ._checks import (
     entries_of,
     is_score,
     lengths_of,
+    raise_in_matrix,
     spans_by_entry,
     tempered,
 )
 from ._tree_algorithms import best_tree, sample
 
 
-def as_arc_scores(values: Any) -> list[np.ndarray]:
-    """Return the scores of each sentence, a copy with -inf in a word's own column."""
-    parts = entries_of(values, "log_scores", "an array for", "sentence")
-    return [_as_arcs(part, i) for i, part in enumerate(parts)]
-
-
 def _as_arcs(part: Any, i: int) -> np.ndarray:
+    """Return the scores of a sentence, a copy with -inf in a word's own column."""
     name = "log_scores"
     scores = as_scores(part, name, entry=f"sentence {i}").copy(order="C")
     if scores.size == 0 and scores.ndim < 3:
@@ -56,14 +52,8 @@ def _as_arcs(part: Any, i: int) -> np.ndarray:
             * (scores.ndim == 1),
         )
     scores[np.arange(n), np.arange(1, n + 1)] = -np.inf
-    bad = ~is_score(scores)
-    if bad.any():
-        row, column = np.argwhere(bad)[0].tolist()
-        raise ParameterError(
-            name,
-            f"must be -inf or finite, within ±{MOST_SCORE:g}. Got "
-            f"{scores[row, column]} in sentence {i}, row {row}, column {column}.",
-        )
+    expected = f"must be -inf or finite, within ±{MOST_SCORE:g}"
+    raise_in_matrix(~is_score(scores), scores, expected, f"sentence {i}")
     return scores
 
 
@@ -105,14 +95,6 @@ def _check_tree(heads: np.ndarray, i: int, name: str) -> None:
         word = int(after[after > 0].min())
         problem = f"must not have cycles. Got a cycle with word {word} in sentence {i}."
         raise ParameterError(name, problem)
-
-
-def check_word_spans(spans: Any, lengths: np.ndarray) -> list[list[tuple[int, int]]]:
-    """Return the spans (start, stop) of each sentence."""
-    return [
-        [_as_span(span, n, f"span {j} of sentence {i}") for j, span in enumerate(entry)]
-        for i, entry, n in spans_by_entry(spans, lengths, "sentence")
-    ]
 
 
 def _as_span(span: Any, n: int, where: str) -> tuple[int, int]:
@@ -213,7 +195,8 @@ class TreePosterior(ScoreMatrices):
         self, log_scores: Sequence[ArrayLike] | np.ndarray, *, single_root: bool = True
     ):
         self.single_root = check_bool(single_root, name="single_root")
-        self.log_scores = as_arc_scores(log_scores)
+        parts = entries_of(log_scores, "log_scores", "an array for", "sentence")
+        self.log_scores = [_as_arcs(part, i) for i, part in enumerate(parts)]
         self.lengths = lengths_of(self.log_scores)
 
     def __getitem__(self, sentences: slice) -> TreePosterior:
@@ -236,13 +219,11 @@ class TreePosterior(ScoreMatrices):
             Logarithm of the sum of exp(s(y)) over all trees y, 0 for an empty sentence.
         """
         log_z = _log_partition(self.log_scores, self.single_root)
-        self._check_possible(log_z)
+        self._check_possible(log_z > -np.inf)
         return log_z
 
-    def _check_possible(self, log_z: np.ndarray) -> None:
-        bad = log_z == -np.inf
-        if bad.any():
-            i = int(bad.argmax())
+    def _check_possible(self, has_tree: Iterable[bool]) -> None:
+        for i in (i for i, is_possible in enumerate(has_tree) if not is_possible):
             with_root = " with a single root" if self.single_root else ""
             raise ValueError(
                 f"Sentence {i} does not allow any tree{with_root}: its arcs with a "
@@ -265,8 +246,7 @@ class TreePosterior(ScoreMatrices):
             stack = sums.arc_marginals(scores, self.single_root)
             for i, proba in zip(rows.tolist(), stack, strict=True):
                 found[i] = proba
-        missing = [part.size > 0 and np.isnan(part[0, 0]) for part in found]
-        self._check_possible(np.where(missing, -np.inf, 0))
+        self._check_possible(not np.isnan(part).any() for part in found)
         return found
 
     @public
@@ -309,20 +289,22 @@ class TreePosterior(ScoreMatrices):
         >>> posterior.subtree_marginals([[(0, 1), (0, 2), (0, 3)]])[0].round(3)
         array([0.444, 0.222, 1.   ])
         """
-        asked = check_word_spans(spans, self.lengths)
+        asked = [
+            [
+                _as_span(each, n, f"span {j} of sentence {i}")
+                for j, each in enumerate(entry)
+            ]
+            for i, entry, n in spans_by_entry(spans, self.lengths, "sentence")
+        ]
         log_z = self.log_partition()
-        inside: list[np.ndarray] = []
-        outside: list[np.ndarray] = []
-        for scores, some in zip(self.log_scores, asked, strict=True):
-            for start, stop in some:
-                within, rest = sums.log_subtree_sums(
-                    scores, start, stop, self.single_root
-                )
-                inside.append(within)
-                outside.append(rest)
+        parts = [
+            sums.log_subtree_sums(scores, *span, self.single_root)
+            for scores, some in zip(self.log_scores, asked, strict=True)
+            for span in some
+        ]
         count = np.array(list(map(len, asked)), dtype=np.intp)
-        log_p = _log_partition(inside, True)
-        log_p += _log_partition(outside, self.single_root)
+        log_p = _log_partition([inside for inside, _ in parts], True)
+        log_p += _log_partition([outside for _, outside in parts], self.single_root)
         proba = np.minimum(np.exp(log_p - np.repeat(log_z, count)), 1)
         return np.split(proba, np.cumsum(count)[:-1]) if len(self) else []
 
@@ -421,7 +403,7 @@ class TreePosterior(ScoreMatrices):
         child of the root. Words are tried in decreasing order of an upper bound of the
         score, and the search stops if the bound excludes all remaining words.
         """
-        return self._best(lambda i: self.log_scores[i])
+        return self._best(self.log_scores)
 
     def mbr_trees(self) -> list[np.ndarray]:
         """Return the tree with the highest expected number of right heads.
@@ -432,23 +414,14 @@ class TreePosterior(ScoreMatrices):
             Heads of the tree whose arcs have the highest sum of marginal probabilities,
             in the format of :meth:`best_tree`.
         """
-        marginals = self.arc_marginals()
+        proba = zip(self.log_scores, self.arc_marginals(), strict=True)
+        return self._best(np.where(s == -np.inf, -np.inf, q) for s, q in proba)
 
-        def gains(i: int) -> np.ndarray:
-            return np.where(self.log_scores[i] == -np.inf, -np.inf, marginals[i])
-
-        return self._best(gains)
-
-    def _best(self, gains: Callable[[int], np.ndarray]) -> list[np.ndarray]:
+    def _best(self, gains: Iterable[np.ndarray]) -> list[np.ndarray]:
         """Return the tree of each sentence with the highest sum of gains."""
-        found = []
-        for i in range(len(self)):
-            heads = best_tree(gains(i), self.single_root)
-            if heads is None:
-                self._check_possible(np.where(np.arange(len(self)) == i, -np.inf, 0))
-            assert heads is not None
-            found.append(heads)
-        return found
+        trees = [best_tree(each, self.single_root) for each in gains]
+        self._check_possible([heads is not None for heads in trees])
+        return cast(list[np.ndarray], trees)
 
     def entropy(self) -> np.ndarray:
         """Return the entropy of the trees of each sentence, in nats.

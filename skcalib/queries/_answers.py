@@ -21,10 +21,10 @@ from .._validation import (
     as_labels,
     check_integer,
     check_same_length,
+    describe_container,
     is_sequence,
     label_array,
 )
-from .._validation import describe_container as described
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -275,7 +275,7 @@ class Answers(Result):
             raise ParameterError(
                 "rows",
                 f"must be a mask of the {n} pairs, or indices of pairs. Got "
-                f"{described(rows)}.",
+                f"{describe_container(rows)}.",
             )
         outside = (chosen < -n) | (chosen >= n)
         if outside.any():
@@ -392,11 +392,9 @@ class Answers(Result):
         return self.y_proba.size
 
     def __repr__(self) -> str:
-        sample = self._sample
-        if sample is None:
-            n_groups = len(self) // self._pairs.n_classes
-        else:
-            n_groups = np.unique(sample).size
+        n_groups = len(self) // self._pairs.n_classes
+        if self._sample is not None:
+            n_groups = np.unique(self._sample).size
         return (
             f"Answers(n_pairs={len(self)}, n_groups={n_groups}, "
             f"n_unseen={self.n_unseen})"

@@ -24,13 +24,13 @@ from .._validation import (
     column_names,
     columns_by_name,
     distinct_labels,
-    is_collection,
     is_sequence,
     label_array,
     label_places,
     positives,
 )
 from ..posteriors import LinearChainPosterior
+from ..posteriors._checks import check_label_pairs
 from ._answers import Answers
 from ._query import (
     TaggerQuery,
@@ -625,7 +625,10 @@ class TagPairQuery(TaggerQuery):
         if self.pairs is not None:
             return places.codes_of(self.pairs)
         if self.top is not None:
-            return places.most_frequent(self.top)
+            found, count = np.unique(places.true, return_counts=True)
+            # The sort is stable, so that ties go to the first in the order of labels.
+            best = found[np.argsort(-count, kind="stable")[: self.top]]
+            return np.column_stack(np.divmod(best, len(places.labels)))
         return _all_pairs(len(places.labels)) if columns is None else columns
 
 
@@ -671,13 +674,6 @@ class _Places:
             )
         return np.array([(place[a], place[b]) for a, b in pairs], dtype=np.intp)
 
-    def most_frequent(self, top: int) -> np.ndarray:
-        """Return the `top` most frequent true pairs, as places in the labels."""
-        found, count = np.unique(self.true, return_counts=True)
-        # The sort is stable, so that ties go to the first pairs in the order of labels.
-        best = found[np.argsort(-count, kind="stable")[:top]]
-        return np.column_stack(np.divmod(best, len(self.labels)))
-
     def column_of(self, pairs: np.ndarray) -> np.ndarray:
         """Return the column of each pair of labels, -1 if it is not in `pairs`."""
         column = np.full((len(self.labels), len(self.labels)), -1)
@@ -705,17 +701,9 @@ class _Places:
 
 def _as_pairs(pairs: Any) -> tuple[tuple[Any, Any], ...]:
     """Return pairs of labels as tuples."""
-    expected = "must be a list of (label, next label)."
-    if not is_collection(pairs) or not hasattr(pairs, "__len__"):
-        raise ParameterTypeError("pairs", f"{expected} Got {pairs!r:.50}.")
-    if len(pairs) == 0:
+    found = check_label_pairs(pairs)
+    if not found:
         raise ParameterError("pairs", "must contain at least one pair. Got none.")
-    found = []
-    for i, pair in enumerate(pairs):
-        if not is_sequence(pair) or len(pair) != 2:
-            raise ParameterError("pairs", f"{expected} Got {pair!r:.50} as pair {i}.")
-        # Rows of an array are pairs, too; tuples can be hashed and compared.
-        found.append(tuple(pair.tolist() if isinstance(pair, np.ndarray) else pair))
     try:
         repeats = len(set(found)) < len(found)
     except TypeError:

@@ -6,9 +6,9 @@ Both are tables with one row per prediction and a column of probabilities.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import chain
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -45,20 +45,21 @@ from ._spans import (
 
 
 class _Predictions(Result):
-    """Base of tables with one row per prediction, whose columns `_names` lists.
+    """Base of tables with one row per prediction."""
 
-    Columns that are None are left out.
-    """
-
-    _names: ClassVar[tuple[str, ...]]
     proba: np.ndarray
 
     def __len__(self) -> int:
         return self.proba.size
 
     def _columns(self) -> dict[str, np.ndarray]:
-        columns = {name: getattr(self, name) for name in self._names}
-        return {name: c for name, c in columns.items() if c is not None}
+        # The other arrays are the columns; a column without values is None.
+        arrays = ((f.name, getattr(self, f.name)) for f in fields(self))  # type: ignore[arg-type]
+        return {
+            name: array
+            for name, array in arrays
+            if isinstance(array, np.ndarray) and name != "lengths"
+        }
 
     def _records(self) -> list[dict[str, Any]]:
         columns = self.to_dict()
@@ -124,7 +125,6 @@ class PredictedEntities(_Predictions):
     text: np.ndarray | None
     tokens: list[list[str]] | None
     lengths: np.ndarray
-    _names = ("sentence", "start", "stop", "label", "proba", "text")
 
     @classmethod
     @public
@@ -545,14 +545,6 @@ class PredictedLinks(_Predictions):
     antecedent_name: np.ndarray | None
     kind: str
     lengths: np.ndarray
-    _names = (
-        "document",
-        "mention",
-        "antecedent",
-        "proba",
-        "mention_name",
-        "antecedent_name",
-    )
 
     def __repr__(self) -> str:
         return (

@@ -21,10 +21,10 @@ from .._validation import (
     as_label_lists,
     as_probabilities,
     column_names,
+    describe_container,
     label_array,
     out_of_range,
 )
-from .._validation import describe_container as described
 from ..posteriors import LinearChainPosterior
 from ._answers import Answers
 
@@ -291,7 +291,7 @@ def as_numbers(part: Any, where: str) -> np.ndarray:
         raise ParameterError(
             "proba",
             "must contain numbers, in rows of equal length. Got "
-            f"{described(part)} for {where}.",
+            f"{describe_container(part)} for {where}.",
         ) from None
     return array
 

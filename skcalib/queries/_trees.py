@@ -85,8 +85,7 @@ class ParserQuery(Query):
 
 def _heads_of_posterior(y_true: Any, posterior: Any) -> list[np.ndarray]:
     """Return the true heads of the sentences that a posterior describes."""
-    is_one = isinstance(posterior, TreePosterior)
-    check_posterior(posterior, "a TreePosterior", is_one)
+    check_posterior(posterior, "a TreePosterior", isinstance(posterior, TreePosterior))
     # The lengths of y are compared below, where the error can name the posterior.
     gold = _true_heads(y_true, posterior.log_scores, "posterior")
     for i, (heads, n) in enumerate(zip(gold, posterior.lengths.tolist(), strict=True)):

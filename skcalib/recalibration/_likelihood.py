@@ -327,8 +327,7 @@ class Mentions:
         self._true = _LogSums(link[true], row[true], n_mentions)
         self._is_new = np.bincount(row[true], minlength=n_mentions) == 0
         # For other mentions the choice is certain, whatever the offset is.
-        self._is_free = self._new > -np.inf
-        self._is_free &= self._all.count > 0
+        self._is_free = (self._new > -np.inf) & (self._all.count > 0)
 
     def at(self, temperature: float) -> FreeMentions:
         """Return the mentions at a temperature."""

@@ -25,7 +25,6 @@ from ..posteriors import AntecedentPosterior, LinearChainPosterior
 from ..queries._query import last_step, posterior_of, transform_before
 from ..sequence._base import check_fit, pair_places, token_accuracy
 from ._held_out import (
-    HeldOut,
     cross_fit,
     final_estimator,
     fit_on,
@@ -43,11 +42,7 @@ Bounds = tuple[float, float]
 
 def _final_has(name: str) -> Callable[[Any], bool]:
     """Return a check that the final estimator has a method."""
-
-    def check(self: Any) -> bool:
-        return hasattr(self._final(), name)
-
-    return check
+    return lambda self: hasattr(self._final(), name)
 
 
 def _gives_marginals(self: Any) -> bool:
@@ -258,7 +253,8 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
             )
         for name in ("new_offset_", "classes_"):
             self.__dict__.pop(name, None)  # of an earlier fit
-        if _are_of_antecedents(parts):
+        found = [part.posterior for part in parts if part.structures]
+        if all(isinstance(posterior, AntecedentPosterior) for posterior in found):
             mentions = Mentions(each for part in parts for each in part.documents())
             temperature, self.new_offset_, after, before = best_temperature_and_offset(
                 mentions, bounds, offset_bounds
@@ -435,9 +431,7 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
             [token, label, next label].
         """
         check_is_fitted(self)
-        chosen = None
-        if pairs is not None:
-            chosen = pair_places(pairs, np.asarray(self.classes_).tolist())
+        chosen = pair_places(pairs, np.asarray(self.classes_).tolist())
         return object_array(self._posterior(X).pair_marginals(chosen))
 
     @available_if(_final_has("transform"))
@@ -502,9 +496,3 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
         if hasattr(self.estimator, "__sklearn_tags__"):
             tags.input_tags = get_tags(self.estimator).input_tags
         return tags
-
-
-def _are_of_antecedents(parts: list[HeldOut]) -> bool:
-    """Return whether the structures are clusterings by antecedents."""
-    found = [part.posterior for part in parts if part.structures]
-    return all(isinstance(posterior, AntecedentPosterior) for posterior in found)

@@ -10,6 +10,7 @@ UTF-8.
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -26,7 +27,6 @@ from .._errors import ParameterError, ParameterTypeError
 from ._base import known_numbers, n_tokens, number_all, numbering, one_of_each_type
 
 WORD = "word"
-_FINITE = float("inf")
 _NUMBERS = (Real, np.bool_)
 _COLLECTIONS = (list, tuple, set, frozenset)
 # Maximum depth of nested dicts. A dict that contains itself exceeds it.
@@ -62,8 +62,8 @@ def _as_weight(key: str, value: Any) -> float:
     try:
         weight = float(value)
     except OverflowError:
-        weight = _FINITE
-    if not -_FINITE < weight < _FINITE:
+        weight = math.inf
+    if not math.isfinite(weight):
         raise ValueError(f"the weight of {key!r} must be finite. Got {value!r:.50}")
     return weight
 
@@ -287,12 +287,11 @@ class AttributeIndex:
             return self._from_sparse(sentences)
         tokens = list(chain.from_iterable(sentences))
         kinds = set(map(type, tokens))
+        found = None
         if kinds == {str}:
             found = self._from_words(tokens)
         elif kinds == {dict}:
             found = self._from_dicts(tokens)
-        else:
-            found = None
         return self._from_any(sentences) if found is None else found
 
     def _from_words(self, words: list[str]) -> sparse.csr_array | None:
@@ -412,20 +411,18 @@ class AttributeIndex:
 
     def _check_width(self, width: int | None) -> None:
         """Raise an error if the type or width differs from the training data."""
-        kinds = ["sentences of tokens", "sparse matrices"]
-        if (width is None) != (self.width is None):
-            if self.width is None:
-                kinds.reverse()
-            raise ParameterError(
-                "X",
-                f"must contain {kinds[1]}, like the training data. Got {kinds[0]}.",
-            )
-        if width != self.width:
-            raise ParameterError(
-                "X",
-                f"must have the {self.width} columns that the tagger was fitted on. "
-                f"Got {width}.",
-            )
+        if width == self.width:
+            return
+        problem = (
+            f"must have the {self.width} columns that the tagger was fitted on. "
+            f"Got {width}."
+        )
+        tokens, matrices = "sentences of tokens", "sparse matrices"
+        if width is None:
+            problem = f"must contain {matrices}, like the training data. Got {tokens}."
+        elif self.width is None:
+            problem = f"must contain {tokens}, like the training data. Got {matrices}."
+        raise ParameterError("X", problem)
 
     def _from_sparse(self, sentences: list[Any]) -> sparse.csr_array:
         # Concatenate the arrays of all sentences. Making a matrix per sentence would
@@ -442,8 +439,7 @@ class AttributeIndex:
         # the next are not counts.
         counts = np.delete(counts, np.cumsum(list(map(len, pointers)))[:-1] - 1)
         ends = np.concatenate([[0], np.cumsum(counts)])
-        numbers = self._columns.take(columns)
-        return self._compress(numbers, weights, ends)
+        return self._compress(self._columns.take(columns), weights, ends)
 
     @cached_property
     def _columns(self) -> np.ndarray:

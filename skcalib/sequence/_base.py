@@ -19,12 +19,12 @@ from .._results import object_array
 from .._validation import (
     as_entries,
     as_label_lists,
-    as_weights,
     check_choice,
     check_float_type,
     is_dask,
     is_sequence,
     label_array,
+    weights_or_ones,
 )
 from ..posteriors import LinearChainPosterior
 from ..posteriors._checks import check_label_pairs
@@ -180,27 +180,21 @@ def number_labels(labels: list[list]) -> tuple[np.ndarray, np.ndarray]:
     number = numbering()
     tags = chain.from_iterable(labels)
     numbers = number_all(tags, number, sum(map(len, labels)))
-    ordered = _ordered(number)
-    place = {label: k for k, label in enumerate(ordered)}
+    classes = sorted_labels([list(number)])
+    place = {label: k for k, label in enumerate(classes.tolist())}
     places = np.array([place[label] for label in number], dtype=np.intp)
-    return _as_classes(ordered), places[numbers]
+    return classes, places[numbers]
 
 
 def sorted_labels(labels: list[list]) -> np.ndarray:
     """Return the distinct labels, sorted, as an array of their type."""
-    return _as_classes(_ordered(set(chain.from_iterable(labels))))
-
-
-def _ordered(distinct: Iterable[Any]) -> list[Any]:
+    distinct = set(chain.from_iterable(labels))
     try:
-        return sorted(distinct)
+        ordered = sorted(distinct)
     except TypeError:
         kinds = ", ".join(sorted({type(label).__name__ for label in distinct}))
         problem = f"must have labels of one type, to be sorted. Got {kinds}."
         raise ParameterError("y", problem) from None
-
-
-def _as_classes(ordered: list[Any]) -> np.ndarray:
     if all(isinstance(label, (int, np.integer)) for label in ordered):
         return np.array(ordered)
     return label_array(ordered)
@@ -347,9 +341,7 @@ class BaseTagger(BaseEstimator):
                [0.  , 0.98]])
         """
         check_is_fitted(self)
-        chosen = None
-        if pairs is not None:
-            chosen = pair_places(pairs, self.classes_.tolist())
+        chosen = pair_places(pairs, self.classes_.tolist())
         return object_array(self._posterior_of(X).pair_marginals(chosen))
 
     @public
@@ -396,10 +388,8 @@ def token_accuracy(tagger: Any, X: Any, y: Any, sample_weight: Any) -> float:
     check_is_fitted(tagger)
     sentences = check_sentences(X)
     labels = check_labels(y, sentences)
-    weight = as_weights(sample_weight, len(labels))
+    weight = weights_or_ones(sample_weight, len(labels))
     size = sentence_lengths(labels).astype(np.float64)
-    if weight is None:
-        weight = np.ones(len(labels))
     if not (weight * size).sum() > 0:
         raise ParameterError(None, "needs at least one token of positive weight.")
     right = [
@@ -409,8 +399,10 @@ def token_accuracy(tagger: Any, X: Any, y: Any, sample_weight: Any) -> float:
     return float(weight @ np.array(right) / (weight @ size))
 
 
-def pair_places(pairs: Any, classes: list[Any]) -> np.ndarray:
-    """Return the positions in `classes` of pairs of labels."""
+def pair_places(pairs: Any, classes: list[Any]) -> np.ndarray | None:
+    """Return the positions in `classes` of pairs of labels; None for None."""
+    if pairs is None:
+        return None
     place = {label: i for i, label in enumerate(classes)}
     labels = check_label_pairs(pairs)
     found = np.empty((len(labels), 2), dtype=np.intp)

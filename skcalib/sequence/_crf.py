@@ -61,14 +61,8 @@ def _check_count(value: Any, *, name: str) -> int:
     return min(check_integer(value, minimum=1, name=name), _LARGEST_INTEGER)
 
 
-def _check_pa_type(value: Any, *, name: str) -> int:
-    kind = check_integer(value, minimum=0, name=name)
-    if kind > 2:
-        raise ParameterError(name, f"must be 0, 1 or 2. Got {kind} instead.")
-    return kind
-
-
 _check_amount = partial(check_real, low=0, high=1e300)
+_check_pa_type = partial(check_integer, minimum=0, maximum=2)
 _check_linesearch = partial(check_choice, choices=LINE_SEARCHES)
 
 
@@ -198,7 +192,9 @@ def train(
     lock = nullcontext() if settings["algorithm"] == "lbfgs" else _shuffling
     with lock, _model_path() as path:
         crf = sklearn_crfsuite.CRF(**settings, model_filename=path)
-        _seed_c_library()
+        # CRFsuite is linked with the C library, whose random numbers it uses.
+        library = ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None)
+        library.srand(_SEED)
         crf.fit(items, targets, *(held_out or ()))
         # Only the tagger of CRFsuite keeps the file open, and none was created.
         return Path(path).read_bytes(), crf.training_log_
@@ -219,12 +215,6 @@ def _model_path() -> Iterator[str]:
     else:
         with TemporaryDirectory(prefix="skcalib-crf-") as folder:
             yield str(Path(folder) / "model")
-
-
-def _seed_c_library() -> None:
-    """Seed the random numbers of the C library that CRFsuite is linked with."""
-    name = "ucrtbase" if sys.platform == "win32" else None
-    ctypes.CDLL(name).srand(_SEED)
 
 
 class CRFWeights(NamedTuple):

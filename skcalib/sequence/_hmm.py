@@ -145,9 +145,15 @@ class HMMTagger(BaseTagger):
         # from the order of occurrence to the sorted order of the vocabulary
         columns = number_all(words, self.vocabulary_, len(words))[columns]
         n_tags, n_words = self.classes_.size, len(words) + 1
-        starts, moves, ends = _tag_counts(tags, sentence_lengths(labels), n_tags)
+        lengths = sentence_lengths(labels)
+        lengths = lengths[lengths > 0]
+        last = np.cumsum(lengths) - 1
+        going_on = np.delete(np.arange(tags.size), last)
+        starts = np.bincount(tags[last - lengths + 1], minlength=n_tags)
+        moves = _counts(tags[going_on], tags[going_on + 1], (n_tags, n_tags))
         if self.end_state:
             # The end is one more tag that can follow, with the same denominator.
+            ends = np.bincount(tags[last], minlength=n_tags)
             moves = np.column_stack([moves, ends])
         moves_log_proba = _log_rows(moves, prior)
         self.start_log_proba_ = _log_rows(starts[np.newaxis], prior)[0]
@@ -187,23 +193,6 @@ class HMMTagger(BaseTagger):
             lengths=sentence_lengths(sentences),
             dtype=self._check_inference(),
         )
-
-
-def _tag_counts(
-    tags: np.ndarray, lengths: np.ndarray, n_tags: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return how often each tag is the first, follows each tag, and is the last.
-
-    tags : (n_tokens,), tags of all sentences; lengths : (n_sentences,).
-    """
-    lengths = lengths[lengths > 0]
-    last = np.cumsum(lengths) - 1
-    going_on = np.delete(np.arange(tags.size), last)
-    return (
-        np.bincount(tags[last - lengths + 1], minlength=n_tags),
-        _counts(tags[going_on], tags[going_on + 1], (n_tags, n_tags)),
-        np.bincount(tags[last], minlength=n_tags),
-    )
 
 
 def _counts(rows: np.ndarray, columns: np.ndarray, shape: tuple) -> np.ndarray:

@@ -11,10 +11,10 @@ from typing import Any, NoReturn
 
 import numpy as np
 from scipy.sparse import csr_array
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.feature_extraction import FeatureHasher
 from sklearn.utils import Tags
 
+from .._compat import RaggedTransformer
 from .._errors import ParameterError, ParameterTypeError, public
 from .._results import object_array
 from .._validation import check_choice
@@ -179,10 +179,7 @@ def _raise_for_row(sentences: list[list[dict]], error: Exception) -> NoReturn:
     raise error
 
 
-# The output is ragged, so scikit-learn's set_output must leave it alone.
-class TokenFeatures(  # type: ignore[call-arg]
-    TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
-):
+class TokenFeatures(RaggedTransformer):
     """Transform sentences of words into sentences of attributes.
 
     The transformer is stateless: `fit` need not be called.
@@ -303,7 +300,5 @@ class TokenFeatures(  # type: ignore[call-arg]
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
         tags.input_tags.string = True
-        tags.requires_fit = False
         return tags
