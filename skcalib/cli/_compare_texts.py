@@ -24,6 +24,7 @@ from ..significance import (
     ter_statistics,
 )
 from ._compare_numbers import numbers_of, power_and_parts
+from ._options import reject
 from ._shared import CommandError, as_option
 
 # Value of --groups and --by that means the document of each sentence.
@@ -125,28 +126,24 @@ def measure_texts(metric: str, options: Namespace) -> dict[str, Any]:
     }
 
 
-# Options of compare that act on scores of questions only, with their defaults.
-_OF_QUESTIONS = {
-    **dict.fromkeys(("question", "system_column", "systems", "gold", "pos_label")),
-    **dict.fromkeys(("format", "score", "filter", "split", "model", "unanswered")),
-    **dict.fromkeys(("labels", "pass_at", "pass_all", "best_of")),
-    **dict.fromkeys(("missing", "duplicates"), "error"),
-}
+# Options of compare that act on scores of questions only.
+_OF_QUESTIONS = (
+    *("question", "system_column", "systems", "gold", "pos_label", "format", "score"),
+    *("filter", "split", "model", "unanswered", "labels"),
+    *("pass_at", "pass_all", "best_of"),
+)
 
 
 def _check_options(metric: str, options: Namespace) -> None:
     """Raise an error if an option has no meaning for a metric of sums."""
-    given = [
-        as_option(name)
-        for name, default in _OF_QUESTIONS.items()
-        if getattr(options, name) != default
-    ]
+    why = f"does not apply to --metric {metric}."
+    reject(options, _OF_QUESTIONS, why)
+    for name in ("missing", "duplicates"):
+        if getattr(options, name) != "error":
+            raise CommandError(f"{as_option(name)} {why}")
     # The sentences of files with tags are compared word by word.
-    known = ("error", "keep") if metric == "f1" else ("error",)
-    if options.mismatch not in known:
-        given.append(f"--mismatch {options.mismatch}")
-    if given:
-        raise CommandError(f"{given[0]} does not apply to --metric {metric}.")
+    if options.mismatch not in ("error", "keep" if metric == "f1" else "error"):
+        raise CommandError(f"--mismatch {options.mismatch} {why}")
 
 
 def _notes_of(metric: str, result: ScoreComparison) -> list[str]:
