@@ -149,25 +149,46 @@ def _as_day(value: Any) -> datetime.date | None:
     return value.date() if isinstance(value, datetime.datetime) else value
 
 
-def _by_calendar(
-    days: list[datetime.date], freq: str, name: Callable[[int], str]
-) -> tuple[list[Any], np.ndarray]:
-    """Return all periods from the first to the last day, and the period of each day."""
+class TooManyPeriods(Exception):
+    """Days are in more than `MOST_PERIODS` periods; `first` and `last` are indices."""
+
+    def __init__(self, first: int, last: int, n: int):
+        super().__init__(first, last, n)
+        self.first, self.last, self.n = first, last, n
+
+
+def place_in_calendar(
+    days: Sequence[datetime.date], freq: str
+) -> tuple[list[str], np.ndarray]:
+    """Return the names of the periods from the first to the last day, and their days.
+
+    The array has the index of the period of each day. Periods without a day have a
+    name too.
+    """
     number = np.array([number_of(day, freq) for day in days], dtype=np.intp)
     if not number.size:
         return [], number
-    first, last = int(number.argmin()), int(number.argmax())
-    span = range(int(number[first]), int(number[last]) + 1)
+    span = range(int(number.min()), int(number.max()) + 1)
     if len(span) > MOST_PERIODS:
+        raise TooManyPeriods(int(number.argmin()), int(number.argmax()), len(span))
+    return [label_of(k, freq) for k in span], number - span.start
+
+
+def _by_calendar(
+    days: list[datetime.date], freq: str, name: Callable[[int], str]
+) -> tuple[list[Any], np.ndarray]:
+    try:
+        return place_in_calendar(days, freq)
+    except TooManyPeriods as error:
+        first, last = error.first, error.last
         raise ParameterError(
             "documents",
             f"must lie within {MOST_PERIODS:,} periods if freq={freq!r}. Got "
-            f"{len(span):,} periods from {days[first]}, the date of {name(first)}, to "
+            f"{error.n:,} periods from {days[first]}, the date of {name(first)}, to "
             f"{days[last]}, the date of {name(last)}. Correct the dates, exclude "
             "documents with 'where', or pass a callable as 'freq', whose labels need "
             "not be contiguous.",
-        )
-    return [label_of(k, freq) for k in span], number - span.start
+        ) from None
 
 
 def _by_callable(
