@@ -18,18 +18,6 @@ import warnings
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
-__all__ = [
-    "Marked",
-    "ParameterError",
-    "ParameterTypeError",
-    "parameter",
-    "printable",
-    "public",
-    "shortened",
-    "warn",
-]
-
-
 P = ParamSpec("P")
 R = TypeVar("R")
 

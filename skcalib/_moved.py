@@ -7,8 +7,6 @@ from collections.abc import Callable
 
 from ._errors import warn
 
-__all__ = ["EXPERIMENTAL", "RESULTS", "names_of"]
-
 _REMOVED_IN = "0.12"
 
 #: Names that `skcalib.experimental` exports now, by their old path.

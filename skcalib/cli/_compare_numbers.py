@@ -339,9 +339,8 @@ def _calibration(
     score, proba = aligned.score[:, [0, k]], aligned.proba[:, [0, k]]
     q = np.clip(proba, _SMALLEST, 1 - _SMALLEST)
     log_score = -(score * np.log(q) + (1 - score) * np.log1p(-q))
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(action="ignore", category=UserWarning):
         # about few groups, which the comparison also reports
-        warnings.simplefilter("ignore", UserWarning)
         error = compare_calibration(
             score[:, 1].astype(int),
             proba[:, 1],

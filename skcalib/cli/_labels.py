@@ -206,8 +206,7 @@ def _calibration(
     inner = None if groups is None else groups[used]
     if used.sum() < 2 or (inner is not None and len(set(inner.tolist())) < 2):
         return None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
+    with warnings.catch_warnings(action="ignore", category=UserWarning):
         error = calibration_error_interval(
             human[used].astype(int), proba[used], groups=inner, confidence_level=level
         )

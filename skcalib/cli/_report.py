@@ -186,8 +186,8 @@ def _figure_of(parts: dict[str, Answers], options: Namespace) -> Any:
     # The largest parts are drawn in their own order.
     for name in (name for name in known if name in largest):
         part = known[name]
-        with warnings.catch_warnings():  # the report mentions few groups
-            warnings.simplefilter("ignore", UserWarning)
+        with warnings.catch_warnings(action="ignore", category=UserWarning):
+            # the report mentions few groups
             ReliabilityDisplay.from_predictions(
                 part.y.astype(int),
                 part.q,

@@ -148,8 +148,8 @@ def _measure(
     part: Answers, stated: np.ndarray | None, options: Namespace
 ) -> dict[str, Any]:
     """Return the accuracy of some answers, and compare them with probabilities."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of a single group
+    with warnings.catch_warnings(action="ignore", category=UserWarning):
+        # of a single group
         accuracy = accuracy_interval(
             part.y,
             questions=part.question,
@@ -177,8 +177,8 @@ def _calibration(
     size: int | Literal["auto"] = options.bin_size or "auto"
     curve = adaptive_reliability_curve(y, q, bin_size=size)
     groups = part.dependent if part.has_two_groups else None
-    with warnings.catch_warnings():  # the report mentions few groups
-        warnings.simplefilter("ignore", UserWarning)
+    with warnings.catch_warnings(action="ignore", category=UserWarning):
+        # the report mentions few groups
         interval = calibration_error_interval(
             y, q, groups=groups, confidence_level=level, hard_labels=True
         )

@@ -14,8 +14,6 @@ from .._entities import Tag, as_scheme, find_entities, mend_tags, read_tags
 from .._errors import ParameterError, ParameterTypeError, public
 from .._validation import as_label_list, as_label_lists, is_sequence, is_tensor_type
 
-__all__ = ["accuracy_statistics", "span_statistics", "tag_statistics"]
-
 
 @public
 def accuracy_statistics(y_true: ArrayLike, y_pred: ArrayLike) -> np.ndarray:

@@ -633,7 +633,8 @@ class TagErrorDisplay(Display):
         }
 
     def _columns(self) -> dict[str, list]:
-        numbers = ("n_pairs", "estimate", "low", "high", "pvalue", "p_value", "plug_in")
+        # `pvalue` is the p-value of the comparison with the reference.
+        numbers = ("n_pairs", "estimate", "low", "high", "p_value", "plug_in")
         n, tables = len(self.label), []
         compared = self._compared()
         for name, words, errors in self._series():

@@ -289,9 +289,8 @@ def compare_calibration(
     drawn = _Differences(pairs_a, pairs_b, item, binning, n_resamples, generator)
     a, b = drawn.errors
     brier_a, brier_b = brier_of_rows(pairs_a), brier_of_rows(pairs_b)
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(action="ignore", category=UserWarning):
         # the user was already warned of few items
-        warnings.simplefilter("ignore", UserWarning)
         score = paired_bootstrap_test(
             brier_a,
             brier_b,
