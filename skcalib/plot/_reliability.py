@@ -527,7 +527,7 @@ class ReliabilityDisplay(ModelsDisplay):
         ...     GaussianNB(), X, y, return_estimator=True, return_indices=True
         ... )
         >>> display = ReliabilityDisplay.from_cv_results(cv_results, X, y)
-        >>> display.curve.n_samples
+        >>> display.curve.n_pairs
         569
         """
         found = ask_folds(cv_results, X, y, query, name, multi_class, pos_label)
@@ -1028,7 +1028,7 @@ class ReliabilityPanelsDisplay(Display):
         ...     GaussianNB(), X, y, return_estimator=True, return_indices=True
         ... )
         >>> display = ReliabilityPanelsDisplay.from_cv_results(cv_results, X, y)
-        >>> display.displays[0].curve.n_samples
+        >>> display.displays[0].curve.n_pairs
         150
         """
         check_cv_results(cv_results, X, y)

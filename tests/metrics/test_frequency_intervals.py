@@ -234,7 +234,7 @@ def test_a_curve_made_by_hand_has_binomial_bands():
         proba_min=0.1 * ones,
         proba_max=0.6 * ones,
         bin_size=None,
-        n_samples=40,
+        n_pairs=40,
     )
     low, high = curve.consistency_band()
     assert (low[0], high[0]) == pytest.approx(one_bin(np.full(40, 0.3)))

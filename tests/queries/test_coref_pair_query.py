@@ -397,9 +397,9 @@ def test_a_reliability_plot_is_drawn(data, pipe):
     query = CorefPairQuery(min_proba=0.02)
     display = ReliabilityDisplay.from_estimator(pipe, documents, y, query=query)
     answers = query(pipe, documents, y)
-    assert display.curve.n_samples == len(answers)
+    assert display.curve.n_pairs == len(answers)
     plain = ReliabilityDisplay.from_estimator(pipe, documents, y)
-    assert plain.curve.n_samples == len(CorefPairQuery()(pipe, documents, y))
+    assert plain.curve.n_pairs == len(CorefPairQuery()(pipe, documents, y))
 
 
 def test_without_probabilities_no_query_is_known():

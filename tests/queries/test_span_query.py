@@ -363,7 +363,7 @@ def test_displays_take_the_query():
     display = ReliabilityDisplay.from_estimator(
         tagger, X * 10, Y * 10, query=SpanQuery()
     )
-    assert display.curve.n_samples == 40
+    assert display.curve.n_pairs == 40
     panels = ReliabilityPanelsDisplay.from_estimator(
         tagger, X * 10, Y * 10, query=SpanQuery(), by="label"
     )

@@ -280,7 +280,7 @@ def test_displays_take_the_query():
     tagger = HMMTagger(0.1).fit(X * 10, Y * 10)
     query = TagPairQuery(top=2)
     display = ReliabilityDisplay.from_estimator(tagger, X * 10, Y * 10, query=query)
-    assert display.curve.n_samples == 2 * 30
+    assert display.curve.n_pairs == 2 * 30
     panels = ReliabilityPanelsDisplay.from_estimator(
         tagger, X * 10, Y * 10, query=query, by="label"
     )

@@ -386,7 +386,7 @@ def test_a_tagger_has_a_reliability_diagram(model):
     expected = [part.mean() for part in np.split(q[order], [3, 6])]
     np.testing.assert_allclose(display.curve.prob_pred, expected)
     assert display.curve.weight.tolist() == [3, 3, 3]
-    assert display.curve.n_samples == len(y) == 9
+    assert display.curve.n_pairs == len(y) == 9
     assert display.name == type(model).__name__
 
 
