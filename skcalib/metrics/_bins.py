@@ -101,19 +101,17 @@ class Sorted:
             parts = [part for part in np.split(some, ends) if part.size]
         for part in parts:
             first, last = start[part[0]], stop[part[-1]]
-            values = self._terms(slice(first, last), power)
+            values = self.q[first:last]
+            if power != 1:
+                values = values**power
+            if self.weight is not None:
+                values = values * self.weight[first:last]
             edges = np.column_stack([start[part], stop[part]]).ravel() - first
             # reduceat sums from each edge to the next edge or to the end: the even
             # entries are the ranges, the odd entries are the gaps between them. It adds
             # pairwise, so a sum of n terms loses about log2(n) roundings.
             sums[part] = np.add.reduceat(values, edges[:-1])[::2]
         return sums
-
-    def _terms(self, rows: slice, power: int) -> np.ndarray:
-        values = self.q[rows]
-        if power != 1:
-            values = values**power
-        return values if self.weight is None else values * self.weight[rows]
 
 
 class Ordered:
@@ -311,8 +309,7 @@ def check_binning(bin_size: Any, n_bins: Any, strategy: Any) -> Binning:
                 "takes 'bin_size' or 'n_bins', not both. Got "
                 f"bin_size={bin_size!r} and n_bins={n_bins!r}.",
             )
-        n_bins = check_integer(n_bins, minimum=1, name="n_bins")
-        return Binning(None, n_bins, strategy)
+        return Binning(None, check_integer(n_bins, minimum=1, name="n_bins"), strategy)
     if strategy == "uniform":
         raise ParameterError(
             "strategy", "needs 'n_bins', the number of bins, if it is 'uniform'."
@@ -324,8 +321,7 @@ def check_binning(bin_size: Any, n_bins: Any, strategy: Any) -> Binning:
             "bin_size",
             f"must be 'auto' or an integer of at least 1. Got {bin_size!r} instead.",
         )
-    bin_size = check_integer(bin_size, minimum=1, name="bin_size")
-    return Binning(bin_size, None, strategy)
+    return Binning(check_integer(bin_size, minimum=1, name="bin_size"), None, strategy)
 
 
 def cut_by_size(total: float, bin_size: float) -> np.ndarray:

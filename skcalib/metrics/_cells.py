@@ -498,8 +498,9 @@ def table_of_spark(
             f"needs names of columns of the frame. Got {missing[0]!r}, and the columns "
             f"{', '.join(map(repr, frame.columns))}.",
         )
-    several = not isinstance(y_proba, str)
-    several = several or dict(frame.dtypes)[y_proba].startswith("array")
+    several = not isinstance(y_proba, str) or (
+        dict(frame.dtypes)[y_proba].startswith("array")
+    )
 
     def found_labels() -> list:
         return sorted(row[0] for row in frame.select(y_true).distinct().collect())

@@ -103,17 +103,12 @@ class Rule:
         return total / float(weight.sum())
 
 
-def _log_loss_positive(q: np.ndarray) -> np.ndarray:
-    return -np.log(np.maximum(q, EPS))
-
-
-def _log_loss_negative(q: np.ndarray) -> np.ndarray:
-    return -np.log1p(-np.minimum(q, 1 - EPS))
-
-
 RULES: dict[str, tuple[Loss, Loss]] = {
     "brier": (lambda q: (q - 1) ** 2, np.square),
-    "log": (_log_loss_positive, _log_loss_negative),
+    "log": (
+        lambda q: -np.log(np.maximum(q, EPS)),
+        lambda q: -np.log1p(-np.minimum(q, 1 - EPS)),
+    ),
 }
 
 
@@ -336,14 +331,6 @@ def _frequency(y: np.ndarray, weight: np.ndarray) -> np.ndarray:
     return np.where(1 - p <= NOISE, 1.0, p)
 
 
-def _levels(cells: tuple[np.ndarray, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Return frequency and weight of each level of the isotonic regression."""
-    _, weight, positive = cells
-    blocks = isotonic_regression(positive / weight, weights=weight).blocks
-    weight = np.add.reduceat(weight, blocks[:-1]).astype(np.float64)
-    return _frequency(np.add.reduceat(positive, blocks[:-1]), weight), weight
-
-
 def decompose_pairs(
     pairs: Pairs, rule: Rule, binning: Binning | None, row_of: Any = None
 ) -> ScoreDecomposition:
@@ -356,7 +343,10 @@ def decompose_pairs(
     (uncertainty,) = rule.expected(base, base)
     bin_size = None
     if binning is None:
-        p, weight = _levels(classes)
+        _, weight, positive = classes
+        levels = isotonic_regression(positive / weight, weights=weight).blocks[:-1]
+        weight = np.add.reduceat(weight, levels).astype(np.float64)
+        p = _frequency(np.add.reduceat(positive, levels), weight)
     else:
         bins = binning.bins(ordered, pairs.row_total)
         weight, bin_size = bins.weight, bins.bin_size

@@ -111,27 +111,20 @@ def basic_interval(
     return float(low), float(high)
 
 
-def simulate_errors(
-    sums: Bins, n_samples: int, generator: np.random.Generator
-) -> np.ndarray:
-    """Return simulated calibration errors, step 2 of Algorithm 2."""
-    q, p, n = sums.q / sums.weight, sums.y / sums.weight, sums.weight
-    p = np.clip(p, 0, 1)
+def simulation_interval(
+    sums: Bins, level: float, n_samples: int, generator: np.random.Generator
+) -> tuple[float, float, float]:
+    """Return the centre and the ends of the interval of Algorithm 2."""
+    n, q = sums.weight, sums.q / sums.weight
+    p = np.clip(sums.y / n, 0, 1)
     deviation = np.sqrt(p * (1 - p) / n)
 
     def errors(size: int) -> np.ndarray:
         drawn = np.clip(generator.normal(p, deviation, (size, n.size)), 0, 1)
         return np.sqrt((drawn - q) ** 2 @ n / n.sum())
 
-    return _in_blocks(errors, n_samples, n.size)
-
-
-def simulation_interval(
-    sums: Bins, level: float, n_samples: int, generator: np.random.Generator
-) -> tuple[float, float, float]:
-    """Return the centre and the ends of the interval of Algorithm 2."""
-    errors = simulate_errors(sums, n_samples, generator)
-    centre, half = errors.mean(), float(ndtri((1 + level) / 2)) * errors.std(ddof=1)
+    drawn = _in_blocks(errors, n_samples, n.size)
+    centre, half = drawn.mean(), float(ndtri((1 + level) / 2)) * drawn.std(ddof=1)
     low, high = np.clip([centre - half, centre + half], 0, 1)
     return float(centre), float(low), float(high)
 

@@ -595,9 +595,8 @@ class SquareDistribution:
 
     def _root(self, level: float, side: int, start: float, stop: float) -> float:
         """Return the error at which the excess is 0, between two squared errors."""
-        arguments = (level, side)
         root = brentq(
-            self._excess, start, stop, arguments, xtol=1e-12 * stop, rtol=1e-8
+            self._excess, start, stop, (level, side), xtol=1e-12 * stop, rtol=1e-8
         )
         return math.sqrt(root)
 
