@@ -529,24 +529,18 @@ class Bins:
             before, after = map(positives.position, (positive_first, positive_last))
             positive = after - before
             self.shares = _shares(bounds, divided, start, stop, value, positive)
-        self.q, self.y = self._sum(1), self._sum_of_positives(0)
+        self.q, self.y = self._sum(1), self._sum(0, positive=True)
         self.residual = self.q - self.y
 
-    def _sum(self, power: int) -> np.ndarray:
-        """Return the sum of w q^power in each bin."""
-        s = self.shares
-        whole = self._rows.sums(*self._whole_rows, power)
+    def _sum(self, power: int, *, positive: bool = False) -> np.ndarray:
+        """Return the sum of w q^power, or of w y q^power, in each bin."""
+        s, rows, ranges = self.shares, self._rows, self._whole_rows
+        if positive:
+            rows, ranges = self._positives, self._whole_positives
+        whole = rows.sums(*ranges, power)
         if s.bin.size:
-            whole += np.bincount(s.bin, s.taken * s.value**power, whole.size)
-        return whole
-
-    def _sum_of_positives(self, power: int) -> np.ndarray:
-        """Return the sum of w y q^power in each bin."""
-        s = self.shares
-        whole = self._positives.sums(*self._whole_positives, power)
-        if s.bin.size:
-            shared = s.taken * s.rate * s.value**power
-            whole += np.bincount(s.bin, shared, whole.size)
+            taken = s.taken * s.rate if positive else s.taken
+            whole += np.bincount(s.bin, taken * s.value**power, whole.size)
         return whole
 
     @cached_property
@@ -562,7 +556,7 @@ class Bins:
     @cached_property
     def yq(self) -> np.ndarray:
         """Sum of w y q in each bin."""
-        return self._sum_of_positives(1)
+        return self._sum(1, positive=True)
 
     @cached_property
     def squared_residual(self) -> np.ndarray:

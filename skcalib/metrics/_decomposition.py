@@ -18,7 +18,7 @@ from scipy.optimize import isotonic_regression
 from .._errors import ParameterError, public
 from .._pairs import Pairs, check_one_set, check_pairs
 from .._results import Result
-from .._validation import as_weights, check_choice
+from .._validation import check_choice, weights_or_ones
 from ._bins import NOISE, Binning, check_binning, order_pairs, without_noise
 
 EPS = np.finfo(np.float64).eps
@@ -123,9 +123,8 @@ def check_rule(score: Any) -> Rule:
             "must be 'brier', 'log' or a pair (g1, g2) of functions. Got "
             f"{score!r} instead.",
         )
-    names = [getattr(g, "__name__", type(g).__name__) for g in score]
-    g1, g2 = score
-    rule = Rule(f"({', '.join(names)})", g1, g2)
+    names = ", ".join(getattr(g, "__name__", type(g).__name__) for g in score)
+    rule = Rule(f"({names})", *score)
     _check_proper(rule)
     return rule
 
@@ -549,8 +548,7 @@ def score_decomposition(
         row = pair // pairs.n_classes
         if sample_weight is None:
             return row
-        weight = as_weights(sample_weight, len(cast(Sized, sample_weight)))
-        assert weight is not None
+        weight = weights_or_ones(sample_weight, len(cast(Sized, sample_weight)))
         return int(np.flatnonzero(weight)[row])
 
     return decompose_pairs(pairs, rule, binning, row_of)

@@ -519,7 +519,7 @@ class Draws:
     """Settings of the random draws of an interval."""
 
     method: str = "score"
-    n_samples: int | None = None
+    n_samples: int = 0
     generator: np.random.Generator | None = None
 
 
@@ -622,7 +622,9 @@ def _assemble(
         if draws.method == "score":
             low, high = distribution.interval(level, p_value)
         else:
-            estimate, low, high = _drawn(draws, estimate, bins, grouped, level)
+            estimate, low, high = _drawn(
+                draws, distribution.square, bins, grouped, level
+            )
     too_few = ""
     p_value = max(p_value, _TINY)
     # Rounding may make a total weight of 5 slightly smaller.
@@ -686,21 +688,18 @@ def _of(name: Any, n: int) -> str:
 
 def _drawn(
     draws: Draws,
-    estimate: float,
+    square: float,
     bins: Bins,
     grouped: GroupedBins | None,
     level: float,
 ) -> tuple[float, float, float]:
-    """Return estimate, low and high by random draws."""
+    """Return estimate, low and high by random draws; `square` is debiased."""
     n_samples, generator = draws.n_samples, draws.generator
-    assert n_samples is not None
     assert generator is not None
     if draws.method == "simulation":
         return simulation_interval(bins, level, n_samples, generator)
     if grouped is None:
-        square = bins.error(squared=True, debias=True)
         pivots = pivots_of_bins(bins, n_samples, generator)
     else:
-        square = grouped.debiased_square
         pivots = pivots_of_groups(grouped, n_samples, generator)
-    return estimate, *basic_interval(square, pivots, level)
+    return float(np.sqrt(max(square, 0))), *basic_interval(square, pivots, level)

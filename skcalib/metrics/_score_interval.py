@@ -119,10 +119,11 @@ def _whole_sets(sums: Bins) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         rest = np.maximum(whole - np.bincount(s.bin, share, n_bins), 0)
         return np.concatenate([rest, tie[first]])
 
-    n = with_ties(sums.weight, s.taken, s.total)
-    k = with_ties(sums.y, s.taken * s.rate, s.total * s.rate)
-    q = with_ties(sums.q, s.taken * s.value, s.total * s.value)
-    return n, k, q
+    return (
+        with_ties(sums.weight, s.taken, s.total),
+        with_ties(sums.y, s.taken * s.rate, s.total * s.rate),
+        with_ties(sums.q, s.taken * s.value, s.total * s.value),
+    )
 
 
 def _at_least_four(n: np.ndarray, k: np.ndarray, q: np.ndarray) -> list[np.ndarray]:
@@ -775,17 +776,13 @@ def _smoothed(n: np.ndarray, seen: np.ndarray, null: np.ndarray) -> np.ndarray:
     """
     # Of an odd number of bins, the last three are one set.
     first = np.arange(0, max(n.size - 1, 1), 2)
-
-    def both(values: np.ndarray) -> np.ndarray:
-        return np.add.reduceat(values, first)
-
-    rows, expected = both(n), both(null)
+    rows, seen, expected = (np.add.reduceat(each, first) for each in (n, seen, null))
     # theory, (I4), times the number of rows
-    together = (rows * both(seen) + expected) / (rows + 1)
+    together = (rows * seen + expected) / (rows + 1)
     # If every q is 0 or 1, all rows have the same share.
     course = null + 1e-6 * n
     which = np.minimum(np.arange(n.size) // 2, first.size - 1)
-    return together[which] * course / both(course)[which]
+    return together[which] * course / np.add.reduceat(course, first)[which]
 
 
 def _third_moment(p: np.ndarray) -> np.ndarray:
