@@ -110,10 +110,8 @@ def _acceptability(k: int, n: int, p: float) -> float:
         if other > tail:
             other = float(bdtr(math.floor(last + 1e-9) - 1, n, p))
     else:
-        other, first = 0.0, float(bdtrik(1 - tail, n, p))
-        for start in (math.floor(first), math.floor(first) + 1, math.floor(first) + 2):
-            if start >= n + 1:
-                break
+        other, first = 0.0, math.floor(bdtrik(1 - tail, n, p))
+        for start in range(first, min(first + 3, n + 1)):
             chance = float(bdtrc(start - 1, n, p)) if start > 0 else 1.0
             if chance <= tail:
                 other = chance

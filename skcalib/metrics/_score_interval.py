@@ -873,7 +873,6 @@ def distribution_of_groups(bins: GroupedBins) -> SquareDistribution:
     variance = max(variance, 0.0)
     linear, freedom = bins.spread(variance)
     between = bins.proportional_spread()
-    mean = _mean_bound(bins)
     null_deviation, null_skewness = _chi_squares(null)
     # the larger of the variances from the groups and from independent bins
     if null_variance > null_deviation**2:
@@ -896,7 +895,7 @@ def distribution_of_groups(bins: GroupedBins) -> SquareDistribution:
         # A sentence with rows in many bins counts as a group in each of them.
         n_units=float(bins.n_effective.sum()),
         reach=largest_error(bins.bins),
-        bounds=(mean,),
+        bounds=(_mean_bound(bins),),
         between=between,
         freedom=freedom,
         labels=label_noise(bins.bins, 1 / bins.n_effective_groups),
