@@ -101,19 +101,17 @@ class Sorted:
             parts = [part for part in np.split(some, ends) if part.size]
         for part in parts:
             first, last = start[part[0]], stop[part[-1]]
-            values = self._terms(slice(first, last), power)
+            values = self.q[first:last]
+            if power != 1:
+                values = values**power
+            if self.weight is not None:
+                values = values * self.weight[first:last]
             edges = np.column_stack([start[part], stop[part]]).ravel() - first
             # reduceat sums from each edge to the next edge or to the end: the even
             # entries are the ranges, the odd entries are the gaps between them. It adds
             # pairwise, so a sum of n terms loses about log2(n) roundings.
             sums[part] = np.add.reduceat(values, edges[:-1])[::2]
         return sums
-
-    def _terms(self, rows: slice, power: int) -> np.ndarray:
-        values = self.q[rows]
-        if power != 1:
-            values = values**power
-        return values if self.weight is None else values * self.weight[rows]
 
 
 class Ordered:
@@ -311,8 +309,7 @@ def check_binning(bin_size: Any, n_bins: Any, strategy: Any) -> Binning:
                 "takes 'bin_size' or 'n_bins', not both. Got "
                 f"bin_size={bin_size!r} and n_bins={n_bins!r}.",
             )
-        n_bins = check_integer(n_bins, minimum=1, name="n_bins")
-        return Binning(None, n_bins, strategy)
+        return Binning(None, check_integer(n_bins, minimum=1, name="n_bins"), strategy)
     if strategy == "uniform":
         raise ParameterError(
             "strategy", "needs 'n_bins', the number of bins, if it is 'uniform'."
@@ -324,8 +321,7 @@ def check_binning(bin_size: Any, n_bins: Any, strategy: Any) -> Binning:
             "bin_size",
             f"must be 'auto' or an integer of at least 1. Got {bin_size!r} instead.",
         )
-    bin_size = check_integer(bin_size, minimum=1, name="bin_size")
-    return Binning(bin_size, None, strategy)
+    return Binning(check_integer(bin_size, minimum=1, name="bin_size"), None, strategy)
 
 
 def cut_by_size(total: float, bin_size: float) -> np.ndarray:
@@ -533,24 +529,18 @@ class Bins:
             before, after = map(positives.position, (positive_first, positive_last))
             positive = after - before
             self.shares = _shares(bounds, divided, start, stop, value, positive)
-        self.q, self.y = self._sum(1), self._sum_of_positives(0)
+        self.q, self.y = self._sum(1), self._sum(0, positive=True)
         self.residual = self.q - self.y
 
-    def _sum(self, power: int) -> np.ndarray:
-        """Return the sum of w q^power in each bin."""
-        s = self.shares
-        whole = self._rows.sums(*self._whole_rows, power)
+    def _sum(self, power: int, *, positive: bool = False) -> np.ndarray:
+        """Return the sum of w q^power, or of w y q^power, in each bin."""
+        s, rows, ranges = self.shares, self._rows, self._whole_rows
+        if positive:
+            rows, ranges = self._positives, self._whole_positives
+        whole = rows.sums(*ranges, power)
         if s.bin.size:
-            whole += np.bincount(s.bin, s.taken * s.value**power, whole.size)
-        return whole
-
-    def _sum_of_positives(self, power: int) -> np.ndarray:
-        """Return the sum of w y q^power in each bin."""
-        s = self.shares
-        whole = self._positives.sums(*self._whole_positives, power)
-        if s.bin.size:
-            shared = s.taken * s.rate * s.value**power
-            whole += np.bincount(s.bin, shared, whole.size)
+            taken = s.taken * s.rate if positive else s.taken
+            whole += np.bincount(s.bin, taken * s.value**power, whole.size)
         return whole
 
     @cached_property
@@ -566,7 +556,7 @@ class Bins:
     @cached_property
     def yq(self) -> np.ndarray:
         """Sum of w y q in each bin."""
-        return self._sum_of_positives(1)
+        return self._sum(1, positive=True)
 
     @cached_property
     def squared_residual(self) -> np.ndarray:

@@ -350,9 +350,19 @@ def tables_of_dask(
 
     if settings["multi_class"] is not None:
         check_choice(settings["multi_class"], MULTI_CLASS, name="multi_class")
-    y_true, y_proba, weight = _aligned(
-        y_true, y_proba, sample_weight, settings["multi_class"]
-    )
+    y_proba = _as_dask_array(y_proba, name="y_proba")
+    if y_proba.ndim == 2:
+        y_proba = y_proba.rechunk({1: -1})
+    elif settings["multi_class"] is not None:
+        raise ParameterError(
+            "multi_class",
+            "needs 'y_proba' of shape (n, n_classes). Got "
+            f"{settings['multi_class']!r} and 'y_proba' with one dimension.",
+        )
+    rows, weight = y_proba.chunks[0], sample_weight
+    y_true = _with_blocks(y_true, rows, name="y_true")
+    if weight is not None:
+        weight = _with_blocks(weight, rows, name="sample_weight")
     if y_proba.ndim == 2 and settings["labels"] is None:
         settings = settings | {"labels": _labels_of(y_true)}
     arrays = (y_true, y_proba, y_true if weight is None else weight)
@@ -401,26 +411,6 @@ def _merge_all(parts: list[bytes]) -> bytes:
         for table, other in zip(merged, pickle.loads(part), strict=True):
             table.merge(other)
     return pickle.dumps(merged)
-
-
-def _aligned(
-    y_true: Any, y_proba: Any, sample_weight: Any, multi_class: str | None
-) -> tuple[Any, Any, Any]:
-    """Return labels, probabilities and weights as Dask arrays with the same blocks."""
-    y_proba = _as_dask_array(y_proba, name="y_proba")
-    if y_proba.ndim == 2:
-        y_proba = y_proba.rechunk({1: -1})
-    elif multi_class is not None:
-        raise ParameterError(
-            "multi_class",
-            "needs 'y_proba' of shape (n, n_classes). Got "
-            f"{multi_class!r} and 'y_proba' with one dimension.",
-        )
-    rows = y_proba.chunks[0]
-    y_true = _with_blocks(y_true, rows, name="y_true")
-    if sample_weight is not None:
-        sample_weight = _with_blocks(sample_weight, rows, name="sample_weight")
-    return y_true, y_proba, sample_weight
 
 
 def _as_dask_array(values: Any, *, name: str) -> Any:
@@ -498,8 +488,9 @@ def table_of_spark(
             f"needs names of columns of the frame. Got {missing[0]!r}, and the columns "
             f"{', '.join(map(repr, frame.columns))}.",
         )
-    several = not isinstance(y_proba, str)
-    several = several or dict(frame.dtypes)[y_proba].startswith("array")
+    several = not isinstance(y_proba, str) or (
+        dict(frame.dtypes)[y_proba].startswith("array")
+    )
 
     def found_labels() -> list:
         return sorted(row[0] for row in frame.select(y_true).distinct().collect())

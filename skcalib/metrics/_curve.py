@@ -141,8 +141,7 @@ class ReliabilityCurve(Result):
         (array([0.]), array([0.308]))
         """
         level = check_fraction(confidence_level, name="confidence_level")
-        choices = ("wilson", "clopper_pearson", "normal")
-        check_choice(method, choices, name="method")
+        check_choice(method, ("wilson", "clopper_pearson", "normal"), name="method")
         return frequency_interval(self.prob_true, self.weight, level, method)
 
     @public
@@ -303,9 +302,8 @@ def curve_of_pairs(pairs: Pairs, binning: Binning) -> ReliabilityCurve:
 
 def curve_of_table(table: CellTable, binning: Binning) -> ReliabilityCurve:
     """Return the curve of the pairs of a table."""
-    bins = table.bins(binning)
     debiased = rows_are_unknown() if table.is_dependent else None
-    return _curve_of_bins(bins, table.n_samples, debiased)
+    return _curve_of_bins(table.bins(binning), table.n_samples, debiased)
 
 
 def _curve_of_bins(

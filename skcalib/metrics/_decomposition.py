@@ -18,7 +18,7 @@ from scipy.optimize import isotonic_regression
 from .._errors import ParameterError, public
 from .._pairs import Pairs, check_one_set, check_pairs
 from .._results import Result
-from .._validation import as_weights, check_choice
+from .._validation import check_choice, weights_or_ones
 from ._bins import NOISE, Binning, check_binning, order_pairs, without_noise
 
 EPS = np.finfo(np.float64).eps
@@ -103,17 +103,12 @@ class Rule:
         return total / float(weight.sum())
 
 
-def _log_loss_positive(q: np.ndarray) -> np.ndarray:
-    return -np.log(np.maximum(q, EPS))
-
-
-def _log_loss_negative(q: np.ndarray) -> np.ndarray:
-    return -np.log1p(-np.minimum(q, 1 - EPS))
-
-
 RULES: dict[str, tuple[Loss, Loss]] = {
     "brier": (lambda q: (q - 1) ** 2, np.square),
-    "log": (_log_loss_positive, _log_loss_negative),
+    "log": (
+        lambda q: -np.log(np.maximum(q, EPS)),
+        lambda q: -np.log1p(-np.minimum(q, 1 - EPS)),
+    ),
 }
 
 
@@ -128,9 +123,8 @@ def check_rule(score: Any) -> Rule:
             "must be 'brier', 'log' or a pair (g1, g2) of functions. Got "
             f"{score!r} instead.",
         )
-    names = [getattr(g, "__name__", type(g).__name__) for g in score]
-    g1, g2 = score
-    rule = Rule(f"({', '.join(names)})", g1, g2)
+    names = ", ".join(getattr(g, "__name__", type(g).__name__) for g in score)
+    rule = Rule(f"({names})", *score)
     _check_proper(rule)
     return rule
 
@@ -336,14 +330,6 @@ def _frequency(y: np.ndarray, weight: np.ndarray) -> np.ndarray:
     return np.where(1 - p <= NOISE, 1.0, p)
 
 
-def _levels(cells: tuple[np.ndarray, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Return frequency and weight of each level of the isotonic regression."""
-    _, weight, positive = cells
-    blocks = isotonic_regression(positive / weight, weights=weight).blocks
-    weight = np.add.reduceat(weight, blocks[:-1]).astype(np.float64)
-    return _frequency(np.add.reduceat(positive, blocks[:-1]), weight), weight
-
-
 def decompose_pairs(
     pairs: Pairs, rule: Rule, binning: Binning | None, row_of: Any = None
 ) -> ScoreDecomposition:
@@ -356,7 +342,10 @@ def decompose_pairs(
     (uncertainty,) = rule.expected(base, base)
     bin_size = None
     if binning is None:
-        p, weight = _levels(classes)
+        _, weight, positive = classes
+        levels = isotonic_regression(positive / weight, weights=weight).blocks[:-1]
+        weight = np.add.reduceat(weight, levels).astype(np.float64)
+        p = _frequency(np.add.reduceat(positive, levels), weight)
     else:
         bins = binning.bins(ordered, pairs.row_total)
         weight, bin_size = bins.weight, bins.bin_size
@@ -559,8 +548,7 @@ def score_decomposition(
         row = pair // pairs.n_classes
         if sample_weight is None:
             return row
-        weight = as_weights(sample_weight, len(cast(Sized, sample_weight)))
-        assert weight is not None
+        weight = weights_or_ones(sample_weight, len(cast(Sized, sample_weight)))
         return int(np.flatnonzero(weight)[row])
 
     return decompose_pairs(pairs, rule, binning, row_of)

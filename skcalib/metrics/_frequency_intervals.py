@@ -38,7 +38,12 @@ def frequency_interval(
     """
     p, n = np.asarray(p, dtype=float), np.asarray(n, dtype=float)
     if method == "clopper_pearson":
-        return _clopper_pearson(p * n, n, level)
+        k, tail = p * n, (1 - level) / 2
+        # The ends for k = 0 and k = n are 0 and 1; the quantiles are not defined.
+        some, lack = k > 0, n - k > 1e-9 * n
+        low = np.where(some, betaincinv(np.where(some, k, 1), n - k + 1, tail), 0)
+        upper = betaincinv(k + 1, np.where(lack, n - k, 1), 1 - tail)
+        return low, np.where(lack, upper, 1)
     z = float(ndtri((1 + level) / 2))
     if method == "normal":
         half = z * np.sqrt(p * (1 - p) / n)
@@ -50,17 +55,6 @@ def frequency_interval(
     # At p = 0 and p = 1 both ends are known; the subtraction leaves 1e-17 there.
     low = np.where(p == 0, 0, np.maximum(centre - half, 0))
     return low, np.where(p == 1, 1, np.minimum(centre + half, 1))
-
-
-def _clopper_pearson(
-    k: np.ndarray, n: np.ndarray, level: float
-) -> tuple[np.ndarray, np.ndarray]:
-    tail = (1 - level) / 2
-    # The ends for k = 0 and k = n are 0 and 1; the quantiles are not defined.
-    some, lack = k > 0, n - k > 1e-9 * n
-    low = np.where(some, betaincinv(np.where(some, k, 1), n - k + 1, tail), 0)
-    upper = betaincinv(k + 1, np.where(lack, n - k, 1), 1 - tail)
-    return low, np.where(lack, upper, 1)
 
 
 def clopper_pearson(p: float, n: float, level: float) -> tuple[float, float]:
@@ -116,10 +110,8 @@ def _acceptability(k: int, n: int, p: float) -> float:
         if other > tail:
             other = float(bdtr(math.floor(last + 1e-9) - 1, n, p))
     else:
-        other, first = 0.0, float(bdtrik(1 - tail, n, p))
-        for start in (math.floor(first), math.floor(first) + 1, math.floor(first) + 2):
-            if start >= n + 1:
-                break
+        other, first = 0.0, math.floor(bdtrik(1 - tail, n, p))
+        for start in range(first, min(first + 3, n + 1)):
             chance = float(bdtrc(start - 1, n, p)) if start > 0 else 1.0
             if chance <= tail:
                 other = chance
@@ -195,40 +187,16 @@ def _binomial_cut(
         near = _PRECISION * (n + 1)
         if np.all((width <= 2 * near) | (fa == 0)):
             break
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            place, value = (a - b) / (c - b), (fa - fb) / (fc - fb)
+            smooth = (value**2 < place) & ((1 - value) ** 2 < 1 - place)
+            curved = fa / (fb - fa) * fc / (fb - fc)
+            curved += (c - a) / (b - a) * fa / (fc - fa) * fb / (fc - fb)
+        # The step is a share of the way from a to b.
+        step = np.where(smooth & np.isfinite(curved), curved, 0.5)
         least = near / np.maximum(width, 2 * near)
-        step = np.clip(_next_step(a, b, c, fa, fb, fc), least, 1 - least)
+        step = np.clip(step, least, 1 - least)
     return a
-
-
-def _next_step(
-    a: np.ndarray,
-    b: np.ndarray,
-    c: np.ndarray,
-    fa: np.ndarray,
-    fb: np.ndarray,
-    fc: np.ndarray,
-) -> np.ndarray:
-    """Return the share of the way from a to b."""
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        place, value = (a - b) / (c - b), (fa - fb) / (fc - fb)
-        smooth = (value**2 < place) & ((1 - value) ** 2 < 1 - place)
-        curved = fa / (fb - fa) * fc / (fb - fc)
-        curved += (c - a) / (b - a) * fa / (fc - fa) * fb / (fc - fb)
-    return np.where(smooth & np.isfinite(curved), curved, 0.5)
-
-
-def _shifted_binomial(
-    mean: np.ndarray, variance: np.ndarray, ratio: np.ndarray, tail: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ends of the interval of the number of positives, for ratio >= 0."""
-    # theory, (B2)
-    p = np.maximum((1 - ratio) / 2, _LEAST_CHANCE)
-    n = variance / (p * (1 - p))
-    shift = mean - n * p
-    # P(X < x) and P(X <= x) differ by one step, so both ends are conservative.
-    low = _binomial_cut(betaincc, tail, n, p) - 1
-    high = _binomial_cut(betainc, tail, n, p)
-    return shift + low, shift + high
 
 
 def consistency_interval(
@@ -248,9 +216,13 @@ def consistency_interval(
     # If the positives are skewed to the left, the negatives are skewed to the right.
     left = ratio < 0
     count = weight * np.where(left, 1 - mean, mean) / unit
-    coins = np.maximum(variance / unit, np.finfo(float).tiny)
-    low, high = _shifted_binomial(count, coins, np.abs(ratio), (1 - level) / 2)
-    low, high = low * unit / weight, high * unit / weight
+    # theory, (B2): a binomial distribution of n rows with frequency p, shifted
+    p = np.maximum((1 - np.abs(ratio)) / 2, _LEAST_CHANCE)
+    n = np.maximum(variance / unit, np.finfo(float).tiny) / (p * (1 - p))
+    shift, tail = count - n * p, (1 - level) / 2
+    # P(X < x) and P(X <= x) differ by one step, so both ends are conservative.
+    low = (shift + (_binomial_cut(betaincc, tail, n, p) - 1)) * unit / weight
+    high = (shift + _binomial_cut(betainc, tail, n, p)) * unit / weight
     low, high = np.where(left, 1 - high, low), np.where(left, 1 - low, high)
     certain = variance <= 16 * np.finfo(float).eps * weight * mean * (1 - mean)
     low, high = np.where(certain, mean, low), np.where(certain, mean, high)

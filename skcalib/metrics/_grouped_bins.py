@@ -346,8 +346,7 @@ class GroupedBins:
         """Raise an error if a set contains rows of a single group."""
         lone = ~self.several_groups
         if lone.any():
-            b = int(lone.argmax())
-            size = self.bins.bin_size
+            b, size = int(lone.argmax()), self.bins.bin_size
             of_size = "" if size is None else f" of size {size}"
             raise ParameterError(
                 None,

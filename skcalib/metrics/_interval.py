@@ -111,27 +111,20 @@ def basic_interval(
     return float(low), float(high)
 
 
-def simulate_errors(
-    sums: Bins, n_samples: int, generator: np.random.Generator
-) -> np.ndarray:
-    """Return simulated calibration errors, step 2 of Algorithm 2."""
-    q, p, n = sums.q / sums.weight, sums.y / sums.weight, sums.weight
-    p = np.clip(p, 0, 1)
+def simulation_interval(
+    sums: Bins, level: float, n_samples: int, generator: np.random.Generator
+) -> tuple[float, float, float]:
+    """Return the centre and the ends of the interval of Algorithm 2."""
+    n, q = sums.weight, sums.q / sums.weight
+    p = np.clip(sums.y / n, 0, 1)
     deviation = np.sqrt(p * (1 - p) / n)
 
     def errors(size: int) -> np.ndarray:
         drawn = np.clip(generator.normal(p, deviation, (size, n.size)), 0, 1)
         return np.sqrt((drawn - q) ** 2 @ n / n.sum())
 
-    return _in_blocks(errors, n_samples, n.size)
-
-
-def simulation_interval(
-    sums: Bins, level: float, n_samples: int, generator: np.random.Generator
-) -> tuple[float, float, float]:
-    """Return the centre and the ends of the interval of Algorithm 2."""
-    errors = simulate_errors(sums, n_samples, generator)
-    centre, half = errors.mean(), float(ndtri((1 + level) / 2)) * errors.std(ddof=1)
+    drawn = _in_blocks(errors, n_samples, n.size)
+    centre, half = drawn.mean(), float(ndtri((1 + level) / 2)) * drawn.std(ddof=1)
     low, high = np.clip([centre - half, centre + half], 0, 1)
     return float(centre), float(low), float(high)
 
@@ -526,7 +519,7 @@ class Draws:
     """Settings of the random draws of an interval."""
 
     method: str = "score"
-    n_samples: int | None = None
+    n_samples: int = 0
     generator: np.random.Generator | None = None
 
 
@@ -629,7 +622,9 @@ def _assemble(
         if draws.method == "score":
             low, high = distribution.interval(level, p_value)
         else:
-            estimate, low, high = _drawn(draws, estimate, bins, grouped, level)
+            estimate, low, high = _drawn(
+                draws, distribution.square, bins, grouped, level
+            )
     too_few = ""
     p_value = max(p_value, _TINY)
     # Rounding may make a total weight of 5 slightly smaller.
@@ -693,21 +688,18 @@ def _of(name: Any, n: int) -> str:
 
 def _drawn(
     draws: Draws,
-    estimate: float,
+    square: float,
     bins: Bins,
     grouped: GroupedBins | None,
     level: float,
 ) -> tuple[float, float, float]:
-    """Return estimate, low and high by random draws."""
+    """Return estimate, low and high by random draws; `square` is debiased."""
     n_samples, generator = draws.n_samples, draws.generator
-    assert n_samples is not None
     assert generator is not None
     if draws.method == "simulation":
         return simulation_interval(bins, level, n_samples, generator)
     if grouped is None:
-        square = bins.error(squared=True, debias=True)
         pivots = pivots_of_bins(bins, n_samples, generator)
     else:
-        square = grouped.debiased_square
         pivots = pivots_of_groups(grouped, n_samples, generator)
-    return estimate, *basic_interval(square, pivots, level)
+    return float(np.sqrt(max(square, 0))), *basic_interval(square, pivots, level)

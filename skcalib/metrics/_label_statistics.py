@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from operator import eq
 from typing import Any, overload
@@ -131,9 +131,33 @@ def tag_statistics(
     ['.', 'D', 'N', 'V']
     """
     pairs, _ = _paired(y_true, y_pred)
-    counts = _counts_by_tag(pairs, which)
+    number: dict[Any, int] = {}
+    true_codes, pred_codes = (
+        np.array(
+            [number.setdefault(label, len(number)) for p in pairs for label in p[side]],
+            dtype=np.intp,
+        )
+        for side in (0, 1)
+    )
+    sentence = np.repeat(np.arange(len(pairs)), [len(true) for true, _ in pairs])
+    counts = {}
+    for tag, code in number.items():
+        if which is None or tag == which:
+            gold, guessed = true_codes == code, pred_codes == code
+            columns = [
+                np.bincount(sentence[rows], minlength=len(pairs))
+                for rows in (gold & guessed, guessed, gold)
+            ]
+            counts[tag] = np.column_stack(columns)
     if which is None:
-        return {tag: counts[tag] for tag in _ordered(counts)}
+        try:
+            return {tag: counts[tag] for tag in sorted(counts)}
+        except TypeError:
+            raise ParameterError(
+                None,
+                "needs labels of one sortable type in 'y_true' and 'y_pred'. Got "
+                "several types, for example strings and numbers.",
+            ) from None
     if not counts:
         raise ParameterError(
             "which", f"must be a label of y_true or y_pred. Got {which!r}."
@@ -253,40 +277,6 @@ def _entities(
     return {entity for entity in found if label is None or entity[2] == label}
 
 
-def _counts_by_tag(pairs: list[tuple[list, list]], which: Any) -> dict[Any, np.ndarray]:
-    """Return the correct, predicted and true counts of one tag or of every tag."""
-    number: dict[Any, int] = {}
-    codes = [
-        np.array(
-            [number.setdefault(label, len(number)) for p in pairs for label in p[side]],
-            dtype=np.intp,
-        )
-        for side in (0, 1)
-    ]
-    sentence = np.repeat(np.arange(len(pairs)), [len(true) for true, _ in pairs])
-    counts = {}
-    for tag, code in number.items():
-        if which is None or tag == which:
-            gold, guessed = codes[0] == code, codes[1] == code
-            columns = [
-                np.bincount(sentence[rows], minlength=len(pairs))
-                for rows in (gold & guessed, guessed, gold)
-            ]
-            counts[tag] = np.column_stack(columns)
-    return counts
-
-
-def _ordered(labels: Iterable) -> list:
-    try:
-        return sorted(labels)
-    except TypeError:
-        raise ParameterError(
-            None,
-            "needs labels of one sortable type in 'y_true' and 'y_pred'. Got "
-            "several types, for example strings and numbers.",
-        ) from None
-
-
 def _paired(y_true: Any, y_pred: Any) -> tuple[list[tuple[list, list]], bool]:
     """Return the labels of both sides by sentence, and whether there are sentences.
 
@@ -328,7 +318,16 @@ def _sentences(side: Any, name: str) -> tuple[list[list], bool]:
         raise ParameterTypeError(name, f"{expected} Got {type(side).__name__}.")
     nested = getattr(side, "ndim", 1) > 1
     if not (nested or is_tensor_type(type(side))):
-        nested = _has_sentences(list(side), name, expected)
+        each = list(side)
+        found = list(map(_is_sequence, each))
+        nested = any(found)
+        if nested and not all(found):
+            row = found.index(not found[0])
+            raise ParameterTypeError(
+                name,
+                f"{expected} Got both: {type(each[0]).__name__} in row 0 and "
+                f"{type(each[row]).__name__} in row {row}.",
+            )
     if nested:
         entries = as_label_lists(side, name=name)
     else:
@@ -341,16 +340,3 @@ def _sentences(side: Any, name: str) -> tuple[list[list], bool]:
 def _is_sequence(values: Any) -> bool:
     """Return whether the values are ordered entries with a length."""
     return is_sequence(values) or getattr(values, "ndim", 0) > 0
-
-
-def _has_sentences(entries: list, name: str, expected: str) -> bool:
-    """Return whether the entries are sentences; raise if only some of them are."""
-    found = list(map(_is_sequence, entries))
-    if not any(found) or all(found):
-        return any(found)
-    row = found.index(not found[0])
-    raise ParameterTypeError(
-        name,
-        f"{expected} Got both: {type(entries[0]).__name__} in row 0 and "
-        f"{type(entries[row]).__name__} in row {row}.",
-    )

@@ -187,8 +187,7 @@ def student_p_value(
     value: np.ndarray, same: np.ndarray, n_effective: float, expected: float
 ) -> float:
     """Return the two-sided p-value of a sum over groups that has mean 0."""
-    square = float(same @ value**2)
-    total = float(value.sum())
+    square, total = float(same @ value**2), float(value.sum())
     if square <= 0:
         return 1.0
     freedom = max(n_effective - 1, 1.0)

@@ -119,10 +119,11 @@ def _whole_sets(sums: Bins) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         rest = np.maximum(whole - np.bincount(s.bin, share, n_bins), 0)
         return np.concatenate([rest, tie[first]])
 
-    n = with_ties(sums.weight, s.taken, s.total)
-    k = with_ties(sums.y, s.taken * s.rate, s.total * s.rate)
-    q = with_ties(sums.q, s.taken * s.value, s.total * s.value)
-    return n, k, q
+    return (
+        with_ties(sums.weight, s.taken, s.total),
+        with_ties(sums.y, s.taken * s.rate, s.total * s.rate),
+        with_ties(sums.q, s.taken * s.value, s.total * s.value),
+    )
 
 
 def _at_least_four(n: np.ndarray, k: np.ndarray, q: np.ndarray) -> list[np.ndarray]:
@@ -595,9 +596,8 @@ class SquareDistribution:
 
     def _root(self, level: float, side: int, start: float, stop: float) -> float:
         """Return the error at which the excess is 0, between two squared errors."""
-        arguments = (level, side)
         root = brentq(
-            self._excess, start, stop, arguments, xtol=1e-12 * stop, rtol=1e-8
+            self._excess, start, stop, (level, side), xtol=1e-12 * stop, rtol=1e-8
         )
         return math.sqrt(root)
 
@@ -776,17 +776,13 @@ def _smoothed(n: np.ndarray, seen: np.ndarray, null: np.ndarray) -> np.ndarray:
     """
     # Of an odd number of bins, the last three are one set.
     first = np.arange(0, max(n.size - 1, 1), 2)
-
-    def both(values: np.ndarray) -> np.ndarray:
-        return np.add.reduceat(values, first)
-
-    rows, expected = both(n), both(null)
+    rows, seen, expected = (np.add.reduceat(each, first) for each in (n, seen, null))
     # theory, (I4), times the number of rows
-    together = (rows * both(seen) + expected) / (rows + 1)
+    together = (rows * seen + expected) / (rows + 1)
     # If every q is 0 or 1, all rows have the same share.
     course = null + 1e-6 * n
     which = np.minimum(np.arange(n.size) // 2, first.size - 1)
-    return together[which] * course / both(course)[which]
+    return together[which] * course / np.add.reduceat(course, first)[which]
 
 
 def _third_moment(p: np.ndarray) -> np.ndarray:
@@ -877,7 +873,6 @@ def distribution_of_groups(bins: GroupedBins) -> SquareDistribution:
     variance = max(variance, 0.0)
     linear, freedom = bins.spread(variance)
     between = bins.proportional_spread()
-    mean = _mean_bound(bins)
     null_deviation, null_skewness = _chi_squares(null)
     # the larger of the variances from the groups and from independent bins
     if null_variance > null_deviation**2:
@@ -900,7 +895,7 @@ def distribution_of_groups(bins: GroupedBins) -> SquareDistribution:
         # A sentence with rows in many bins counts as a group in each of them.
         n_units=float(bins.n_effective.sum()),
         reach=largest_error(bins.bins),
-        bounds=(mean,),
+        bounds=(_mean_bound(bins),),
         between=between,
         freedom=freedom,
         labels=label_noise(bins.bins, 1 / bins.n_effective_groups),

@@ -1,7 +1,4 @@
-"""How the calibration error depends on the number of rows.
-
-How the calibration error depends on the bin size.
-"""
+"""How the calibration error depends on the bin size and on the number of rows."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ from .._errors import ParameterError, ParameterTypeError, public
 from .._pairs import Pairs, check_one_set, check_pairs, take_pairs
 from .._parallel import RandomStateLike, as_generator
 from .._results import Result
-from .._validation import as_floats, check_choice, check_integer
+from .._validation import as_floats, check_choice, check_integer, raise_where
 from ._bins import Binning, check_norm, order_pairs
 from ._grouped_bins import GroupedBins, GroupedRows, are_single_rows
 
@@ -554,8 +551,21 @@ def sample_size_curve(
     )
     bins = _bins_of_samples(bin_size, sizes, pairs.n_classes, debias)
     generator = as_generator(random_state)
-    return _curve_of_samples(
-        pairs, rows, sizes, bins, norm, bool(debias), n_repeats, generator
+    plug_in, square = np.empty((2, sizes.size, n_repeats))
+    for j in range(n_repeats):
+        drawn = generator.permutation(rows)
+        for k, n in enumerate(sizes.tolist()):
+            part = take_pairs(pairs, drawn[:n])
+            _, *found = _errors_at(part, bins[k : k + 1], norm, debias)
+            plug_in[k, j], square[k, j] = np.ravel(found)
+    return SampleSizeCurve(
+        sample_size=sizes,
+        bin_size=bins,
+        plug_in=plug_in,
+        debiased_square=None if np.isnan(square).any() else square,
+        norm=norm,
+        debias=bool(debias),
+        n_rows=rows.size,
     )
 
 
@@ -570,14 +580,8 @@ def _single_rows(pairs: Pairs, sample_weight: Any) -> np.ndarray:
     if pairs.weight is None:
         return order
     given = as_floats(sample_weight, name="sample_weight")
-    broken = given != np.floor(given)
-    if broken.any():
-        row = int(broken.argmax())
-        raise ParameterError(
-            "sample_weight",
-            "must contain integers, since rows are drawn one by one. Got "
-            f"{float(given[row])!r} in row {row}.",
-        )
+    expected = "contain integers, since rows are drawn one by one"
+    raise_where(given != np.floor(given), given, expected, name="sample_weight")
     repeats = pairs.weight[:: pairs.n_classes].astype(np.int64)
     return np.repeat(order, repeats[order])
 
@@ -601,31 +605,3 @@ def _bins_of_samples(
             f"subsample, here {high}. Got {bin_size}.",
         )
     return sizes
-
-
-def _curve_of_samples(
-    pairs: Pairs,
-    rows: np.ndarray,
-    sizes: np.ndarray,
-    bins: np.ndarray,
-    norm: str,
-    debias: bool,
-    n_repeats: int,
-    generator: np.random.Generator,
-) -> SampleSizeCurve:
-    plug_in, square = np.empty((2, sizes.size, n_repeats))
-    for j in range(n_repeats):
-        drawn = generator.permutation(rows)
-        for k, n in enumerate(sizes.tolist()):
-            part = take_pairs(pairs, drawn[:n])
-            _, *found = _errors_at(part, bins[k : k + 1], norm, debias)
-            plug_in[k, j], square[k, j] = np.ravel(found)
-    return SampleSizeCurve(
-        sample_size=sizes,
-        bin_size=bins,
-        plug_in=plug_in,
-        debiased_square=None if np.isnan(square).any() else square,
-        norm=norm,
-        debias=debias,
-        n_rows=rows.size,
-    )

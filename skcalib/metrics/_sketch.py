@@ -515,8 +515,7 @@ class ReliabilitySketch:
             Reliability curve. If the values are not exact, `proba_min` and `proba_max`
             are edges of cells.
         """
-        binning = check_binning(bin_size, n_bins, "quantile")
-        return curve_of_table(self._table, binning)
+        return curve_of_table(self._table, check_binning(bin_size, n_bins, "quantile"))
 
     @public
     def error(
