@@ -640,10 +640,20 @@ def undrawn_p_value(
     linear: LinearGain | None, metric: str, alternative: str, method: str
 ) -> PValue | None:
     """Return the exact or saddlepoint p-value, or None if resamples must be drawn."""
-    if method in ("exact", "saddlepoint"):
-        _check_linear(linear, metric, method)
-    if method in ("monte_carlo", "tilted") or linear is None:
+    if linear is None and method in ("exact", "saddlepoint"):
+        raise ParameterError(
+            "method",
+            "needs statistic='mean', or 'ratio' with the same denominators "
+            f"for both systems. Got {metric!r}; use method='monte_carlo' or 'tilted'.",
+        )
+    if linear is None or method in ("monte_carlo", "tilted"):
         return None
+    if method == "exact" and not linear.is_integer:
+        raise ParameterError(
+            "method",
+            "needs integer columns. Got numbers with fractions; use "
+            "method='saddlepoint'.",
+        )
     if method != "saddlepoint" and linear.is_integer:
         largest = _LARGEST_QUICK_WINDOW if method == "auto" else _LARGEST_WINDOW
         exact = partial(exact_above, largest_window=largest)
@@ -661,22 +671,6 @@ def undrawn_p_value(
     p = linear_p_value(linear, alternative, saddlepoint_above)
     assert p is not None
     return PValue(p, "saddlepoint")
-
-
-def _check_linear(linear: LinearGain | None, metric: str, method: str) -> None:
-    """Raise if the gain is not a ratio of sums, or not of integers for 'exact'."""
-    if linear is None:
-        raise ParameterError(
-            "method",
-            "needs statistic='mean', or 'ratio' with the same denominators "
-            f"for both systems. Got {metric!r}; use method='monte_carlo' or 'tilted'.",
-        )
-    if method == "exact" and not linear.is_integer:
-        raise ParameterError(
-            "method",
-            "needs integer columns. Got numbers with fractions; use "
-            "method='saddlepoint'.",
-        )
 
 
 # With fewer non-empty items, the distribution is too far from continuous, and F1 may be
