@@ -140,22 +140,19 @@ class PairTests:
                 if test.items.is_constant:
                     constant.append(k)
         if constant:
-            self._warn_of_constant(found, constant)
+            i, j = sorted(found.pairs[constant[0]])
+            names = self.systems.names
+            warn(
+                f"There is zero variance of the gain in {len(constant)} of "
+                f"{len(found.pairs)} pairs ({names[i]!r} and {names[j]!r} first): it "
+                "is the same in every item. Their p-values are computed by swapping "
+                "the systems at random.",
+            )
         if left:
             flipped += self._draw(found, left)
         self._flip(found, flipped)
         found.pvalue = as_pvalues(found.pvalue)
         return found
-
-    def _warn_of_constant(self, found: PairResults, constant: list[int]) -> None:
-        i, j = sorted(found.pairs[constant[0]])
-        names = self.systems.names
-        warn(
-            f"There is zero variance of the gain in {len(constant)} of "
-            f"{len(found.pairs)} pairs ({names[i]!r} and {names[j]!r} first): it is "
-            "the same in every item. Their p-values are computed by swapping the "
-            "systems at random.",
-        )
 
     def _flip(self, found: PairResults, flipped: list[tuple[int, FlippedGain]]) -> None:
         """Fill in the p-values of the pairs whose signs are flipped."""

@@ -452,8 +452,13 @@ def check_statistics(stats: Any, statistic: str | Callable, *, name: str) -> np.
             f"{_LARGEST:g}, or 0. Got {largest[k]:g} as the largest of column {k}. "
             "Use another unit.",
         )
-    if statistic in ("ratio", "f1"):
-        _check_signs(columns, statistic, name=name)
+    if statistic == "ratio":
+        check_rows(columns[:, 1] >= 0, columns, "denominators of at least 0", name)
+    if statistic == "f1":
+        least = np.minimum(columns[:, 1], columns[:, 2])
+        good = (columns >= 0).all(axis=1) & (columns[:, 0] <= least * (1 + 1e-9))
+        rule = "columns with 0 <= correct <= guessed and gold, in this order"
+        check_rows(good, columns, rule, name)
     if statistic == "mean":
         columns = np.column_stack([columns[:, 0], np.ones(len(columns))])
     return columns
@@ -465,17 +470,6 @@ _SHAPES = {
     "ratio": "(n, 2), numerator and denominator,",
     "f1": "(n, 3), correct, guessed and gold,",
 }
-
-
-def _check_signs(columns: np.ndarray, statistic: Any, *, name: str) -> None:
-    """Raise an error if counts are negative or 'correct' is larger than the others."""
-    if statistic == "ratio":
-        good, rule = columns[:, 1] >= 0, "denominators of at least 0"
-    else:
-        least = np.minimum(columns[:, 1], columns[:, 2])
-        good = (columns >= 0).all(axis=1) & (columns[:, 0] <= least * (1 + 1e-9))
-        rule = "columns with 0 <= correct <= guessed and gold, in this order"
-    check_rows(good, columns, rule, name)
 
 
 def check_rows(good: np.ndarray, columns: np.ndarray, rule: str, name: str) -> None:

@@ -272,39 +272,25 @@ def drawn_p_value(
     `seen` counts the plain resamples. `n_draws` tilted resamples are drawn for each
     tail, but at least two, which the standard error needs. If `n_draws` is 0, no tilted
     resamples are drawn.
-    """
-    if n_draws and (method == "tilted" or (method == "auto" and seen.is_rare)):
-        tilted = _tilted_p_value(items, alternative, seen, max(n_draws, 2), rng)
-        if tilted is not None:
-            return PValue(tilted[0], "tilted", tilted[1])
-    p, error = plain_p_value(seen.either, seen.n)
-    return PValue(p, "monte_carlo", error)
-
-
-def _tilted_p_value(
-    items: PairedItems,
-    alternative: str,
-    seen: Extremes,
-    n_draws: int,
-    rng: np.random.Generator,
-) -> tuple[float, float] | None:
-    """Return the p-value and its standard error, or None if no tail can be tilted.
 
     If no mixture of items reaches a tail in the mean, the probability of the tail is
     estimated from the plain resamples (resamples that are 0/0 may still reach it).
     """
-    found, tilted = [], False
-    for threshold, sign in sides(items.gain, alternative):
-        tail = tilted_tail(items, threshold, sign, n_draws, rng)
-        tilted |= tail is not None
-        if tail is None:
-            p = (seen.upper if sign > 0 else seen.lower) / seen.n
-            tail = p, math.sqrt(p * (1 - p) / seen.n)
-        found.append(tail)
-    if not tilted:
-        return None
-    p = math.fsum(tail for tail, _ in found)  # 0 if it underflows
-    return min(p, 1.0), math.hypot(*(error for _, error in found))
+    if n_draws and (method == "tilted" or (method == "auto" and seen.is_rare)):
+        found, tilted = [], False
+        for threshold, sign in sides(items.gain, alternative):
+            tail = tilted_tail(items, threshold, sign, max(n_draws, 2), rng)
+            tilted |= tail is not None
+            if tail is None:
+                p = (seen.upper if sign > 0 else seen.lower) / seen.n
+                tail = p, math.sqrt(p * (1 - p) / seen.n)
+            found.append(tail)
+        if tilted:
+            p = math.fsum(tail for tail, _ in found)  # 0 if it underflows
+            error = math.hypot(*(error for _, error in found))
+            return PValue(min(p, 1.0), "tilted", error)
+    p, error = plain_p_value(seen.either, seen.n)
+    return PValue(p, "monte_carlo", error)
 
 
 def tilted_tail(

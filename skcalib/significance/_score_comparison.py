@@ -131,10 +131,8 @@ def tango_limits(
             middle = (inside + outside) / 2
             # The statistic is monotone in the gain, so halving finds the end.
             near = np.abs(tango_statistic(wins, losses, n, middle)) <= quantile
-            inside, outside = (
-                np.where(near, middle, inside),
-                np.where(near, outside, middle),
-            )
+            inside = np.where(near, middle, inside)
+            outside = np.where(near, outside, middle)
         return (inside + outside) / 2
 
     return limit(-1.0), limit(1.0)
@@ -473,7 +471,7 @@ class ScoreComparison(Comparison):
     def _best_first(self) -> list[int]:
         """Return the indices of the systems, with the best system first."""
         value = self.score if self._lower_is_better else -self.score
-        return list(np.argsort(value, kind="stable").tolist())
+        return np.argsort(value, kind="stable").tolist()
 
     def _tail(self, distance: np.ndarray) -> np.ndarray:
         """Return one-sided p-values, not below the smallest attainable p-value."""

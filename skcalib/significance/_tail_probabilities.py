@@ -523,26 +523,19 @@ def saddlepoint_above(gain: LinearGain, sign: int, threshold: Any) -> float:
     if gain.is_integer:
         weights = _integer_weights(gain, sign, threshold)
         if weights is not None:
-            lattice = _lattice_of(gain, weights)
+            low = int(weights.min())
+            step = int(np.gcd.reduce(weights - low))
+            d = gain.difference.astype(np.int64)
+            # If the threshold is small, the sums of N d - threshold l cluster around
+            # the multiples of N.
+            coarse = gain.length_total * int(np.gcd.reduce(d - d.min()))
+            lattice = Lattice(step, (gain.n * low) % step if step else 0, coarse)
             return saddlepoint_tail(weights.astype(float), gain.times, lattice)
     ratio = threshold / gain.length_total
     y = sign * (gain.difference - ratio * gain.length)
     # Values that are 0 up to rounding would make a false lattice.
     y[np.abs(y) <= 1e-12 * np.abs(gain.difference).max()] = 0
     return saddlepoint_tail(y, gain.times, float_lattice(y, gain.n))
-
-
-def _lattice_of(gain: LinearGain, weights: np.ndarray) -> Lattice:
-    """Return the lattice of sums of integer weights N d - threshold l.
-
-    If the threshold is small, the sums cluster around multiples of N.
-    """
-    low = int(weights.min())
-    step = int(np.gcd.reduce(weights - low))
-    d = gain.difference.astype(np.int64)
-    # N d is a multiple of N, and threshold * l moves it only a little
-    coarse = gain.length_total * int(np.gcd.reduce(d - d.min()))
-    return Lattice(step, (gain.n * low) % step if step else 0, coarse)
 
 
 def float_lattice(y: np.ndarray, n: int) -> Lattice:
