@@ -581,19 +581,15 @@ def linear_half_width(gain: LinearGain, level: float, method: str) -> float:
     It is computed on the lattice for 'exact' and a mean of integers, otherwise by a
     saddlepoint approximation.
     """
-    # The tolerance exceeds the rounding error of 1 - level.
-    chance = (1 - level) * (1 - 1e-12)
     if method == "exact" and (gain.length == gain.length[0]).all():
         total = IntegerSum(gain.difference, gain.times)
         distribution = total.distances(_LARGEST_WINDOW)
         if distribution is not None:
-            distance, reached = distribution
-            return float(distance[reached >= chance][-1]) / gain.length_total
-    return _saddlepoint_half_width(gain, level)
-
-
-def _saddlepoint_half_width(gain: LinearGain, level: float) -> float:
-    """Return the distance with a two-tailed probability of 1 - level, by iteration."""
+            lattice, tails = distribution
+            # The tolerance exceeds the rounding error of 1 - level.
+            least = (1 - level) * (1 - 1e-12)
+            return float(lattice[tails >= least][-1]) / gain.length_total
+    # the distance whose two tails have the probability 1 - level, by iteration
     z = float(ndtri((1 + level) / 2))
     distance, furthest = z * gain.standard_error, _furthest(gain)
     for _ in range(20):

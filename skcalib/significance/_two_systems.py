@@ -394,8 +394,7 @@ def paired_bootstrap_test(
     if test.engine == "identical":
         same = ConfidenceInterval(items.gain, items.gain)
         found = _Found("exact", 1.0, same, 0.0)
-        return _result(items, found, alternative, level)
-    if items.is_constant:
+    elif items.is_constant:
         warn(
             "paired_bootstrap_test: zero variance of the gain. The gain is the same "
             "in every item, so resampling is not informative. The p-value is "
@@ -424,7 +423,19 @@ def paired_bootstrap_test(
                 monte_carlo_error=error,
             )
         found = found._replace(smallest_pvalue=flips.smallest_p_value(alternative))
-    return _result(items, found, alternative, level)
+    return PairedBootstrapResult(
+        statistic=items.gain,
+        score_a=items.scores[0],
+        score_b=items.scores[1],
+        metric=items.metric.name,
+        alternative=alternative,
+        confidence_level=level,
+        n_items=items.n_items,
+        n_groups=items.n_groups,
+        n_informative=items.informative.n,
+        n_effective_groups=items.n_effective,
+        **found._asdict(),
+    )
 
 
 class _Found(NamedTuple):
@@ -490,24 +501,6 @@ def _around(
         else:
             half = max(half, abs(gain))
     return ConfidenceInterval(gain - half, gain + half)
-
-
-def _result(
-    items: PairedItems, found: _Found, alternative: str, level: float
-) -> PairedBootstrapResult:
-    return PairedBootstrapResult(
-        statistic=items.gain,
-        score_a=items.scores[0],
-        score_b=items.scores[1],
-        metric=items.metric.name,
-        alternative=alternative,
-        confidence_level=level,
-        n_items=items.n_items,
-        n_groups=items.n_groups,
-        n_informative=items.informative.n,
-        n_effective_groups=items.n_effective,
-        **found._asdict(),
-    )
 
 
 @dataclass(frozen=True, repr=False)
