@@ -23,6 +23,7 @@ from .._validation import (
     check_fraction,
     check_real,
     check_same_length,
+    raise_where,
 )
 from ._pair_tests import PairTests
 from ._paired_items import Systems, check_systems
@@ -141,12 +142,7 @@ def check_gains(gains: Any, pvalues: Any) -> tuple[np.ndarray, np.ndarray]:
     pvalue = _finite(pvalues, "pvalues")
     check_same_length(gains=gain, pvalues=pvalue)
     bad = (pvalue < 0) | (pvalue > 1)
-    if bad.any():
-        row = int(bad.argmax())
-        raise ParameterError(
-            "pvalues",
-            f"must contain numbers in [0, 1]. Got {float(pvalue[row])!r} in row {row}.",
-        )
+    raise_where(bad, pvalue, "contain numbers in [0, 1]", name="pvalues")
     return gain, pvalue
 
 
@@ -173,12 +169,7 @@ def _finite(values: Any, name: str) -> np.ndarray:
             "must be a sequence of numbers, one per pair of systems. Got "
             f"{values!r:.50}.",
         )
-    if not np.isfinite(array).all():
-        row = int((~np.isfinite(array)).argmax())
-        raise ParameterError(
-            name,
-            f"must contain finite numbers. Got {float(array[row])!r} in row {row}.",
-        )
+    raise_where(~np.isfinite(array), array, "contain finite numbers", name=name)
     return array
 
 
@@ -353,14 +344,14 @@ def test_size_curve(
     numbers = _numbers_of(pairs, checked.names)
     rows = []
     for each in size.tolist():
-        gain, pvalue = [], []
-        for subset in _subsets(checked, each, n_repeats if shuffle else None, rng):
-            test = PairTests(subset, "two-sided", "auto", n_resamples, rng, tilts=False)
-            found = test.run(numbers)
-            gain.append(found.gain)
-            pvalue.append(found.pvalue)
-        p = np.concatenate(pvalue)
-        threshold = threshold_of(np.concatenate(gain), p, *borderline)
+        tests = [
+            PairTests(subset, "two-sided", "auto", n_resamples, rng, tilts=False).run(
+                numbers
+            )
+            for subset in _subsets(checked, each, n_repeats if shuffle else None, rng)
+        ]
+        gain, p = np.hstack([(test.gain, test.pvalue) for test in tests])
+        threshold = threshold_of(gain, p, *borderline)
         rows.append((*threshold, float(p.mean()), float((p <= alpha).mean())))
     thresholds, n_borderline, mean_pvalue, power = zip(*rows, strict=True)
     return TestSizeCurve(
@@ -519,12 +510,9 @@ def resample_training(
     counts = _sizes(sizes, n, n_models)
     # one random stream per model, so that the result does not depend on n_jobs
     streams = as_generator(random_state).spawn(n_models)
-    draws = [
-        stream.integers(n, size=size)
-        for stream, size in zip(streams, counts, strict=True)
-    ]
     return parallel(n_jobs, verbose)(
-        delayed(_fit)(clone(estimator), X, y, rows) for rows in draws
+        delayed(_fit)(clone(estimator), X, y, stream.integers(n, size=size))
+        for stream, size in zip(streams, counts, strict=True)
     )
 
 
@@ -571,9 +559,7 @@ def _size(size: Any, n: int) -> int:
     if not 0 < float(size) <= 1:
         raise ParameterError(
             "sizes",
-            (
-                "must contain integers of at least 1 or fractions in (0, 1]. Got "
-                f"{size!r}."
-            ),
+            "must contain integers of at least 1 or fractions in (0, 1]. Got "
+            f"{size!r}.",
         )
     return max(1, round(float(size) * n))

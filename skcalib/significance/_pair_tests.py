@@ -15,7 +15,7 @@ other scores and groups by sign flips.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -140,22 +140,19 @@ class PairTests:
                 if test.items.is_constant:
                     constant.append(k)
         if constant:
-            self._warn_of_constant(found, constant)
+            i, j = sorted(found.pairs[constant[0]])
+            names = self.systems.names
+            warn(
+                f"There is zero variance of the gain in {len(constant)} of "
+                f"{len(found.pairs)} pairs ({names[i]!r} and {names[j]!r} first): it "
+                "is the same in every item. Their p-values are computed by swapping "
+                "the systems at random.",
+            )
         if left:
             flipped += self._draw(found, left)
         self._flip(found, flipped)
         found.pvalue = as_pvalues(found.pvalue)
         return found
-
-    def _warn_of_constant(self, found: PairResults, constant: list[int]) -> None:
-        i, j = sorted(found.pairs[constant[0]])
-        names = self.systems.names
-        warn(
-            f"There is zero variance of the gain in {len(constant)} of "
-            f"{len(found.pairs)} pairs ({names[i]!r} and {names[j]!r} first): it is "
-            "the same in every item. Their p-values are computed by swapping the "
-            "systems at random.",
-        )
 
     def _flip(self, found: PairResults, flipped: list[tuple[int, FlippedGain]]) -> None:
         """Fill in the p-values of the pairs whose signs are flipped."""
@@ -216,17 +213,12 @@ class PairTests:
             up, down = thresholds(test.items.gain, self.alternative)
             tolerance = test.items.tolerance
             limits.append((*found.pairs[k], up - tolerance, down + tolerance))
-        for values in self._metric_of_resamples():
-            for each, (i, j, up, down) in zip(seen, limits, strict=True):
-                gain = values[:, i] - values[:, j]
-                each.add(gain >= up, gain <= down, self.alternative)
-        return seen
-
-    def _metric_of_resamples(self) -> Iterator[np.ndarray]:
-        """Yield the metric of each system, (chunk, n_systems), in shared resamples."""
         n, n_systems, m = self.systems.columns.shape
         columns, metric = self.systems.columns.reshape(n, -1), self.systems.metric
         for flat in iter_sums(columns, self.n_resamples, self.rng):
             sums = flat.reshape(-1, n_systems, m)
             values = [metric.of_sums(sums[:, k])[0] for k in range(n_systems)]
-            yield np.column_stack(values)
+            for each, (i, j, up, down) in zip(seen, limits, strict=True):
+                gain = values[i] - values[j]
+                each.add(gain >= up, gain <= down, self.alternative)
+        return seen

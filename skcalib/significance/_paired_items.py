@@ -44,10 +44,8 @@ def systems_as_statistics(systems: Any, groups: Any) -> tuple[Any, Any]:
 
     `groups` may then be the name of a column. Other input is returned unchanged.
     """
-    if not isinstance(systems, Mapping):
-        return systems, groups
-    given = [isinstance(each, Evaluation) for each in systems.values()]
-    if not any(given):
+    values = systems.values() if isinstance(systems, Mapping) else ()
+    if not any(isinstance(each, Evaluation) for each in values):
         return systems, groups
     aligned = align_evaluations({str(name): each for name, each in systems.items()})
     groups = groups_of(aligned, groups)
@@ -115,9 +113,9 @@ READY = {
 
 def check_metric_name(statistic: Any) -> None:
     """Raise unless `statistic` is a known name or a callable."""
-    known = isinstance(statistic, str) and statistic in READY
-    if not known and not callable(statistic):
-        names = ", ".join(repr(name) for name in READY)
+    is_known = isinstance(statistic, str) and statistic in READY
+    if not is_known and not callable(statistic):
+        names = ", ".join(map(repr, READY))
         raise ParameterError(
             "statistic",
             f"must be one of {names} or a callable of the summed columns. Got "
@@ -142,7 +140,16 @@ def metric_of_callable(function: Callable, a: np.ndarray, b: np.ndarray) -> Metr
     def of_sums(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         with np.errstate(all="ignore"):
             values = evaluate(sums)
-        _check_finite(values, sums, name=name)
+        wrong = ~np.isfinite(values)
+        if wrong.any():
+            k = int(wrong.argmax())
+            raise ParameterError(
+                "statistic",
+                "must return a finite number for the sums of every resample (for "
+                f"example 0 for 0/0). {name!r} returned {values[k]} for the sums "
+                f"{sums[k].tolist()}, one of {int(wrong.sum())} such values in "
+                f"{len(values)}.",
+            )
         return values, np.zeros(len(sums), dtype=bool)
 
     return Metric(name, of_sums)
@@ -197,19 +204,6 @@ def _takes(evaluate: Callable, probe: np.ndarray) -> np.ndarray | None:
     except Exception:
         return None
     return values if values.shape == (len(probe),) else None
-
-
-def _check_finite(values: np.ndarray, sums: np.ndarray, *, name: str) -> None:
-    wrong = ~np.isfinite(values)
-    if wrong.any():
-        k = int(wrong.argmax())
-        raise ParameterError(
-            "statistic",
-            "must return a finite number for the sums of every resample (for example "
-            f"0 for 0/0). {name!r} returned {values[k]} for the sums "
-            f"{sums[k].tolist()}, one of {int(wrong.sum())} such values in "
-            f"{len(values)}.",
-        )
 
 
 # Larger integers are not exact in float64.
@@ -426,10 +420,8 @@ def check_metric(statistic: Any, systems: dict[str, np.ndarray]) -> Metric:
         if statistic == "ratio" and not columns[:, 1].any():
             raise ParameterError(
                 name,
-                (
-                    "must have a denominator above 0 in at least one row. Got 0 in "
-                    "all rows."
-                ),
+                "must have a denominator above 0 in at least one row. Got 0 in all "
+                "rows.",
             )
     return READY[statistic]
 
@@ -449,9 +441,24 @@ def check_statistics(stats: Any, statistic: str | Callable, *, name: str) -> np.
         )
     finite = np.asarray(np.isfinite(columns).all(axis=1))
     check_rows(finite, columns, "finite numbers", name)
-    _check_size(columns, name=name)
-    if statistic in ("ratio", "f1"):
-        _check_signs(columns, statistic, name=name)
+    # Powers of the numbers have to be in the range of float64.
+    largest = np.abs(columns).max(axis=0, initial=0)
+    wrong = (largest > _LARGEST) | ((largest > 0) & (largest < 1 / _LARGEST))
+    if wrong.any():
+        k = int(wrong.argmax())
+        raise ParameterError(
+            name,
+            f"must contain numbers with absolute values from {1 / _LARGEST:g} to "
+            f"{_LARGEST:g}, or 0. Got {largest[k]:g} as the largest of column {k}. "
+            "Use another unit.",
+        )
+    if statistic == "ratio":
+        check_rows(columns[:, 1] >= 0, columns, "denominators of at least 0", name)
+    if statistic == "f1":
+        least = np.minimum(columns[:, 1], columns[:, 2])
+        good = (columns >= 0).all(axis=1) & (columns[:, 0] <= least * (1 + 1e-9))
+        rule = "columns with 0 <= correct <= guessed and gold, in this order"
+        check_rows(good, columns, rule, name)
     if statistic == "mean":
         columns = np.column_stack([columns[:, 0], np.ones(len(columns))])
     return columns
@@ -463,31 +470,6 @@ _SHAPES = {
     "ratio": "(n, 2), numerator and denominator,",
     "f1": "(n, 3), correct, guessed and gold,",
 }
-
-
-def _check_size(columns: np.ndarray, *, name: str) -> None:
-    """Raise an error if powers of the numbers exceed the range of float64."""
-    largest = np.abs(columns).max(axis=0, initial=0)
-    wrong = (largest > _LARGEST) | ((largest > 0) & (largest < 1 / _LARGEST))
-    if wrong.any():
-        k = int(wrong.argmax())
-        raise ParameterError(
-            name,
-            f"must contain numbers with absolute values from {1 / _LARGEST:g} to "
-            f"{_LARGEST:g}, or 0. Got {largest[k]:g} as the largest of column {k}. "
-            "Use another unit.",
-        )
-
-
-def _check_signs(columns: np.ndarray, statistic: Any, *, name: str) -> None:
-    """Raise an error if counts are negative or 'correct' is larger than the others."""
-    if statistic == "ratio":
-        good, rule = columns[:, 1] >= 0, "denominators of at least 0"
-    else:
-        least = np.minimum(columns[:, 1], columns[:, 2])
-        good = (columns >= 0).all(axis=1) & (columns[:, 0] <= least * (1 + 1e-9))
-        rule = "columns with 0 <= correct <= guessed and gold, in this order"
-    check_rows(good, columns, rule, name)
 
 
 def check_rows(good: np.ndarray, columns: np.ndarray, rule: str, name: str) -> None:

@@ -198,37 +198,17 @@ class Extremes:
         return self.either < min(_FEWEST_EXTREME, self.n / 20)
 
 
-@dataclass(frozen=True)
-class ResampledGains:
-    """Gains d* of the resamples.
+def half_width_of_drawn(distances: np.ndarray, level: float) -> float:
+    """Return the largest distance x whose p-value (s + 1) / (b + 1) is 1 - level.
 
-    Attributes
-    ----------
-    values : ndarray of shape (n_resamples,)
-    seen : Extremes
-        Numbers of resamples at least as extreme as the observed gain.
-    n_undefined : int
-        Number of resamples in which a system's metric was 0/0.
-    gain : float
-        The observed gain d.
+    Here s is the number of the b resamples whose gain has a distance of at least x to
+    the observed gain.
     """
-
-    values: np.ndarray
-    seen: Extremes
-    n_undefined: int
-    gain: float
-
-    def half_width(self, level: float) -> float:
-        """Return the largest distance x whose p-value (s + 1) / (b + 1) is 1 - level.
-
-        Here s is the number of resamples with |d* - d| >= x.
-        """
-        # smallest s with (s + 1) / (b + 1) of at least 1 - level
-        n = self.values.size
-        reached = math.ceil((1 - level) * (1 - 1e-12) * (n + 1)) - 1
-        distances = np.abs(self.values - self.gain)
-        place = n - max(reached, 1)
-        return float(np.partition(distances, place)[place])
+    # smallest s with (s + 1) / (b + 1) of at least 1 - level
+    n = distances.size
+    reached = math.ceil((1 - level) * (1 - 1e-12) * (n + 1)) - 1
+    place = n - max(reached, 1)
+    return float(np.partition(distances, place)[place])
 
 
 def plain_p_value(n_extreme: int, n_resamples: int) -> tuple[float, float]:
@@ -242,8 +222,8 @@ def resample_gains(
     alternative: str,
     n_resamples: int,
     rng: np.random.Generator,
-) -> ResampledGains:
-    """Draw resamples of the items and return their gains."""
+) -> tuple[np.ndarray, Extremes, int]:
+    """Return gains of resamples, numbers of extreme ones, and how many were 0/0."""
     linear, tolerance = items.linear, items.tolerance
     up, down = thresholds(items.gain, alternative)
     if linear is None:
@@ -257,22 +237,18 @@ def resample_gains(
         undefined = length == 0
         values = np.divide(d, length, out=np.zeros_like(d), where=~undefined)
         above, below = values - up, values - down
-        if linear.is_integer and _fits(linear.total, linear.length_total, linear.n):
+        total, whole = linear.total, linear.length_total
+        # whether products of sums of a resample are exact in float64
+        if linear.is_integer and 4 * abs(total) * whole * linear.n < 2**53:
             # ties as whole numbers: d* N against 2 D l*
-            up, down = thresholds(linear.total, alternative)
+            up, down = thresholds(total, alternative)
             length = np.where(undefined, 1, length)
             # Both sides are integers, so a tie is exact and .5 separates neighbours.
-            above = d * linear.length_total - up * length
-            below = d * linear.length_total - down * length
+            above, below = d * whole - up * length, d * whole - down * length
             tolerance = 0.5
     seen = Extremes()
     seen.add(above >= -tolerance, below <= tolerance, alternative)
-    return ResampledGains(values, seen, int(undefined.sum()), items.gain)
-
-
-def _fits(total: int, length_total: int, n: int) -> bool:
-    """Return whether products of sums of a resample are exact in float64."""
-    return 4 * abs(total) * length_total * n < 2**53
+    return values, seen, int(undefined.sum())
 
 
 # Largest number of slopes of the gain that are tried, and the smallest effect of the
@@ -296,40 +272,25 @@ def drawn_p_value(
     `seen` counts the plain resamples. `n_draws` tilted resamples are drawn for each
     tail, but at least two, which the standard error needs. If `n_draws` is 0, no tilted
     resamples are drawn.
-    """
-    rare = method == "auto" and seen.is_rare
-    if n_draws and (method == "tilted" or rare):
-        tilted = _tilted_p_value(items, alternative, seen, max(n_draws, 2), rng)
-        if tilted is not None:
-            return PValue(tilted[0], "tilted", tilted[1])
-    p, error = plain_p_value(seen.either, seen.n)
-    return PValue(p, "monte_carlo", error)
-
-
-def _tilted_p_value(
-    items: PairedItems,
-    alternative: str,
-    seen: Extremes,
-    n_draws: int,
-    rng: np.random.Generator,
-) -> tuple[float, float] | None:
-    """Return the p-value and its standard error, or None if no tail can be tilted.
 
     If no mixture of items reaches a tail in the mean, the probability of the tail is
     estimated from the plain resamples (resamples that are 0/0 may still reach it).
     """
-    found, tilted = [], False
-    for threshold, sign in sides(items.gain, alternative):
-        tail = tilted_tail(items, threshold, sign, n_draws, rng)
-        tilted |= tail is not None
-        if tail is None:
-            p = (seen.upper if sign > 0 else seen.lower) / seen.n
-            tail = p, math.sqrt(p * (1 - p) / seen.n)
-        found.append(tail)
-    if not tilted:
-        return None
-    p = math.fsum(tail for tail, _ in found)  # 0 if it underflows
-    return min(p, 1.0), math.hypot(*(error for _, error in found))
+    if n_draws and (method == "tilted" or (method == "auto" and seen.is_rare)):
+        found, tilted = [], False
+        for threshold, sign in sides(items.gain, alternative):
+            tail = tilted_tail(items, threshold, sign, max(n_draws, 2), rng)
+            tilted |= tail is not None
+            if tail is None:
+                p = (seen.upper if sign > 0 else seen.lower) / seen.n
+                tail = p, math.sqrt(p * (1 - p) / seen.n)
+            found.append(tail)
+        if tilted:
+            p = math.fsum(tail for tail, _ in found)  # 0 if it underflows
+            error = math.hypot(*(error for _, error in found))
+            return PValue(min(p, 1.0), "tilted", error)
+    p, error = plain_p_value(seen.either, seen.n)
+    return PValue(p, "monte_carlo", error)
 
 
 def tilted_tail(

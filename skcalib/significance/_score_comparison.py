@@ -17,7 +17,6 @@ from scipy.special import ndtr, ndtri, stdtrit
 
 from .._errors import ParameterError, ParameterTypeError, public
 from .._parallel import RandomStateLike, as_generator
-from .._results import plain
 from .._validation import (
     as_floats,
     as_groups,
@@ -82,30 +81,28 @@ def flipped_gain(
     `difference` has one entry per unit. The method is 'exact' or 'drawn', with or
     without ' with mid-p'.
     """
-    found, drawn = SignedSum(difference), False
+    found = SignedSum(difference)
     largest = min(_LARGEST_LATTICE, _MOST_WORK // max(found.values.size, 1))
-    tails = found.exact_tails(largest)
-    if tails is None:
-        tails, drawn = found.drawn_tails(_N_FLIPS, rng), True
+    exact = found.exact_tails(largest)
+    tails = found.drawn_tails(_N_FLIPS, rng) if exact is None else exact
     # If all sizes are equal, this is McNemar's test.
     has_ties = found.values.size > 1 or found.n <= MOST_DISCORDANT * difference.size
     mid_p = found.n >= FEWEST_FLIPS and has_ties
-    smallest = smallest_pvalue(found.n, mid_p=mid_p)
-    if drawn:
-        smallest = max(smallest, 1 / (_N_FLIPS + 1))
-    way = ("drawn" if drawn else "exact") + (" with mid-p" if mid_p else "")
-    return found.p_value("two-sided", tails, mid_p=mid_p), way, smallest
+    way, least = ("exact", 0.0) if exact else ("drawn", 1 / (_N_FLIPS + 1))
+    return (
+        found.p_value("two-sided", tails, mid_p=mid_p),
+        way + " with mid-p" * mid_p,
+        max(smallest_pvalue(found.n, mid_p=mid_p), least),
+    )
 
 
 def smallest_pvalue(n_differing: int, *, mid_p: bool) -> float:
     """Return the smallest p-value that sign flips of this many units can give."""
-    if n_differing == 0:
-        return 1.0
-    return float(2.0 ** max((0 if mid_p else 1) - n_differing, -1000))
+    return min(2.0 ** max((0 if mid_p else 1) - n_differing, -1000), 1.0)
 
 
 def tango_statistic(
-    wins: np.ndarray, losses: np.ndarray, n: int, gain: np.ndarray
+    wins: np.ndarray, losses: np.ndarray, n: int, gain: np.ndarray | float
 ) -> np.ndarray:
     """Return Tango's standardised distance of (wins - losses) / n from a gain."""
     # The likelihood equation of the fraction of losses, for a fixed gain, is quadratic
@@ -134,10 +131,8 @@ def tango_limits(
             middle = (inside + outside) / 2
             # The statistic is monotone in the gain, so halving finds the end.
             near = np.abs(tango_statistic(wins, losses, n, middle)) <= quantile
-            inside, outside = (
-                np.where(near, middle, inside),
-                np.where(near, outside, middle),
-            )
+            inside = np.where(near, middle, inside)
+            outside = np.where(near, outside, middle)
         return (inside + outside) / 2
 
     return limit(-1.0), limit(1.0)
@@ -174,8 +169,7 @@ class Moments:
     def distance(self, gain: float) -> np.ndarray:
         """Return the standardised distance of the observed gains from a gain."""
         if self.is_binary:
-            at = np.full(self.wins.size, gain)
-            return tango_statistic(self.wins, self.losses, self.n, at)
+            return tango_statistic(self.wins, self.losses, self.n, gain)
         spread = self.spread(gain)
         if self.bound == 1:
             # One more unit that differs by 0 or 1, so that the spread is not 0.
@@ -459,13 +453,12 @@ class ScoreComparison(Comparison):
         """
         alpha = check_fraction(alpha, name="alpha")
         order = self._best_first()
-        place = {k: i for i, k in enumerate(order)}
-        number = {name: k for k, name in enumerate(self.names)}
+        place = {self.names[k]: i for i, k in enumerate(order)}
         groups = [set(range(len(order)))]
         for (a, b), p in zip(self.pairs, self.pvalue_adjusted, strict=True):
             if p > alpha:
                 continue
-            i, j = place[number[a]], place[number[b]]
+            i, j = place[a], place[b]
             split = [g - {x} for g in groups if {i, j} <= g for x in (i, j)]
             whole = [g for g in groups if not {i, j} <= g]
             for part in sorted(split, key=len, reverse=True):
@@ -478,7 +471,7 @@ class ScoreComparison(Comparison):
     def _best_first(self) -> list[int]:
         """Return the indices of the systems, with the best system first."""
         value = self.score if self._lower_is_better else -self.score
-        return list(np.argsort(value, kind="stable").tolist())
+        return np.argsort(value, kind="stable").tolist()
 
     def _tail(self, distance: np.ndarray) -> np.ndarray:
         """Return one-sided p-values, not below the smallest attainable p-value."""
@@ -498,8 +491,7 @@ class ScoreComparison(Comparison):
         return (m.wins + m.losses + 0.5) / (m.n + 1)
 
     def _scores(self) -> dict[str, Any]:
-        ends = zip(self.score, self.low, self.high, strict=True)
-        values = (plain(list(each)) for each in ends)
+        values = np.column_stack([self.score, self.low, self.high]).tolist()
         return {"systems": dict(zip(self.names, values, strict=True))}
 
     def _columns(self) -> dict[str, Any]:
@@ -660,16 +652,14 @@ def compare_scores(
     )
 
 
-def _wins_and_losses(score: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _wins_and_losses(score: np.ndarray) -> np.ndarray:
     """Return the numbers of questions on which the second system wins and loses."""
     columns, slack = np.ascontiguousarray(score.T), 1e-12
     found = []
     for i, j in zip(*np.triu_indices(len(columns), 1), strict=True):
-        difference = columns[j] - columns[i]
-        wins = np.count_nonzero(difference > slack)
-        found.append((wins, np.count_nonzero(difference < -slack)))
-    wins, losses = np.array(found).T
-    return wins, losses
+        gain = columns[j] - columns[i]
+        found.append((np.count_nonzero(gain > slack), np.count_nonzero(gain < -slack)))
+    return np.array(found).T
 
 
 def table_moments(wins: np.ndarray, losses: np.ndarray, n: int) -> Moments:
@@ -713,10 +703,9 @@ def _check_systems(
     list[str], np.ndarray, np.ndarray, list[np.ndarray] | None, np.ndarray | None
 ]:
     """Return names, scores, numbers of samples, the samples, and codes of groups."""
-    if isinstance(systems, Mapping) and systems:
-        kinds = {isinstance(value, Evaluation) for value in systems.values()}
-        if kinds == {True}:
-            systems = align_evaluations(systems)
+    values = list(systems.values()) if isinstance(systems, Mapping) else []
+    if values and all(isinstance(each, Evaluation) for each in values):
+        systems = align_evaluations(systems)
     if isinstance(systems, AlignedEvaluations):
         names, score, number = systems.names, systems.score, systems.n_samples
         samples: list[np.ndarray] | None = systems.samples
@@ -765,7 +754,7 @@ def _intervals(
     samples: list[np.ndarray] | None,
     codes: np.ndarray | None,
     level: float,
-) -> tuple[np.ndarray, np.ndarray]:
+) -> np.ndarray:
     """Return the ends of the intervals of the mean scores."""
     found = []
     for k, values in enumerate(score.T):
@@ -778,8 +767,7 @@ def _intervals(
             values, questions=questions, groups=groups, confidence_level=level
         )
         found.append((interval.low, interval.high))
-    low, high = np.array(found).T
-    return low, high
+    return np.array(found).T
 
 
 @public

@@ -29,7 +29,6 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -378,27 +377,6 @@ def _signed_characteristic(
     return power
 
 
-class FlipTest(NamedTuple):
-    """P-value and interval of a gain from sign flips.
-
-    Attributes
-    ----------
-    pvalue : float
-    low, high : float
-        Ends of the interval. An end is infinite if no gain can be rejected on its side.
-    error : float
-        Monte Carlo standard error of the p-value.
-    n_drawn : int or None
-        Number of draws. None if nothing was drawn.
-    """
-
-    pvalue: float
-    low: float
-    high: float
-    error: float
-    n_drawn: int | None
-
-
 class FlippedGain:
     """The gain as a ratio of sums over rows whose differences change sign in a swap.
 
@@ -470,8 +448,13 @@ class FlippedGain:
         level: float,
         n_resamples: int,
         rng: np.random.Generator,
-    ) -> FlipTest:
-        """Return p-value and interval from the same flips."""
+    ) -> tuple[float, float, float, float, int | None]:
+        """Return p-value, ends of the interval, error and number of draws.
+
+        P-value and interval are from the same flips. An end is infinite if no gain can
+        be rejected on its side. The error is the Monte Carlo standard error of the
+        p-value; the number is None if nothing is drawn.
+        """
         flips = listed_flips(self.rows, self.times, MOST_LISTED)
         n_drawn = drawn = None
         if flips is None:
@@ -483,7 +466,7 @@ class FlippedGain:
         if self.sign < 0:
             # The systems were exchanged, so the interval is mirrored.
             low, high = -high, -low
-        return FlipTest(p, low, high, error, n_drawn)
+        return p, low, high, error, n_drawn
 
     def p_value(
         self, alternative: str, n_resamples: int, rng: np.random.Generator

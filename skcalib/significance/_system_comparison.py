@@ -413,10 +413,11 @@ def compared(
     rng: np.random.Generator,
 ) -> SystemComparison:
     """Return the tests of all pairs of checked systems."""
-    test = PairTests(systems, alternative, method, n_resamples, rng)
     pairs = list(combinations(range(len(systems.names)), 2))
     # gains of pairs of tests are those of the first system, as for two systems
-    found = test.run([(later, earlier) for earlier, later in pairs])
+    found = PairTests(systems, alternative, method, n_resamples, rng).run(
+        [(later, earlier) for earlier, later in pairs]
+    )
     _warn_of_floor(found, adjust, alpha, n_resamples)
     return SystemComparison(
         names=systems.names,
@@ -578,7 +579,15 @@ def significance_table(
                 f"{stats.shape} for {name!r}.",
             )
     if statistic is None:
-        statistic = _statistic_of(systems)
+        first = next(iter(systems.values()))
+        n_columns = 1 if first.ndim == 1 else first.shape[1]
+        if n_columns not in STATISTIC_OF_COLUMNS:
+            raise ParameterError(
+                None,
+                f"cannot choose a metric for statistics with {n_columns} columns. Pass "
+                "the metric as 'statistic'.",
+            )
+        statistic = STATISTIC_OF_COLUMNS[n_columns]
     return compare_systems(
         systems,
         statistic=statistic,
@@ -589,19 +598,6 @@ def significance_table(
         groups=groups,
         random_state=random_state,
     )
-
-
-def _statistic_of(systems: dict[str, np.ndarray]) -> str:
-    """Return the metric implied by the number of columns."""
-    first = next(iter(systems.values()))
-    n_columns = 1 if first.ndim == 1 else first.shape[-1]
-    if n_columns not in STATISTIC_OF_COLUMNS:
-        raise ParameterError(
-            None,
-            f"cannot choose a metric for statistics with {n_columns} columns. Pass "
-            "the metric as 'statistic'.",
-        )
-    return STATISTIC_OF_COLUMNS[n_columns]
 
 
 def check_estimator(estimator: Any, name: str, method: str = "fit") -> None:

@@ -523,26 +523,19 @@ def saddlepoint_above(gain: LinearGain, sign: int, threshold: Any) -> float:
     if gain.is_integer:
         weights = _integer_weights(gain, sign, threshold)
         if weights is not None:
-            lattice = _lattice_of(gain, weights)
+            low = int(weights.min())
+            step = int(np.gcd.reduce(weights - low))
+            d = gain.difference.astype(np.int64)
+            # If the threshold is small, the sums of N d - threshold l cluster around
+            # the multiples of N.
+            coarse = gain.length_total * int(np.gcd.reduce(d - d.min()))
+            lattice = Lattice(step, (gain.n * low) % step if step else 0, coarse)
             return saddlepoint_tail(weights.astype(float), gain.times, lattice)
     ratio = threshold / gain.length_total
     y = sign * (gain.difference - ratio * gain.length)
     # Values that are 0 up to rounding would make a false lattice.
     y[np.abs(y) <= 1e-12 * np.abs(gain.difference).max()] = 0
     return saddlepoint_tail(y, gain.times, float_lattice(y, gain.n))
-
-
-def _lattice_of(gain: LinearGain, weights: np.ndarray) -> Lattice:
-    """Return the lattice of sums of integer weights N d - threshold l.
-
-    If the threshold is small, the sums cluster around multiples of N.
-    """
-    low = int(weights.min())
-    step = int(np.gcd.reduce(weights - low))
-    d = gain.difference.astype(np.int64)
-    # N d is a multiple of N, and threshold * l moves it only a little
-    coarse = gain.length_total * int(np.gcd.reduce(d - d.min()))
-    return Lattice(step, (gain.n * low) % step if step else 0, coarse)
 
 
 def float_lattice(y: np.ndarray, n: int) -> Lattice:
@@ -588,19 +581,15 @@ def linear_half_width(gain: LinearGain, level: float, method: str) -> float:
     It is computed on the lattice for 'exact' and a mean of integers, otherwise by a
     saddlepoint approximation.
     """
-    # The tolerance exceeds the rounding error of 1 - level.
-    chance = (1 - level) * (1 - 1e-12)
     if method == "exact" and (gain.length == gain.length[0]).all():
         total = IntegerSum(gain.difference, gain.times)
         distribution = total.distances(_LARGEST_WINDOW)
         if distribution is not None:
-            distance, reached = distribution
-            return float(distance[reached >= chance][-1]) / gain.length_total
-    return _saddlepoint_half_width(gain, level)
-
-
-def _saddlepoint_half_width(gain: LinearGain, level: float) -> float:
-    """Return the distance with a two-tailed probability of 1 - level, by iteration."""
+            lattice, tails = distribution
+            # The tolerance exceeds the rounding error of 1 - level.
+            least = (1 - level) * (1 - 1e-12)
+            return float(lattice[tails >= least][-1]) / gain.length_total
+    # the distance whose two tails have the probability 1 - level, by iteration
     z = float(ndtri((1 + level) / 2))
     distance, furthest = z * gain.standard_error, _furthest(gain)
     for _ in range(20):
@@ -640,10 +629,20 @@ def undrawn_p_value(
     linear: LinearGain | None, metric: str, alternative: str, method: str
 ) -> PValue | None:
     """Return the exact or saddlepoint p-value, or None if resamples must be drawn."""
-    if method in ("exact", "saddlepoint"):
-        _check_linear(linear, metric, method)
-    if method in ("monte_carlo", "tilted") or linear is None:
+    if linear is None and method in ("exact", "saddlepoint"):
+        raise ParameterError(
+            "method",
+            "needs statistic='mean', or 'ratio' with the same denominators "
+            f"for both systems. Got {metric!r}; use method='monte_carlo' or 'tilted'.",
+        )
+    if linear is None or method in ("monte_carlo", "tilted"):
         return None
+    if method == "exact" and not linear.is_integer:
+        raise ParameterError(
+            "method",
+            "needs integer columns. Got numbers with fractions; use "
+            "method='saddlepoint'.",
+        )
     if method != "saddlepoint" and linear.is_integer:
         largest = _LARGEST_QUICK_WINDOW if method == "auto" else _LARGEST_WINDOW
         exact = partial(exact_above, largest_window=largest)
@@ -661,22 +660,6 @@ def undrawn_p_value(
     p = linear_p_value(linear, alternative, saddlepoint_above)
     assert p is not None
     return PValue(p, "saddlepoint")
-
-
-def _check_linear(linear: LinearGain | None, metric: str, method: str) -> None:
-    """Raise if the gain is not a ratio of sums, or not of integers for 'exact'."""
-    if linear is None:
-        raise ParameterError(
-            "method",
-            "needs statistic='mean', or 'ratio' with the same denominators "
-            f"for both systems. Got {metric!r}; use method='monte_carlo' or 'tilted'.",
-        )
-    if method == "exact" and not linear.is_integer:
-        raise ParameterError(
-            "method",
-            "needs integer columns. Got numbers with fractions; use "
-            "method='saddlepoint'.",
-        )
 
 
 # With fewer non-empty items, the distribution is too far from continuous, and F1 may be

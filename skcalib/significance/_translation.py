@@ -236,12 +236,8 @@ def chrf(sums: np.ndarray) -> np.ndarray:
     with np.errstate(divide="ignore", invalid="ignore"):
         precision, recall = np.zeros(said.shape[:-1]), np.zeros(said.shape[:-1])
         for n in range(_CHRF_ORDER):  # summed in sacrebleu's order
-            precision = precision + np.where(
-                known[..., n], both[..., n] / said[..., n], 0
-            )
-            recall = recall + np.where(
-                known[..., n], both[..., n] / reference[..., n], 0
-            )
+            precision += np.where(known[..., n], both[..., n] / said[..., n], 0)
+            recall += np.where(known[..., n], both[..., n] / reference[..., n], 0)
         count = known.sum(axis=-1)
         precision, recall = precision / count, recall / count
         factor = _CHRF_BETA**2

@@ -28,19 +28,19 @@ from ._paired_items import PairedItems, check_items, check_rows, pair_as_statist
 from ._resamples import (
     check_n_resamples,
     drawn_p_value,
+    half_width_of_drawn,
     plain_p_value,
     resample_gains,
 )
 from ._sign_flips import (
     LARGEST_LATTICE,
     MOST_LISTED,
-    FlippedGain,
     SignedSum,
     drawn_flips,
     listed_flips,
     mcnemar_pvalues,
 )
-from ._tail_probabilities import PValue, as_pvalues, linear_half_width
+from ._tail_probabilities import as_pvalues, linear_half_width
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 
@@ -192,7 +192,7 @@ class PairedBootstrapResult(PairedTestResult):
         columns = {name: [value] for name, value in self.to_dict().items()}
         low, high = columns.pop("confidence_interval")[0]
         columns |= {"low": [low], "high": [high]}
-        return as_frame(columns, method=f"{type(self).__name__}.frame")
+        return as_frame(columns, method="PairedBootstrapResult.frame")
 
     def _in_words(self) -> tuple[str, ...]:
         level, p = self.confidence_level, self.pvalue
@@ -394,24 +394,48 @@ def paired_bootstrap_test(
     if test.engine == "identical":
         same = ConfidenceInterval(items.gain, items.gain)
         found = _Found("exact", 1.0, same, 0.0)
-        return _result(items, found, alternative, level)
-    if items.is_constant:
+    elif items.is_constant:
         warn(
             "paired_bootstrap_test: zero variance of the gain. The gain is the same "
             "in every item, so resampling is not informative. The p-value is "
             "computed by swapping the systems at random instead.",
         )
-    elif flips is not None:
+    elif flips is not None and flips.smallest_p_value(alternative) > _USUAL_LEVEL:
         _warn_of_few(flips.smallest_p_value(alternative), items, alternative)
-    if test.undrawn is not None:
-        found = _undrawn(items, test.undrawn, alternative, level)
+    if test.undrawn is not None and items.linear is not None:
+        p, way, _ = test.undrawn
+        half = linear_half_width(items.linear, level, way)
+        ends = _around(items.gain, half, p, alternative, level)
+        found = _Found(way, p, ends, items.linear.standard_error)
     elif test.engine == "resamples":
         found = _drawn(items, method, alternative, level, n_resamples, rng)
     if flips is not None:
         if test.engine == "sign_flips" or flips.rejects(found.pvalue, alternative):
-            found = _flipped(flips, alternative, level, n_resamples, rng)
+            p, low, high, error, drawn = flips.test(
+                alternative, level, n_resamples, rng
+            )
+            found = _Found(
+                "sign_flips",
+                p,
+                ConfidenceInterval(low, high),
+                flips.gain.standard_error,
+                n_resamples=drawn,
+                monte_carlo_error=error,
+            )
         found = found._replace(smallest_pvalue=flips.smallest_p_value(alternative))
-    return _result(items, found, alternative, level)
+    return PairedBootstrapResult(
+        statistic=items.gain,
+        score_a=items.scores[0],
+        score_b=items.scores[1],
+        metric=items.metric.name,
+        alternative=alternative,
+        confidence_level=level,
+        n_items=items.n_items,
+        n_groups=items.n_groups,
+        n_informative=items.informative.n,
+        n_effective_groups=items.n_effective,
+        **found._asdict(),
+    )
 
 
 class _Found(NamedTuple):
@@ -428,9 +452,7 @@ class _Found(NamedTuple):
 
 
 def _warn_of_few(smallest: float, items: PairedItems, alternative: str) -> None:
-    """Warn if the usual significance level cannot be reached."""
-    if smallest <= _USUAL_LEVEL:
-        return
+    """Warn that the usual significance level cannot be reached."""
     unit = "items" if items.n_groups is None else "groups"
     least = "six" if alternative == "two-sided" else "five"
     warn(
@@ -439,36 +461,6 @@ def _warn_of_few(smallest: float, items: PairedItems, alternative: str) -> None:
         f"(p < .05 requires at least {least} in which they differ), or report the "
         "scores without a test.",
     )
-
-
-def _flipped(
-    flips: FlippedGain,
-    alternative: str,
-    level: float,
-    n_resamples: int,
-    rng: np.random.Generator,
-) -> _Found:
-    """Return p-value and interval from the same sign flips."""
-    test = flips.test(alternative, level, n_resamples, rng)
-    return _Found(
-        "sign_flips",
-        test.pvalue,
-        ConfidenceInterval(test.low, test.high),
-        flips.gain.standard_error,
-        n_resamples=test.n_drawn,
-        monte_carlo_error=test.error,
-    )
-
-
-def _undrawn(
-    items: PairedItems, known: PValue, alternative: str, level: float
-) -> _Found:
-    """Return the p-value for which nothing was drawn, with its interval."""
-    linear, (p, method, _) = items.linear, known
-    assert linear is not None
-    half = linear_half_width(linear, level, method)
-    ends = _around(items.gain, half, p, alternative, level)
-    return _Found(method, p, ends, linear.standard_error)
 
 
 def _drawn(
@@ -480,19 +472,18 @@ def _drawn(
     rng: np.random.Generator,
 ) -> _Found:
     """Return p-value and interval from resamples that are drawn."""
-    gains = resample_gains(items, alternative, n_resamples, rng)
-    p, way, error = drawn_p_value(
-        items, alternative, method, gains.seen, n_resamples, rng
-    )
+    gains, seen, n_undefined = resample_gains(items, alternative, n_resamples, rng)
+    p, way, error = drawn_p_value(items, alternative, method, seen, n_resamples, rng)
+    half = half_width_of_drawn(np.abs(gains - items.gain), level)
     return _Found(
         way,
         p,
-        _around(items.gain, gains.half_width(level), p, alternative, level),
-        float(gains.values.std(ddof=1)) if n_resamples > 1 else 0.0,
+        _around(items.gain, half, p, alternative, level),
+        float(gains.std(ddof=1)) if n_resamples > 1 else 0.0,
         smallest_pvalue=1 / (n_resamples + 1) if way == "monte_carlo" else 0.0,
         n_resamples=n_resamples,
         monte_carlo_error=error,
-        n_undefined=gains.n_undefined,
+        n_undefined=n_undefined,
     )
 
 
@@ -510,24 +501,6 @@ def _around(
         else:
             half = max(half, abs(gain))
     return ConfidenceInterval(gain - half, gain + half)
-
-
-def _result(
-    items: PairedItems, found: _Found, alternative: str, level: float
-) -> PairedBootstrapResult:
-    return PairedBootstrapResult(
-        statistic=items.gain,
-        score_a=items.scores[0],
-        score_b=items.scores[1],
-        metric=items.metric.name,
-        alternative=alternative,
-        confidence_level=level,
-        n_items=items.n_items,
-        n_groups=items.n_groups,
-        n_informative=items.informative.n,
-        n_effective_groups=items.n_effective,
-        **found._asdict(),
-    )
 
 
 @dataclass(frozen=True, repr=False)
@@ -676,8 +649,7 @@ def permutation_test(
                 "data need more. Use method='monte_carlo'.",
             )
     if p is None:
-        rows, times = _differing(items)
-        swapped = drawn_flips(rows, times, n_resamples, rng)
+        swapped = drawn_flips(*_differing(items), n_resamples, rng)
         n_extreme = int(_is_extreme(items, swapped, alternative).sum())
         p, error = plain_p_value(n_extreme, n_resamples)
         drawn = n_resamples
@@ -852,7 +824,7 @@ def mcnemar_test(
     )
 
 
-def _discordant(correct_a: Any, correct_b: Any) -> tuple[int, int]:
+def _discordant(correct_a: Any, correct_b: Any) -> tuple[int, ...]:
     """Return the numbers of items on which only A, and only B, is correct."""
     correct_a, correct_b, _ = pair_as_statistics(
         correct_a, correct_b, None, ("correct_a", "correct_b")
@@ -860,10 +832,9 @@ def _discordant(correct_a: Any, correct_b: Any) -> tuple[int, int]:
     counts = (("correct_a", correct_a), ("correct_b", correct_b))
     if all(isinstance(x, Integral) for _, x in counts):
         # floats represent larger counts with an error
-        only_a, only_b = (
+        return tuple(
             check_integer(x, minimum=0, maximum=2**53, name=name) for name, x in counts
         )
-        return only_a, only_b
     a, b = (_indicator(x, name=name) for name, x in counts)
     check_same_length(correct_a=a, correct_b=b)
     return int((a & ~b).sum()), int((~a & b).sum())
