@@ -7,7 +7,8 @@ The third comment line of a CSV in benchmarks/results is a digest of the code th
 script depends on (benchmarks/_digest.py). Without options, the script lists the files
 whose digest differs from that of the code, and the modules that have changed since the
 file was committed. It prints nothing if there are none. It needs the standard library
-only, and takes a few seconds.
+only, and takes a few seconds. Files in the table OLDER are left out; --older lists those
+of them whose digest differs.
 
 With --quick, it reruns a part of each listed file into a temporary folder, or a part of
 the named files (of a CSV or of all those of a script). Where all numbers are equal
@@ -66,6 +67,9 @@ FACTOR = 10.0
 SECONDS = 600  # after which a quick run is stopped
 SKIPPED = 77  # exit status of a run for which something is missing
 SHOWN = 5
+
+# Files that are older than the code and could not be made again, and why.
+OLDER = {}
 
 
 def quick_runs():
@@ -360,18 +364,23 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--quick", nargs="*", metavar="NAME", help="rerun a part")
+    parser.add_argument("--older", action="store_true", help="list files in OLDER")
     parser.add_argument("--run", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.run:
         script, number, folder = options.run
         return run_part(script, quick_runs()[script][int(number)], folder)
     code = _digest.code()
+    reasons = stale(code) if options.quick in (None, []) else {}
+    if options.older:
+        print("\n".join(sorted(OLDER.keys() & reasons.keys())))
+        return 0
     if options.quick is None:
-        reasons = stale(code)
-        for name, reason in reasons.items():
-            print(f"{name}: {reason}")
-        return int(bool(reasons))
-    names = named(options.quick) if options.quick else set(stale(code))
+        listed = [name for name in reasons if name not in OLDER]
+        for name in listed:
+            print(f"{name}: {reasons[name]}")
+        return int(bool(listed))
+    names = named(options.quick) if options.quick else set(reasons)
     return int(bool(check_quick(names)))
 
 

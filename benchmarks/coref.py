@@ -272,6 +272,14 @@ QUICK = [
             "coref.csv": {
                 "keys": ["corpus", "model"],
                 "only": {"model": ["by likelihood", "by likelihood, scaled"]},
+                # The optimiser of the temperature stops at another last digit on other
+                # processors, and one pair of 207,227 is then below 0.02.
+                "within": {
+                    "pairs, q > 0.02": 5,
+                    "error, q > 0.02": 5e-4,
+                    "low, q > 0.02": 5e-4,
+                    "high, q > 0.02": 5e-4,
+                },
             },
             "coref_sweep.csv": {
                 "keys": ["corpus", "loss", "C"],

@@ -242,6 +242,14 @@ def test_all_results_are_fresh():
 
 
 @pytest.mark.slow
+def test_files_that_are_called_older_are_older(modules):
+    older = modules[1].OLDER
+    done = run("--older")
+    assert done.stdout.split() == sorted(older)
+    assert all(reason.endswith(".") for reason in older.values())
+
+
+@pytest.mark.slow
 def test_quick_rows_equal_the_committed_ones():
     names = ["pooled_bin_size.csv"]
     if "SKCALIB_DATA" in os.environ:
