@@ -5,7 +5,8 @@ The digest is over the syntax trees of the script and of all modules of `benchma
 count, nor does the table QUICK of a script. Imports are followed name by name:
 `from skcalib.metrics import calibration_error` reaches the module that defines the
 function and what that module imports, but no other module of the subpackage. An
-`__init__.py` is read as a table of names; what else it has counts by itself.
+`__init__.py` is read as a table of names, which are imported for type checkers there;
+what else it has counts by itself.
 
 Python 3.9 to 3.14 give the same digest: fields that not all versions have are empty in
 this code and are left out, and neighbouring constants of an f-string are joined.
@@ -99,7 +100,9 @@ class Module:
 
     def _read(self, node):
         for child in ast.iter_child_nodes(node):
-            if isinstance(child, ast.If) and is_for_type_checkers(child):
+            is_hint = isinstance(child, ast.If) and is_for_type_checkers(child)
+            # in an `__init__.py`, these imports are the table of the names
+            if is_hint and not self.is_package:
                 continue
             if isinstance(child, ast.Import):
                 self._import(child)
@@ -223,7 +226,8 @@ class Code:
             whole = f"{base}.{name}" if base else name
             target = None if name == "*" else self.module(whole)
             is_module = target is not None and target.is_package
-            if is_module and name not in getattr(self.module(base), "bound", {}):
+            bound = getattr(self.module(base), "bound", {})
+            if is_module and bound.get(name, (base, name)) == (base, name):
                 # a subpackage by itself: the attributes that are used of it
                 asked += [(whole, used) for used in module.used.get(alias, {"*"})]
             else:

@@ -13,11 +13,11 @@ sys.path.insert(0, str(Path(__file__).parent))
 from docutils import nodes  # noqa: E402
 
 import skcalib  # noqa: E402
-from skcalib import _moved  # noqa: E402
+from skcalib import _names  # noqa: E402
 
 # The gallery looks for the shortest path of a name. It would find the old ones.
-_moved.EXPERIMENTAL.clear()
-_moved.RESULTS.clear()
+_names.EXPERIMENTAL.clear()
+_names.RESULTS.clear()
 
 PYPROJECT = Path(__file__).parent.parent / "pyproject.toml"
 VALIDATION = tomllib.loads(PYPROJECT.read_text("utf-8"))["tool"]["numpydoc_validation"]

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from sklearn.model_selection import check_cv
-from sklearn.utils.parallel import Parallel
 
 from ._errors import ParameterError, ParameterTypeError
 from ._validation import check_verbose, describe_container, is_collection, is_integer
+
+if TYPE_CHECKING:
+    from sklearn.utils.parallel import Parallel
 
 #: Types of a `random_state` parameter.
 RandomStateLike: TypeAlias = int | np.random.RandomState | np.random.Generator | None
@@ -44,6 +45,9 @@ def parallel(n_jobs: int | None, verbose: int = 0, **settings: Any) -> Parallel:
         )
     if level := check_verbose(verbose):
         settings["verbose"] = level
+    # scikit-learn takes a second to import, and random numbers do not need it.
+    from sklearn.utils.parallel import Parallel
+
     return Parallel(n_jobs=n_jobs, **settings)
 
 
@@ -54,6 +58,8 @@ def folds_of(
 
     `of` is the plural of what a row is, for messages.
     """
+    from sklearn.model_selection import check_cv
+
     # check_cv unpacks the folds of a list with an error that does not name them.
     is_list = is_collection(cv) and not hasattr(cv, "split")
     splits = cv if is_list else check_cv(cv, classifier=False).split(X, None, groups)

@@ -14,21 +14,8 @@ from pathlib import Path
 from typing import Any, TextIO, cast
 
 from .._errors import printable, shortened
-from ._compare import run_compare
-from ._count import run_count
-from ._demo import run_demo
 from ._options import parser
-from ._report import run_report
-from ._sample import run_sample
 from ._shared import DONE, INTERRUPTED, WRONG_USE, CommandError
-
-_RUN: dict[str, Callable[[argparse.Namespace], int | None]] = {
-    "report": run_report,
-    "compare": run_compare,
-    "sample": run_sample,
-    "count": run_count,
-    "demo": run_demo,
-}
 
 # matplotlib's warning about a character
 _LACKING = re.compile(r"Glyph (\d+) .* missing from")
@@ -113,6 +100,27 @@ def main(argv: Sequence[str] | None = None) -> int:
             err.flush()
 
 
+def _runner(command: str) -> Callable[[argparse.Namespace], int | None]:
+    """Return the function that runs a command.
+
+    Its module is imported after the options are read: --help is immediate, and a
+    command imports only what it needs.
+    """
+    run: Callable[[argparse.Namespace], int | None]
+    match command:
+        case "report":
+            from ._report import run_report as run
+        case "compare":
+            from ._compare import run_compare as run
+        case "sample":
+            from ._sample import run_sample as run
+        case "count":
+            from ._count import run_count as run
+        case _:
+            from ._demo import run_demo as run
+    return run
+
+
 def _run(argv: Sequence[str] | None) -> int:
     """Run a command and print its errors and warnings; return the exit status."""
     arguments = parser().parse_args(argv)
@@ -134,7 +142,7 @@ def _run(argv: Sequence[str] | None) -> int:
         with warnings.catch_warnings():
             warnings.filterwarnings("default", message=_LACKING.pattern)
             warnings.showwarning = warn  # type: ignore[assignment]
-            status = _RUN[arguments.command](arguments)
+            status = _runner(arguments.command)(arguments)
         sys.stdout.flush()
     except (CommandError, OSError) as error:
         say("error", f"{error}{_remedy(arguments, error)}")

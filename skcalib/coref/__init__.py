@@ -1,10 +1,16 @@
 """Coreference: rankers, probabilities of pairs of mentions, and cluster metrics."""
 
-from .. import _moved
-from ._features import AntecedentFeatures
-from ._pairs import SampledCorefPairs
-from ._ranker import AntecedentRanker
-from ._scores import coref_f1, coref_scores, coref_statistics
+import typing
+
+from .. import _names
+
+if typing.TYPE_CHECKING:
+    from ._features import AntecedentFeatures
+    from ._pairs import SampledCorefPairs
+    from ._ranker import AntecedentRanker
+    from ._scores import coref_f1, coref_scores, coref_statistics
+else:
+    __getattr__, __dir__ = _names.load_late(__name__)
 
 __all__ = [
     "AntecedentFeatures",
@@ -14,5 +20,3 @@ __all__ = [
     "coref_scores",
     "coref_statistics",
 ]
-
-__getattr__ = _moved.names_of(__name__)

@@ -1,13 +1,17 @@
 """Counts in a corpus, from a model's expected counts and some labelled documents."""
 
-from .. import _moved
-from ._choose_documents import choose_documents
-from ._corrected_count import CorrectedCount, corrected_count
+import typing
+
+from .. import _names
+
+if typing.TYPE_CHECKING:
+    from ._choose_documents import choose_documents
+    from ._corrected_count import CorrectedCount, corrected_count
+else:
+    __getattr__, __dir__ = _names.load_late(__name__)
 
 __all__ = [
     "CorrectedCount",
     "choose_documents",
     "corrected_count",
 ]
-
-__getattr__ = _moved.names_of(__name__)

@@ -1,13 +1,19 @@
 """Files of evaluation harnesses, as columns of questions, scores and probabilities."""
 
-from .. import _moved
-from ..rates._accuracy import accuracy_interval
-from ..rates._judged import judged_accuracy, judged_difference
-from ..rates._precision import threshold_for_precision
-from ..rates._repeats import pass_at_k, sample_variance
-from ._align import align_evaluations, evaluation_of
-from ._evaluation import Evaluation
-from ._read import read_evaluation, read_evaluations
+import typing
+
+from .. import _names
+
+if typing.TYPE_CHECKING:
+    from ..rates._accuracy import accuracy_interval
+    from ..rates._judged import judged_accuracy, judged_difference
+    from ..rates._precision import threshold_for_precision
+    from ..rates._repeats import pass_at_k, sample_variance
+    from ._align import align_evaluations, evaluation_of
+    from ._evaluation import Evaluation
+    from ._read import read_evaluation, read_evaluations
+else:
+    __getattr__, __dir__ = _names.load_late(__name__)
 
 __all__ = [
     "Evaluation",
@@ -22,5 +28,3 @@ __all__ = [
     "sample_variance",
     "threshold_for_precision",
 ]
-
-__getattr__ = _moved.names_of(__name__)

@@ -1,10 +1,16 @@
 """Events: rules for agents and actors, and counts given uncertain coreference."""
 
-from .. import _moved
-from ._counter import EventCounter
-from ._event_counts import EventCounts
-from ._lexicon import AffiliationLexicon, CountryLexicon
-from ._rule import EventRule
+import typing
+
+from .. import _names
+
+if typing.TYPE_CHECKING:
+    from ._counter import EventCounter
+    from ._event_counts import EventCounts
+    from ._lexicon import AffiliationLexicon, CountryLexicon
+    from ._rule import EventRule
+else:
+    __getattr__, __dir__ = _names.load_late(__name__)
 
 __all__ = [
     "AffiliationLexicon",
@@ -13,5 +19,3 @@ __all__ = [
     "EventCounts",
     "EventRule",
 ]
-
-__getattr__ = _moved.names_of(__name__)

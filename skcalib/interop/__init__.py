@@ -5,12 +5,18 @@ function imports a neural library, except for :func:`to_spacy`, which creates ob
 spaCy.
 """
 
-from .. import _moved
-from ._arrays import scheme_transitions
-from ._coreference import from_antecedent_scores, labels_from_clusters
-from ._neural_crf import from_pytorch_crf
-from ._spacy import from_spacy_beam, to_spacy
-from ._transformers import from_pipeline, from_transformers
+import typing
+
+from .. import _names
+
+if typing.TYPE_CHECKING:
+    from ._arrays import scheme_transitions
+    from ._coreference import from_antecedent_scores, labels_from_clusters
+    from ._neural_crf import from_pytorch_crf
+    from ._spacy import from_spacy_beam, to_spacy
+    from ._transformers import from_pipeline, from_transformers
+else:
+    __getattr__, __dir__ = _names.load_late(__name__)
 
 __all__ = [
     "from_antecedent_scores",
@@ -22,5 +28,3 @@ __all__ = [
     "scheme_transitions",
     "to_spacy",
 ]
-
-__getattr__ = _moved.names_of(__name__)

@@ -1,17 +1,23 @@
 """Calibration metrics, computed from labels and probabilities."""
 
-from .. import _moved
-from ._calibration_error import calibration_error
-from ._curve import ReliabilityCurve, adaptive_reliability_curve
-from ._decomposition import brier_statistics, score_decomposition
-from ._interval import CalibrationErrorInterval, calibration_error_interval
-from ._label_statistics import (
-    accuracy_statistics,
-    span_statistics,
-    tag_statistics,
-)
-from ._size_curves import bin_size_curve, sample_size_curve
-from ._sketch import ReliabilitySketch
+import typing
+
+from .. import _names
+
+if typing.TYPE_CHECKING:
+    from ._calibration_error import calibration_error
+    from ._curve import ReliabilityCurve, adaptive_reliability_curve
+    from ._decomposition import brier_statistics, score_decomposition
+    from ._interval import CalibrationErrorInterval, calibration_error_interval
+    from ._label_statistics import (
+        accuracy_statistics,
+        span_statistics,
+        tag_statistics,
+    )
+    from ._size_curves import bin_size_curve, sample_size_curve
+    from ._sketch import ReliabilitySketch
+else:
+    __getattr__, __dir__ = _names.load_late(__name__)
 
 __all__ = [
     "CalibrationErrorInterval",
@@ -28,5 +34,3 @@ __all__ = [
     "span_statistics",
     "tag_statistics",
 ]
-
-__getattr__ = _moved.names_of(__name__)

@@ -1,12 +1,18 @@
 """Displays. Only this subpackage imports matplotlib."""
 
-from .. import _moved
-from ._bin_size import BinSizeDisplay
-from ._document import DocumentDisplay
-from ._event_counts import EventCountDisplay
-from ._reliability import ReliabilityDisplay, ReliabilityPanelsDisplay
-from ._systems import SignificanceDisplay, SystemScoresDisplay
-from ._tag_error import TagErrorDisplay
+import typing
+
+from .. import _names
+
+if typing.TYPE_CHECKING:
+    from ._bin_size import BinSizeDisplay
+    from ._document import DocumentDisplay
+    from ._event_counts import EventCountDisplay
+    from ._reliability import ReliabilityDisplay, ReliabilityPanelsDisplay
+    from ._systems import SignificanceDisplay, SystemScoresDisplay
+    from ._tag_error import TagErrorDisplay
+else:
+    __getattr__, __dir__ = _names.load_late(__name__)
 
 __all__ = [
     "BinSizeDisplay",
@@ -18,13 +24,3 @@ __all__ = [
     "SystemScoresDisplay",
     "TagErrorDisplay",
 ]
-
-
-def __getattr__(name: str) -> object:
-    if name == "CalibrationDisplay":
-        # Python replaces the message of an AttributeError in `from ... import name`.
-        raise ImportError(
-            "skcalib does not have a CalibrationDisplay. Its reliability diagram is "
-            "skcalib.ReliabilityDisplay; CalibrationDisplay is in sklearn.calibration."
-        )
-    return _moved.names_of(__name__)(name)

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from .._compat import take_rows
 from .._errors import ParameterError, ParameterTypeError
 from .._pairs import Pairs, check_pairs
 from .._validation import (
@@ -33,7 +32,6 @@ from ..metrics._bins import Binning
 from ..metrics._interval import interval_of_pairs
 from ..queries import Answers
 from ..queries._answers import answer_pairs
-from ..scorers._query_scorers import ask
 from ._base import check_type, percent_text
 
 # A query object, which is called with a fitted estimator, X and y.
@@ -125,6 +123,9 @@ def ask_estimators(
 
     `multi_class` and `pos_label` are for the query that fits a classifier.
     """
+    # Scorers import scikit-learn, which figures of probabilities do not need.
+    from ..scorers._query_scorers import ask
+
     options = _given(query, multi_class, pos_label)
     several = isinstance(estimator, (Mapping, list, tuple))
     return [
@@ -206,6 +207,9 @@ def _held_out(
     cv_results: Mapping[str, Any], X: Any, y: Any, query: Any, options: dict[str, Any]
 ) -> Answers:
     """Return the answers of each model of a cross-validation about its test fold."""
+    from .._compat import take_rows
+    from ..scorers._query_scorers import ask
+
     folds = [np.asarray(test) for test in cv_results["indices"]["test"]]
     answers = [
         ask(estimator, take_rows(X, test), take_rows(y, test), query, **options)

@@ -1,12 +1,16 @@
 """Posterior distributions over structures, defined by arrays of scores."""
 
-from .. import _moved
-from ._antecedent_posterior import AntecedentPosterior
-from ._linear_chain_posterior import LinearChainPosterior
+import typing
+
+from .. import _names
+
+if typing.TYPE_CHECKING:
+    from ._antecedent_posterior import AntecedentPosterior
+    from ._linear_chain_posterior import LinearChainPosterior
+else:
+    __getattr__, __dir__ = _names.load_late(__name__)
 
 __all__ = [
     "AntecedentPosterior",
     "LinearChainPosterior",
 ]
-
-__getattr__ = _moved.names_of(__name__)

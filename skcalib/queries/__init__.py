@@ -8,11 +8,17 @@ text without labels, :func:`~skcalib.experimental.predicted_entities` and
 with their probabilities.
 """
 
-from .. import _moved
-from ._answers import Answers
-from ._coref_pairs import CorefPairQuery
-from ._labels import ClassQuery, TagPairQuery, TagQuery
-from ._spans import SpanQuery
+import typing
+
+from .. import _names
+
+if typing.TYPE_CHECKING:
+    from ._answers import Answers
+    from ._coref_pairs import CorefPairQuery
+    from ._labels import ClassQuery, TagPairQuery, TagQuery
+    from ._spans import SpanQuery
+else:
+    __getattr__, __dir__ = _names.load_late(__name__)
 
 __all__ = [
     "Answers",
@@ -22,5 +28,3 @@ __all__ = [
     "TagPairQuery",
     "TagQuery",
 ]
-
-__getattr__ = _moved.names_of(__name__)

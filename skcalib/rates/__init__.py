@@ -4,10 +4,17 @@ The functions take arrays of scores and need no file of a harness.
 :mod:`skcalib.evaluation` exports the same names.
 """
 
-from ._accuracy import accuracy_interval
-from ._judged import judged_accuracy, judged_difference
-from ._precision import threshold_for_precision
-from ._repeats import pass_at_k, sample_variance
+import typing
+
+from .. import _names
+
+if typing.TYPE_CHECKING:
+    from ._accuracy import accuracy_interval
+    from ._judged import judged_accuracy, judged_difference
+    from ._precision import threshold_for_precision
+    from ._repeats import pass_at_k, sample_variance
+else:
+    __getattr__, __dir__ = _names.load_late(__name__)
 
 __all__ = [
     "accuracy_interval",

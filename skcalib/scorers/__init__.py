@@ -7,10 +7,20 @@ to a metric and does not support sequences and documents. :func:`compare_calibra
 tests whether the calibration errors of two models differ.
 """
 
-from .. import _moved
-from . import _query_scorers
-from ._calibration_comparison import compare_calibration
-from ._query_scorers import make_calibration_scorer, make_query_scorer
+import typing
+
+from .. import _names
+
+if typing.TYPE_CHECKING:
+    from ._calibration_comparison import compare_calibration
+    from ._query_scorers import (
+        calibration_error_scorer,
+        log_likelihood_scorer,
+        make_calibration_scorer,
+        make_query_scorer,
+    )
+else:
+    __getattr__, __dir__ = _names.load_late(__name__)
 
 __all__ = [
     "calibration_error_scorer",
@@ -19,12 +29,3 @@ __all__ = [
     "make_calibration_scorer",
     "make_query_scorer",
 ]
-
-__getattr__ = _moved.names_of(__name__)
-
-#: Negated calibration error with the defaults of :func:`make_calibration_scorer`.
-calibration_error_scorer = _query_scorers.calibration_error_scorer
-#: Mean log probability of the true label of a sample, of the true tagging of a
-#: sentence, or of the true clustering of the mentions of a document. Probabilities are
-#: clipped at machine epsilon per token or mention.
-log_likelihood_scorer = _query_scorers.log_likelihood_scorer

@@ -440,6 +440,7 @@ def _answers_error(
     return float(np.mean(errors))
 
 
+#: Negated calibration error with the defaults of :func:`make_calibration_scorer`.
 calibration_error_scorer = make_calibration_scorer()
 
 
@@ -500,4 +501,7 @@ def _log_likelihood(answers: Answers, weight: np.ndarray | None) -> float:
     return float(np.average(np.log(np.clip(truth, eps, 1)), weights=pairs.row_weight))
 
 
+#: Mean log probability of the true label of a sample, of the true tagging of a
+#: sentence, or of the true clustering of the mentions of a document. Probabilities are
+#: clipped at machine epsilon per token or mention.
 log_likelihood_scorer = LogLikelihoodScorer()

@@ -1,26 +1,36 @@
 """Paired tests of the difference between two or more systems on the same items."""
 
-from .. import _moved
-from ._experiments import (
-    borderline_threshold,
-    resample_training,
-    test_size_curve,
-)
-from ._score_comparison import ScoreComparison, compare_metrics, compare_scores
-from ._system_comparison import SystemComparison, compare_systems, significance_table
-from ._translation import (
-    bleu,
-    bleu_statistics,
-    chrf,
-    chrf_statistics,
-    ter,
-    ter_statistics,
-)
-from ._two_systems import (
-    mcnemar_test,
-    paired_bootstrap_test,
-    permutation_test,
-)
+import typing
+
+from .. import _names
+
+if typing.TYPE_CHECKING:
+    from ._experiments import (
+        borderline_threshold,
+        resample_training,
+        test_size_curve,
+    )
+    from ._score_comparison import ScoreComparison, compare_metrics, compare_scores
+    from ._system_comparison import (
+        SystemComparison,
+        compare_systems,
+        significance_table,
+    )
+    from ._translation import (
+        bleu,
+        bleu_statistics,
+        chrf,
+        chrf_statistics,
+        ter,
+        ter_statistics,
+    )
+    from ._two_systems import (
+        mcnemar_test,
+        paired_bootstrap_test,
+        permutation_test,
+    )
+else:
+    __getattr__, __dir__ = _names.load_late(__name__)
 
 __all__ = [
     "ScoreComparison",
@@ -42,5 +52,3 @@ __all__ = [
     "ter_statistics",
     "test_size_curve",
 ]
-
-__getattr__ = _moved.names_of(__name__)

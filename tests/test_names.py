@@ -1,0 +1,132 @@
+"""Names are loaded at their first use, and found at their old path with a warning."""
+
+import importlib
+import subprocess
+import sys
+import types
+
+import pytest
+
+import skcalib.experimental
+from skcalib import _names, _result_classes
+from skcalib._names import EXPERIMENTAL, RESULTS
+
+TABLES = [(EXPERIMENTAL, skcalib.experimental), (RESULTS, _result_classes)]
+MOVED = [
+    (module, name, home)
+    for table, home in TABLES
+    for module, names in table.items()
+    for name in names
+]
+
+
+@pytest.mark.parametrize(("module", "name", "home"), MOVED)
+def test_an_old_path_warns_and_gives_the_same_object(module, name, home):
+    old = importlib.import_module(module)
+    assert name not in old.__all__
+    with pytest.warns(
+        FutureWarning, match=rf"{module}\.{name} goes in version"
+    ) as seen:
+        found = getattr(old, name)
+    assert found is getattr(home, name)
+    assert seen[0].filename == __file__
+
+
+def test_an_import_from_an_old_path_warns_in_its_line():
+    with pytest.warns(
+        FutureWarning, match="Import it from skcalib.experimental"
+    ) as seen:
+        from skcalib.posteriors import TreePosterior  # noqa: F401
+    assert {each.filename for each in seen} == {__file__}
+
+
+def test_a_moved_name_is_public_where_it_is_now():
+    # Names that never had another path are in no table.
+    for table, home in TABLES:
+        names = [name for group in table.values() for name in group]
+        assert len(set(names)) == len(names)
+        assert set(names) <= set(home.__all__)
+
+
+def test_a_name_that_never_existed_is_an_attribute_error():
+    for module in {*EXPERIMENTAL, *RESULTS}:
+        with pytest.raises(AttributeError, match=r"has no attribute 'no_such_name'"):
+            getattr(importlib.import_module(module), "no_such_name")  # noqa: B009
+
+
+def imported_by(code: str, *names: str) -> str:
+    """Return which of the modules are imported after the code has run, or its error."""
+    code += (
+        "\nimport sys"
+        f"\nprint([name for name in {names} if name in sys.modules], file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    return done.stderr.strip()
+
+
+def test_the_package_imports_no_library_by_itself():
+    assert imported_by("import skcalib", "numpy", "scipy", "skcalib.metrics") == "[]"
+
+
+def test_an_error_and_its_figure_do_not_import_scikit_learn():
+    code = """
+import numpy as np
+from skcalib import ReliabilityDisplay, calibration_error, calibration_error_interval
+y, q = np.arange(40) % 2, np.linspace(0.1, 0.9, 40)
+calibration_error(y, q)
+calibration_error_interval(y, q)
+"""
+    names = ("sklearn", "scipy.stats", "pandas", "matplotlib", "skcalib.significance")
+    assert imported_by(code, *names) == "[]"
+
+
+@pytest.mark.parametrize("options", [["--version"], ["compare", "--help"]])
+def test_help_and_version_import_no_command(options):
+    code = f"""
+from skcalib.cli import main
+try:
+    main({options})
+except SystemExit:
+    pass
+"""
+    names = ("sklearn", "scipy.special", "skcalib.cli._compare", "skcalib.metrics")
+    assert imported_by(code, *names) == "[]"
+
+
+def test_a_report_of_a_table_does_not_import_scikit_learn(tmp_path):
+    table = tmp_path / "answers.csv"
+    table.write_text("correct,confidence\n" + "1,.9\n0,.2\n1,.6\n" * 10, "utf-8")
+    code = (
+        "from skcalib.cli import main\n"
+        f"assert main(['report', {str(table)!r}, '--no-figure']) == 0"
+    )
+    names = ("sklearn", "scipy.stats", "pandas", "matplotlib")
+    assert imported_by(code, *names) == "[]"
+
+
+def test_a_name_is_stored_at_its_first_use():
+    code = """
+import skcalib.metrics as metrics
+assert "calibration_error" not in vars(metrics)
+assert vars(metrics).get("calibration_error", metrics.calibration_error)
+assert vars(metrics)["calibration_error"] is metrics.calibration_error
+"""
+    assert imported_by(code) == "[]"
+
+
+def test_names_for_type_checkers_are_the_public_names():
+    loaded_late = 0
+    for name in set(dir(skcalib)) - set(skcalib.__all__) - {"documents"}:
+        module = importlib.import_module(f"skcalib.{name}")
+        homes = _names._homes(module.__name__)
+        assert {each for each in homes if each[0] != "_"} == set(module.__all__)
+        loaded_late += 1
+    assert loaded_late == 16
+
+
+def test_a_package_without_source_files_is_an_error(monkeypatch):
+    module = types.ModuleType("without_source")
+    monkeypatch.setitem(sys.modules, "without_source", module)
+    find, _ = _names.load_late("without_source")
+    with pytest.raises(ImportError, match="without_source needs its source files"):
+        find("name")
