@@ -84,6 +84,17 @@ class Pairs:
     group_repeats: np.ndarray | None = None
     item_total: float | None = None
 
+    @cached_property
+    def sorted_q(self) -> np.ndarray:
+        """Probabilities in ascending order, float64; sorted once for all metrics."""
+        # Sorting float32 is twice as fast as sorting float64.
+        return np.sort(self.q).astype(np.float64, copy=False)
+
+    @cached_property
+    def sorted_positive_q(self) -> np.ndarray:
+        """Probabilities of the positive pairs in ascending order, float64."""
+        return np.sort(self.positive_q).astype(np.float64, copy=False)
+
     @property
     def is_dependent(self) -> bool:
         """Whether some pairs depend on each other, so that `groups` is not None."""

@@ -19,8 +19,10 @@ never on the labels, so it does not change the distribution of the estimate.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -33,6 +35,9 @@ NORMS = ("l1", "l2", "max")
 
 # Number of numbers whose powers are computed at a time; they stay in the cache.
 _BLOCK = 2**16
+
+# Number of rows in a block of tie classes.
+_ROWS = 2**20
 
 # Cuts within this share of the total weight from the end of a tie are moved onto it.
 SNAPPED = 1e-12
@@ -73,7 +78,8 @@ class Sorted:
         self.q, self.weight, self.end = q, weight, None
         self.total = float(q.size)
         if weight is not None:
-            self._before = np.concatenate([[0.0], np.cumsum(weight)])
+            self._before = np.zeros(q.size + 1)
+            np.cumsum(weight, out=self._before[1:])
             self.end, self.total = self._before[1:], float(self._before[-1])
 
     def index(self, positions: np.ndarray) -> np.ndarray:
@@ -140,18 +146,38 @@ class Ordered:
         self.low = rows.q if low is None else low
         self.high = rows.q if high is None else high
 
-    def classes(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return value, weight and weight of the positives of each tie class."""
-        q, weight, positives = self.rows.q, self.rows.weight, self.positives
+    def classes(
+        self, start: int = 0, stop: int | None = None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return value, weight and weight of the positives of each tie class.
+
+        `start` and `stop` are the ends of a part of `rows` that has whole classes.
+        """
+        q, weight, positives = self.rows.q[start:stop], self.rows.weight, self.positives
         if weight is not None:
+            assert positives.weight is not None
             positive = np.zeros(q.size)
-            positive[np.searchsorted(q, positives.q)] = positives.weight
-            return q, weight, positive
+            # the sums are 0 if there is no class
+            inside = slice(
+                np.searchsorted(positives.q, q[:1], side="left").sum(),
+                np.searchsorted(positives.q, q[-1:], side="right").sum(),
+            )
+            place = np.searchsorted(q, positives.q[inside])
+            positive[place] = positives.weight[inside]
+            return q, weight[start:stop], positive
         first = first_of_each(q)
-        value = q[first]
-        before = np.searchsorted(positives.q, value, side="left")
-        positive = np.diff(before, append=positives.q.size)
+        value = q if first.size == q.size else q[first]
+        ends = np.searchsorted(positives.q, value, side="left")
+        last = np.searchsorted(positives.q, value[-1:], side="right")
+        positive = np.diff(ends, append=last)
         return value, np.diff(first, append=q.size), positive
+
+    def blocks_of_classes(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Yield `classes` in blocks, each in the memory of a block."""
+        q = self.rows.q
+        cuts = np.searchsorted(q, q[::_ROWS])  # the first row of each class
+        for start, stop in pairwise(np.unique(np.append(cuts, q.size)).tolist()):
+            yield self.classes(start, stop)
 
     def below(self, values: np.ndarray) -> np.ndarray:
         """Return the positions that separate q <= value from q > value."""
@@ -197,29 +223,23 @@ def order_pairs(pairs: Pairs) -> Ordered:
     """Return the pairs in ascending order of q."""
     if pairs.row_weight is None:
         # Neither labels nor a permutation are carried through the sort, since positives
-        # are counted by binary search. Sorting float32 is twice as fast as sorting
-        # float64; the sums are computed in float64.
-        q, positive_q = np.sort(pairs.q), np.sort(pairs.positive_q)
-        return Ordered(
-            Sorted(q.astype(np.float64, copy=False)),
-            Sorted(positive_q.astype(np.float64, copy=False)),
-        )
-    order = np.argsort(pairs.q, kind="stable")
+        # are counted by binary search.
+        return Ordered(Sorted(pairs.sorted_q), Sorted(pairs.sorted_positive_q))
+    order = np.argsort(pairs.q)
     assert pairs.weight is not None
     q = pairs.q[order].astype(np.float64, copy=False)
     positive, weight = pairs.indicator()[order], pairs.weight[order]
-    return merge_ties(q, positive, weight, first_of_each(q))
+    del order  # as large as a column
+    return merge_ties(q, positive, weight)
 
 
-def merge_ties(
-    q: np.ndarray, positive: np.ndarray, weight: np.ndarray, first: np.ndarray
-) -> Ordered:
-    """Return the tie classes of sorted pairs; `first` is the first row of each."""
-    positive = weight * positive
-    if first.size < q.size:
-        q = q[first]
-        weight, positive = (np.add.reduceat(x, first) for x in (weight, positive))
-    return order_cells(q, weight, positive)
+def merge_ties(q: np.ndarray, positive: np.ndarray, weight: np.ndarray) -> Ordered:
+    """Return the tie classes of sorted pairs."""
+    if (q[1:] != q[:-1]).all():
+        return Ordered(Sorted(q, weight), Sorted(q[positive], weight[positive]))
+    first = first_of_each(q)
+    positive = np.add.reduceat(weight * positive, first)
+    return order_cells(q[first], np.add.reduceat(weight, first), positive)
 
 
 def order_cells(

@@ -18,14 +18,15 @@ from ._bins import (
     Bins,
     bins_of,
     check_binning,
+    check_debiasable,
     check_norm,
     debiased_error,
     norm_of,
     rooted,
 )
-from ._calibration_error import error_of_pairs
 from ._cells import CellTable, check_mergeable, rows_are_unknown, tables_of_dask
 from ._frequency_intervals import consistency_interval, frequency_interval, tied_unit
+from ._grouped_bins import GroupedBins, GroupedRows, are_single_rows
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -289,15 +290,17 @@ class ReliabilityCurve(Result):
 
 def curve_of_pairs(pairs: Pairs, binning: Binning) -> ReliabilityCurve:
     """Return the curve of checked pairs."""
-    debiased: float | ParameterError | None = None
-    if pairs.is_dependent:
-        # The debiased error is computed now, since the curve does not keep the pairs.
-        fixed = binning.for_rows(pairs.row_total)
-        try:
-            debiased = error_of_pairs(pairs, fixed, "l2", True, True)
-        except ParameterError as error:
-            debiased = ParameterError(error.name, error.problem)  # without a traceback
-    return _curve_of_bins(bins_of(pairs, binning), pairs.q.size, debiased)
+    if not pairs.is_dependent or are_single_rows(pairs):
+        return _curve_of_bins(bins_of(pairs, binning), pairs.q.size, None)
+    # The debiased error is computed now, since the curve does not keep the pairs.
+    grouped = GroupedBins(GroupedRows(pairs), binning)
+    debiased: float | ParameterError = grouped.debiased_square
+    try:
+        grouped.check_several_groups()
+        check_debiasable(grouped.bins.weight)
+    except ParameterError as error:
+        debiased = ParameterError(error.name, error.problem)  # without a traceback
+    return _curve_of_bins(grouped.bins, pairs.q.size, debiased)
 
 
 def curve_of_table(table: CellTable, binning: Binning) -> ReliabilityCurve:

@@ -19,7 +19,14 @@ from .._errors import ParameterError, public
 from .._pairs import Pairs, check_one_set, check_pairs
 from .._results import Result
 from .._validation import check_choice, weights_or_ones
-from ._bins import NOISE, Binning, check_binning, order_pairs, without_noise
+from ._bins import (
+    NOISE,
+    Binning,
+    Ordered,
+    check_binning,
+    order_pairs,
+    without_noise,
+)
 
 EPS = np.finfo(np.float64).eps
 
@@ -92,15 +99,15 @@ class Rule:
         loss[some] += (1 - p[some]) * self.losses(2, q[some])
         return loss
 
-    def mean_loss(self, cells: tuple[np.ndarray, ...], row_of: Any) -> float:
-        """Return the mean loss over tie classes."""
-        value, weight, positive = cells
+    def mean_loss(self, ordered: Ordered, row_of: Any) -> float:
+        """Return the mean loss of pairs."""
         total = 0.0
-        for number, part in ((1, positive), (2, weight - positive)):
-            some = part > 0
-            losses = self.losses(number, value[some], row_of)
-            total += float((part[some] * losses).sum())
-        return total / float(weight.sum())
+        for value, weight, positive in ordered.blocks_of_classes():
+            for number, part in ((1, positive), (2, weight - positive)):
+                some = part > 0
+                losses = self.losses(number, value[some], row_of)
+                total += float((part[some] * losses).sum())
+        return total / ordered.total
 
 
 RULES: dict[str, tuple[Loss, Loss]] = {
@@ -335,14 +342,13 @@ def decompose_pairs(
 ) -> ScoreDecomposition:
     """Return the decomposition of checked pairs; without a binning, by 'isotonic'."""
     ordered = order_pairs(pairs)
-    classes = ordered.classes()
-    score = rule.mean_loss(classes, row_of)
+    score = rule.mean_loss(ordered, row_of)
     positives, total = ordered.positives.total, ordered.total
     base = _frequency(np.array([positives]), np.array([total]))
     (uncertainty,) = rule.expected(base, base)
     bin_size = None
     if binning is None:
-        _, weight, positive = classes
+        _, weight, positive = ordered.classes()
         levels = isotonic_regression(positive / weight, weights=weight).blocks[:-1]
         weight = np.add.reduceat(weight, levels).astype(np.float64)
         p = _frequency(np.add.reduceat(positive, levels), weight)

@@ -16,18 +16,33 @@ jackknife) measures all three.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from scipy import sparse
 
 from .._errors import ParameterError
 from .._pairs import Pairs
-from ._bins import Binning, first_of_each, merge_ties, without_noise
+from ._bins import (
+    Binning,
+    Ordered,
+    Sorted,
+    first_of_each,
+    merge_ties,
+    without_noise,
+)
 
 # Number of entries of a block of products (12 bytes each).
 _BLOCK = 20_000_000
+
+# Number of entries of groups that are multiplied together, which the cache can hold.
+_ENTRIES = 20_000
+
+# Largest number of pairs of sets whose sums are stored in a table (8 bytes each).
+_CELLS = 20_000_000
 
 # Share of the estimated degrees of freedom that is used: a sample of few groups seldom
 # contains the large groups. In benchmarks/interval_constants.py, larger shares lower
@@ -39,18 +54,18 @@ _DENSE = 4_000_000
 
 
 class GroupedRows:
-    """Dependent pairs in ascending order of q, used by all their binnings.
+    """Dependent pairs in the order of their groups, used by all their binnings.
 
     Attributes
     ----------
     ordered : Ordered
-        Tie classes; a row without weight has weight 1.
-    first : ndarray of shape (n_classes + 1,), int
-        First row of each tie class, and the number of rows.
+        The pairs in ascending order of q, without their groups.
+    residual, proba : ndarray of shape (n_rows,)
+        w r and w q, with r = q - y.
+    weight : ndarray of shape (n_rows,) or None
+        Weights w. If None, they are 1.
     group : ndarray of shape (n_rows,), int
-        Code of the group.
-    residual, weight, proba, variance : ndarray of shape (n_rows,)
-        w r, w, w q and w q (1 - q), with r = q - y.
+        Code of the group, in ascending order.
     same : ndarray of shape (n_codes,)
         1 / m for a group that represents m independent groups.
     n_groups : int
@@ -63,18 +78,28 @@ class GroupedRows:
 
     def __init__(self, pairs: Pairs):
         assert pairs.groups is not None
-        order = np.argsort(pairs.q, kind="stable")
-        q = pairs.q[order].astype(np.float64, copy=False)
-        positive = pairs.indicator()[order]
+        group, q, positive = pairs.groups, pairs.q, pairs.indicator()
         weight = pairs.weight
-        self.weight = np.ones(q.size) if weight is None else weight[order]
-        first = first_of_each(q)
-        self.ordered = merge_ties(q, positive, self.weight, first)
-        self.first = np.append(first, q.size)
-        self.residual = self.weight * (q - positive)
-        self.proba = self.weight * q
-        self.variance = self.proba * (1 - q)
-        self.group = pairs.groups[order]
+        if (group[1:] < group[:-1]).any():
+            by_group = order_of_codes(group)
+            group, q, positive = group[by_group], q[by_group], positive[by_group]
+            weight = None if weight is None else weight[by_group]
+        self.group: np.ndarray = group.astype(_code_type(group.size))
+        self.weight = weight
+        q = q.astype(np.float64, copy=False)
+        order = np.argsort(q)
+        sorted_q = self._sorted_q = q[order]
+        self.residual, self.proba = q - positive, q
+        self._first: np.ndarray | None = None
+        positive = positive[order]
+        if weight is None:
+            self.ordered = Ordered(Sorted(sorted_q), Sorted(sorted_q[positive]))
+        else:
+            self._first = np.append(first_of_each(sorted_q), q.size)
+            self.ordered = merge_ties(sorted_q, positive, weight[order])
+            self.residual *= weight
+            self.proba = q * weight
+        self._order: np.ndarray = order.astype(_code_type(q.size))
         self.row_total = pairs.row_total
         size = np.bincount(self.group)
         self.n_groups = int(np.count_nonzero(size))
@@ -84,18 +109,39 @@ class GroupedRows:
             repeats = pairs.repeats[: size.size]
             self.same /= np.where(repeats > 0, repeats, 1)  # 0: a group without rows
 
-    def rows_of(self, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the rows of some tie classes, and the number of rows of each class."""
-        size = self.first[classes + 1] - self.first[classes]
+    @property
+    def variance(self) -> np.ndarray:
+        """Return w q (1 - q) of each row."""
+        q = self.proba if self.weight is None else self.proba / self.weight
+        return self.proba * (1 - q)
+
+    def bin_of_rows(self, bounds: np.ndarray) -> np.ndarray:
+        """Return the bin of each row; a divided tie class is in the last of its bins.
+
+        With weights, a number of `ordered` is a whole tie class.
+        """
+        cut = self.ordered.rows.index(bounds[1:-1])
+        if self._first is not None:
+            cut = self._first[cut]
+        size = np.diff(np.r_[0, cut, self.group.size])
+        found = np.empty(self.group.size, dtype=np.int32)
+        found[self._order] = np.repeat(np.arange(size.size, dtype=np.int32), size)
+        return found
+
+    def rows_with(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the rows that have one of some q, and the number of rows of each."""
+        start = np.searchsorted(self._sorted_q, values, side="left")
+        size = np.searchsorted(self._sorted_q, values, side="right") - start
         # 0, 1, ... inside each class
         offset = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)
-        return np.repeat(self.first[classes], size) + offset, size
+        return self._order[np.repeat(start, size) + offset], size
 
 
 @dataclass(frozen=True)
 class Entries:
     """Sums of w r and of w, for each group and set that have rows in common.
 
+    Entries are in the order of groups, and in the order of sets inside a group.
     If a group represents m groups, the squares of its entries are divided by m.
     """
 
@@ -112,44 +158,133 @@ class Entries:
 
     def by_group(self, values: np.ndarray) -> np.ndarray:
         """Return the sum over the sets of each group."""
-        return np.bincount(self.group, values, self.shape[0])
+        sums = np.zeros(self.shape[0])
+        first = self._first_of_groups
+        if first.size:
+            sums[self.group[first]] = np.add.reduceat(values, first)
+        return sums
+
+    @cached_property
+    def _first_of_groups(self) -> np.ndarray:
+        return first_of_each(self.group)
+
+    @cached_property
+    def _part(self) -> np.ndarray | None:
+        """1 / m for each entry of a group that represents m groups, if m varies."""
+        return None if (self.same == 1).all() else self.same[self.group]
+
+    def of_one(self, values: np.ndarray) -> np.ndarray:
+        """Return the values, divided by m if the group represents m groups."""
+        return values if self._part is None else values * self._part
 
     def squares(self, values: np.ndarray) -> np.ndarray:
         """Return the sum over the groups of the squared values of each set."""
-        return self.by_set(values * values * self.same[self.group])
+        return self.by_set(self.of_one(values * values))
 
     def table(self, values: np.ndarray) -> sparse.csr_array:
         """Return the values as a sparse table of groups and sets."""
         return sparse.coo_array((values, (self.group, self.set)), self.shape).tocsr()
 
+    @property
+    def is_small(self) -> bool:
+        """Whether all traces are computed from a dense table of groups and sets."""
+        return self.shape[0] * self.shape[1] <= _DENSE and min(self.shape) <= 1000
+
     def gram_moments(
         self, root: np.ndarray, own: np.ndarray
-    ) -> tuple[float, float | None, float]:
+    ) -> tuple[float, float, float]:
         """Return tr H^2, tr H^3 and the sum of own_c (H^2)_cc for H = root root^T.
 
-        tr H^3 is None if the table is too large. root^T root has the same traces, so
-        the smaller of the two matrices is used.
+        root^T root has the same traces, so the smaller of the two matrices is used.
         """
         n_groups, n_sets = self.shape
-        if n_groups * n_sets <= _DENSE and min(self.shape) <= 1000:
-            dense = np.zeros(self.shape)
-            dense[self.group, self.set] = root
-            # (A A^T)^k and (A^T A)^k have the same trace
-            h = dense @ dense.T if n_groups <= n_sets else dense.T @ dense
-            square = h @ h
-            if n_groups <= n_sets:
-                diagonal = np.diag(square)
-            else:
-                diagonal = ((dense @ h) * dense).sum(axis=1)
-            norm, cube = float((h * h).sum()), float((square * h).sum())
-            return norm, cube, float(diagonal @ own)
-        table = self.table(root)
-        per_group = np.bincount(self.group, minlength=n_groups).astype(float)
-        per_set = np.bincount(self.set, minlength=n_sets).astype(float)
-        # These are the numbers of products of each way to multiply.
-        if (per_group**2).sum() < (per_set**2).sum():
-            table = table.T.tocsr()
-        return _squared_norm(table), None, 0.0
+        dense = np.zeros(self.shape)
+        dense[self.group, self.set] = root
+        # (A A^T)^k and (A^T A)^k have the same trace
+        h = dense @ dense.T if n_groups <= n_sets else dense.T @ dense
+        square = h @ h
+        if n_groups <= n_sets:
+            diagonal = np.diag(square)
+        else:
+            diagonal = ((dense @ h) * dense).sum(axis=1)
+        norm, cube = float((h * h).sum()), float((square * h).sum())
+        return norm, cube, float(diagonal @ own)
+
+    def gram_norms(
+        self, columns: Sequence[np.ndarray], scale: np.ndarray
+    ) -> list[float]:
+        """Return tr H^2 for H = root^T root, a matrix of products of sets.
+
+        The root of each of the one or two columns of values is value sqrt(scale / m).
+        An entry of H is the sum over the groups of the products of two sets. Groups
+        with equal numbers of sets are multiplied together. The table of the sums is
+        computed in parts of consecutive lower sets.
+        """
+        n_sets, first = self.shape[1], self._first_of_groups
+        sizes = np.diff(first, append=self.group.size)
+        per_set = np.bincount(self.set)
+        n_parts = -(-(n_sets**2) // _CELLS)
+        # These are the numbers of products of root^T root and of root root^T.
+        if n_parts > 100 or float(sizes @ sizes) > float(per_set @ per_set):
+            root = np.sqrt(self.of_one(scale[self.set]))
+            return [_squared_norm(self.table(values * root)) for values in columns]
+        total = np.array(
+            [((scale * self.squares(values)) ** 2).sum() for values in columns]
+        )
+        if self._part is not None:
+            columns = [values * np.sqrt(self._part) for values in columns]
+        # The sums of two columns are the parts of complex numbers, which are added at
+        # once. Most of the time is spent on the access to their place in the table.
+        sums_type = np.complex128 if len(columns) == 2 else np.float64
+        ends = np.linspace(0, n_sets, n_parts + 1).astype(int)
+        for low, high in pairwise(ends):
+            h = np.zeros((high - low) * n_sets, dtype=sums_type)
+            for entry in self._blocks_of_groups(first, sizes):
+                sets = self.set[entry].astype(np.intp)
+                tabled = [values[entry] for values in columns]
+                for i in range(len(sets) - 1):
+                    inside: slice | np.ndarray = slice(None)
+                    if n_parts > 1:
+                        inside = (low <= sets[i]) & (sets[i] < high)
+                    place = sets[i + 1 :, inside] + (sets[i, inside] - low) * n_sets
+                    product = np.empty(place.shape, dtype=sums_type)
+                    outs = (product.real, product.imag)
+                    for each, out in zip(tabled, outs, strict=False):
+                        np.multiply(each[i, inside], each[i + 1 :, inside], out=out)
+                    np.add.at(h, place.ravel(), product.ravel())
+            squares = h.view(np.float64)
+            squares *= squares
+            by_upper = scale[low:high] @ squares.reshape(high - low, -1)
+            total += 2 * (scale @ by_upper.reshape(n_sets, -1))
+        return total.tolist()
+
+    @staticmethod
+    def _blocks_of_groups(first: np.ndarray, sizes: np.ndarray) -> Iterator[np.ndarray]:
+        """Yield entries of some groups with equally many, entry i of each in row i."""
+        for m in np.unique(sizes[sizes > 1]):
+            start = first[sizes == m]
+            step = max(1, _ENTRIES // m)
+            for k in range(0, start.size, step):
+                yield start[k : k + step] + np.arange(m)[:, np.newaxis]
+
+
+def _code_type(n: int) -> type:
+    """Return the type of indices below n; smaller ones need half of the memory."""
+    return np.int32 if n < 2**31 else np.int64
+
+
+def order_of_codes(codes: np.ndarray) -> np.ndarray:
+    """Return the stable order of integers from 0.
+
+    NumPy sorts integers of 16 bits in linear time, and others five times as slowly.
+    """
+    order = np.argsort((codes & 0xFFFF).astype(np.uint16), kind="stable")
+    top = int(codes.max(initial=0))
+    while top := top >> 16:
+        codes = codes >> 16
+        digit = (codes & 0xFFFF).astype(np.uint16)[order]
+        order = order[np.argsort(digit, kind="stable")]
+    return order
 
 
 def _entries(
@@ -157,20 +292,30 @@ def _entries(
     row: slice | np.ndarray,
     where: np.ndarray,
     n_sets: int,
-    chance: float | np.ndarray = 1.0,
+    chance: np.ndarray | None = None,
 ) -> Entries:
-    """Return the sums over rows, weighted by the chance of each row."""
-    group = rows.group[row]
-    residual, count = chance * rows.residual[row], chance * rows.weight[row]
-    if not rows.are_single:
-        # one integer for each pair of group and set
-        key = where + group * (int(where.max(initial=0)) + 1)
+    """Return the sums over rows, weighted by the chance of each row if it is given."""
+    group, residual = rows.group[row], rows.residual[row]
+    weight = None if rows.weight is None else rows.weight[row]
+    if chance is not None:
+        residual = chance * residual
+        weight = chance if weight is None else chance * weight
+    count = np.ones(group.size) if weight is None else weight
+    if not (rows.are_single and isinstance(row, slice)):
+        # Groups ascend, which numpy's stable sort makes use of.
+        key = group * np.int64(n_sets)
+        key += where
         order = np.argsort(key, kind="stable")
         first = first_of_each(key[order])
+        del key  # as large as a column
+        at = order[first]
+        group, where = group[at], where[at]
         if first.size:
             residual = np.add.reduceat(residual[order], first)
-            count = np.add.reduceat(count[order], first)
-        group, where = group[order[first]], where[order[first]]
+        if weight is None:
+            count = np.diff(first, append=order.size).astype(np.float64)
+        elif first.size:
+            count = np.add.reduceat(weight[order], first)
     shape = (rows.same.size, n_sets)
     return Entries(group, where, residual, count, shape, rows.same)
 
@@ -244,7 +389,9 @@ class GroupedBins:
 
     def _mean(self, values: np.ndarray) -> np.ndarray:
         """Return the mean over each set of values that include the factor w."""
-        values = self._chance * values[self._row]
+        values = values[self._row]
+        if self._chance is not None:
+            values = values * self._chance
         return np.bincount(self._set, values, self.weight.size) / self.count_sum
 
     def _place(self) -> None:
@@ -258,7 +405,7 @@ class GroupedBins:
         stands for bins with the mean of the whole class, so it contains all rows of c
         and has the weight 4.
         """
-        classes, bins, shares = self._rows.ordered.rows, self.bins, self.bins.shares
+        bins, shares = self.bins, self.bins.shares
         n_bins, n_ties = bins.weight.size, int(shares.tie.max(initial=-1)) + 1
         # a bin that consists of one class only
         inside = shares.taken == bins.weight[shares.bin]
@@ -270,31 +417,29 @@ class GroupedBins:
         # Sets of no weight are left out; `number` is meaningless for them.
         number = np.cumsum(weight > 0) - 1
         self.weight = weight[weight > 0]
-        tie = np.searchsorted(classes.q, shares.value)
-        class_of_tie = np.zeros(n_ties, dtype=np.intp)
-        class_of_tie[shares.tie] = tie
-        whole = np.ones(classes.q.size, dtype=bool)
-        whole[tie] = False
-        undivided, has_inner = np.flatnonzero(whole), np.flatnonzero(inner > 0)
-        bin_of = np.searchsorted(
-            bins.bounds[1:-1], classes.position(undivided), side="right"
-        )
-        self._edge_class, self._edge_set = tie[edge], number[shares.bin[edge]]
+        self._edge_value, self._edge_set = shares.value[edge], number[shares.bin[edge]]
         self._edge_taken, self._edge_total = shares.taken[edge], shares.total[edge]
         self._row: slice | np.ndarray = slice(None)
-        self._chance: float | np.ndarray = 1.0
+        self._chance: np.ndarray | None = None
+        bin_of = self._rows.bin_of_rows(bins.bounds)
         if not n_ties:
-            self._set = np.repeat(number[bin_of], np.diff(self._rows.first))
+            self._set = number[bin_of]
             return
-        # Entries of classes: whole classes, then bins at the edges of divided classes,
-        # then their inner sets.
-        each = np.r_[undivided, self._edge_class, class_of_tie[has_inner]]
-        where = np.r_[number[bin_of], self._edge_set, number[n_bins + has_inner]]
-        chance = np.ones(each.size)
-        at_edges = slice(undivided.size, undivided.size + self._edge_set.size)
-        chance[at_edges] = self._edge_taken / self._edge_total
-        self._row, size = self._rows.rows_of(each)
-        self._set, self._chance = np.repeat(where, size), np.repeat(chance, size)
+        # Rows of whole classes, then of divided classes: once for each bin at an edge
+        # of the class, and once for its inner set.
+        value = np.zeros(n_ties)
+        value[shares.tie] = shares.value
+        has_inner = np.flatnonzero(inner > 0)
+        divided, _ = self._rows.rows_with(value)
+        whole = np.ones(bin_of.size, dtype=bool)
+        whole[divided] = False
+        whole = np.flatnonzero(whole)
+        more, size = self._rows.rows_with(np.r_[self._edge_value, value[has_inner]])
+        where = np.r_[self._edge_set, number[n_bins + has_inner]]
+        share = np.r_[self._edge_taken / self._edge_total, np.ones(has_inner.size)]
+        self._row = np.r_[whole, more]
+        self._set = np.r_[number[bin_of[whole]], np.repeat(where, size)]
+        self._chance = np.r_[np.ones(whole.size), np.repeat(share, size)]
 
     def _multiply(self) -> None:
         """Sum the products of rows from different groups in each set."""
@@ -307,8 +452,8 @@ class GroupedBins:
         taken, size = self._edge_taken, self._edge_total
         drawn = taken * (size - taken) / np.maximum(size - 1, 1)
         # The sums of a whole class by group are needed once, though two bins share it.
-        known, column = np.unique(self._edge_class, return_inverse=True)
-        row, n_rows = rows.rows_of(known)
+        known, column = np.unique(self._edge_value, return_inverse=True)
+        row, n_rows = rows.rows_with(known)
         where = np.repeat(np.arange(known.size), n_rows)
         tied = _entries(rows, row, where, known.size)
 
@@ -373,8 +518,8 @@ class GroupedBins:
         centred = residual - weight * (residual.sum() / total)
         return float(self.same @ centred**2) / total**2 * n / max(n - 1, 1)
 
-    def product_moments(self, values: np.ndarray) -> tuple[float, float]:
-        """Return the variance and third moment of the sum of group products.
+    def product_moments(self, *columns: np.ndarray) -> list[tuple[float, float]]:
+        """Return variance and third moment of the sum of group products of each column.
 
         These are 2 sum h^2 and 8 sum h h h over different groups c, d with h = sum_b
         scale_b value_cb value_db. They are exact for the sum with random signs of the
@@ -382,21 +527,30 @@ class GroupedBins:
         with the same variances.
         """
         e, same = self.entries, self.same
-        root = values * np.sqrt(self.scale[e.set] * same[e.group])
-        # Product of a group with itself; each of m equal parts contributes 1 / m of it.
-        own = e.by_group(root**2) * same
-        norm, cube, weighted = e.gram_moments(root, own)
-        # theory, (G1); a stored group of m equal groups has m own squares
-        second = 2 * max(norm - float(own @ (own / same)), 0.0)
-        if cube is not None:
-            return second, 8 * (cube - 3 * weighted + 2 * float(own**2 @ (own / same)))
-        bins = e.by_set(root**2)
-        if second <= 0 or not bins.any():
-            return second, 0.0
-        bins = bins / bins.max()
-        shape = float((bins**3).sum() / (bins**2).sum() ** 1.5)
-        # skewness of a weighted sum of chi squares, scaled to the variance above
-        return second, float(np.sqrt(8) * second**1.5 * shape)
+        norms = [] if e.is_small else e.gram_norms(columns, self.scale)
+        found = []
+        for k, values in enumerate(columns):
+            square = e.of_one(values * values) * self.scale[e.set]
+            # Product of a group with itself; each of m equal parts contributes 1 / m.
+            own = e.by_group(square) * same
+            # a stored group of m equal groups has m own squares
+            squares = float(own @ (own / same))
+            # theory, (G1)
+            if e.is_small:
+                root = values * np.sqrt(e.of_one(self.scale[e.set]))
+                norm, cube, weighted = e.gram_moments(root, own)
+                third = 8 * (cube - 3 * weighted + 2 * float(own**2 @ (own / same)))
+                found.append((2 * max(norm - squares, 0.0), third))
+                continue
+            second, third = 2 * max(norms[k] - squares, 0.0), 0.0
+            bins = e.by_set(square)
+            if second > 0 and bins.any():
+                bins = bins / bins.max()
+                shape = float((bins**3).sum() / (bins**2).sum() ** 1.5)
+                # skewness of a weighted sum of chi squares, scaled to the variance
+                third = float(np.sqrt(8) * second**1.5 * shape)
+            found.append((second, third))
+        return found
 
     def mean_variance(self) -> np.ndarray:
         """Return the variance of the mean residual of each set.
@@ -429,11 +583,14 @@ class GroupedBins:
         noise and error would otherwise be correlated for skewed labels.
         """
         e, n, r = self.entries, self.count_sum, self.residual_sum
-        rest_n = n[e.set] - e.count * self.same[e.group]
-        rest = r[e.set] - e.residual * self.same[e.group]
+        mean, rest_n = r[e.set], n[e.set]
         # If no other group is in the bin, the mean with the group is used.
-        alone = rest_n <= 1e-9 * n[e.set]
-        mean = np.where(alone, (r / n)[e.set], rest / np.where(alone, 1, rest_n))
+        least = 1e-9 * rest_n
+        mean -= e.of_one(e.residual)
+        rest_n -= e.of_one(e.count)
+        alone = np.flatnonzero(rest_n <= least)
+        mean[alone], rest_n[alone] = (r / n)[e.set[alone]], 1
+        mean /= rest_n
         # theory, (G3)
         linear = e.by_group(mean * self.centred * (self.share / n)[e.set])
         return float(linear**2 @ self.same)
@@ -444,21 +601,31 @@ class GroupedBins:
         A group that represents several identical groups is left out once.
         """
         e = self.entries
-        group, column = e.group, e.set
-        r, n = e.residual * self.same[group], e.count * self.same[group]
-        total_r, total_n = self.residual_sum, self.count_sum
+        column, r, n = e.set, e.of_one(e.residual), e.of_one(e.count)
         pairs_r, pairs_n, weight = self.pair_residual, self.pair_count, self.weight
         before = weight * pairs_r / pairs_n
+
+        def without(pairs: np.ndarray, sums: np.ndarray, own: np.ndarray) -> np.ndarray:
+            """Return pairs - 2 own (sums - own), with arrays that are used again."""
+            rest = sums[column]
+            rest -= own
+            rest *= own
+            rest *= -2
+            rest += pairs[column]
+            return rest
+
         # Without group c, sum_{a != b} r_a r_b loses r_c times all others, twice.
-        rest_r = pairs_r[column] - 2 * r * (total_r[column] - r)
-        rest_n = pairs_n[column] - 2 * n * (total_n[column] - n)
+        rest_r = without(pairs_r, self.residual_sum, r)
+        rest_n = without(pairs_n, self.count_sum, n)
         # If only one group is left in a bin, its term stays as it was.
-        alone = rest_n <= 1e-6 * pairs_n[column]
-        ratio = np.where(alone, (pairs_r / pairs_n)[column], rest_r) / np.where(
-            alone, 1, rest_n
-        )
-        after = (weight[column] - n) * ratio
-        change, size = e.by_group(after - before[column]), e.by_group(n)
+        alone = np.flatnonzero(rest_n <= (1e-6 * pairs_n)[column])
+        rest_r[alone], rest_n[alone] = (pairs_r / pairs_n)[column[alone]], 1
+        after = weight[column]
+        after -= n
+        rest_r /= rest_n
+        after *= rest_r
+        after -= before[column]
+        change, size = e.by_group(after), e.by_group(n)
         total = float(weight.sum())
         used = size > 0
         return (before.sum() + change[used]) / np.maximum(total - size[used], 1e-300)
@@ -540,8 +707,14 @@ def grouped_bins(pairs: Pairs, binning: Binning) -> GroupedBins:
 
 
 def _squared_norm(root: sparse.csr_array) -> float:
-    """Return the squared Frobenius norm of root @ root.T in blocks of its rows."""
-    per_row = np.asarray((root != 0) @ np.asarray((root != 0).sum(axis=0), float))
+    """Return the squared Frobenius norm of root @ root.T in blocks of its rows.
+
+    root.T @ root has the same norm, so the one with fewer products is computed.
+    """
+    per_row, per_column = ((root != 0).sum(axis=axis) for axis in (1, 0))
+    if float(per_row @ per_row) < float(per_column @ per_column):
+        root, per_column = root.T.tocsr(), per_row
+    per_row = np.asarray((root != 0) @ np.asarray(per_column, float))
     other = root.T.tocsr()
     total, start = 0.0, 0
     ends = np.searchsorted(

@@ -865,8 +865,9 @@ def distribution_of_groups(bins: GroupedBins) -> SquareDistribution:
     lower bound.
     """
     share, square = bins.share, bins.debiased_square
-    variance, _ = bins.product_moments(bins.centred)
-    null_variance, null_third = bins.product_moments(bins.entries.residual)
+    (variance, _), (null_variance, null_third) = bins.product_moments(
+        bins.centred, bins.entries.residual
+    )
     noise, null = share * bins.mean_variance(), share * bins.null_variance()
     # theory, (G3)
     seen = bins.error_noise() - variance / 2

@@ -17,7 +17,7 @@ from .._parallel import RandomStateLike, as_generator
 from .._results import Result, p_text, zero_in_words
 from .._validation import as_probabilities, check_choice, check_fraction, check_integer
 from ..metrics._bins import Binning, check_binning
-from ..metrics._calibration_error import ResampledError
+from ..metrics._calibration_error import ResampledError, error_of_pairs
 from ..metrics._decomposition import brier_of_rows
 from ..significance import paired_bootstrap_test
 from ..significance._resamples import resample_counts
@@ -37,8 +37,8 @@ _UNLIKE, _ALIKE = 0.5, 0.8
 # power. Resamples are not used then: they are so alike that they reject equal errors.
 _USUAL_LEVEL = 0.05
 
-# Number of swaps in memory at a time (4 bytes each).
-_BLOCK = 1 << 21
+# Number of swaps or counts in memory at a time (1 byte each).
+_BLOCK = 1 << 25
 
 
 @dataclass(frozen=True)
@@ -376,16 +376,14 @@ class _Differences:
         rng: np.random.Generator,
     ):
         n_items = int(item.max()) + 1
-        error_a, error_b = (ResampledError(each, item, binning) for each in (a, b))
+        self._n_items, self._rng = n_items, rng
+        self.errors = error_of_pairs(a, binning), error_of_pairs(b, binning)
+        difference = self.errors[0] - self.errors[1]
         positive = np.concatenate([a.indicator(), b.indicator()])
         q = np.concatenate([a.q, b.q])
         both = Pairs(q, positive, q[positive])
-        self._swapped = ResampledError(both, np.r_[item, item + n_items], binning)
-        self._n_items, self._rng = n_items, rng
-        here = np.ones((1, n_items))
-        self.errors = float(error_a(here)[0]), float(error_b(here)[0])
-        difference = self.errors[0] - self.errors[1]
-        pilot = self._swaps(min(_N_PILOT, n_resamples))
+        swapped = ResampledError(both, np.r_[item, item + n_items], binning)
+        pilot = self._swaps(swapped, min(_N_PILOT, n_resamples))
         self.weight = 1.0
         if difference != 0 and _smallest_p_value(n_items, "two-sided") <= _USUAL_LEVEL:
             share = float((pilot**2).sum(axis=1).mean())
@@ -394,11 +392,15 @@ class _Differences:
             self.weight = min(max(share, 0.0), 1.0)
         self._values: list[tuple[float, np.ndarray]] = []
         if self.weight > 0:
-            more = self._swaps(n_resamples - len(pilot))
+            more = self._swaps(swapped, n_resamples - len(pilot))
             first, second = np.concatenate([pilot, more]).T
             self._values.append((self.weight, first - second))
+        del swapped  # which is large
         if self.weight < 1:
-            chunks = resample_counts(n_items, n_resamples, rng)
+            error_a, error_b = (ResampledError(each, item, binning) for each in (a, b))
+            chunks = resample_counts(
+                n_items, n_resamples, rng, dtype=np.uint8, block=_BLOCK
+            )
             drawn = np.concatenate([error_a(n) - error_b(n) for n in chunks])
             self._values.append((1 - self.weight, drawn - difference))
 
@@ -413,16 +415,15 @@ class _Differences:
             found = found + weight * np.sort(values)
         return found
 
-    def _swaps(self, n: int) -> np.ndarray:
+    def _swaps(self, error: ResampledError, n: int) -> np.ndarray:
         """Return the errors of both models after random swaps, of shape (n, 2)."""
         errors = np.empty((n, 2))
         step = max(1, _BLOCK // self._n_items)
         for start in range(0, n, step):
-            size = min(step, n - start)
-            stays = self._rng.integers(0, 2, (size, self._n_items), dtype=np.int8)
-            turned = 1 - stays
-            errors[start : start + size, 0] = self._swapped(np.hstack([stays, turned]))
-            errors[start : start + size, 1] = self._swapped(np.hstack([turned, stays]))
+            shape = min(step, n - start), self._n_items
+            # the first bit of each byte
+            stays = np.frombuffer(self._rng.bytes(math.prod(shape)), np.uint8) >> 7
+            errors[start : start + shape[0]] = error.of_swaps(stays.reshape(shape))
         return errors
 
 

@@ -663,6 +663,26 @@ def test_resampled_items_of_several_pairs():
     assert error(counts) == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.parametrize("digits", [2, 15])
+@pytest.mark.parametrize("bin_size", [1, 7, 90])
+def test_errors_of_models_after_swaps(digits, bin_size):
+    rng = np.random.default_rng(0)
+    y, q = rng.integers(0, 2, 500), rng.random(500).round(digits)
+    (pairs,) = check_pairs(y, q)
+    item = rng.permutation(500) // 2
+    error = ResampledError(pairs, item, Binning(bin_size, None, "quantile"))
+    stays = rng.integers(0, 2, (30, 125))
+    counts = np.hstack([stays, 1 - stays])[:, item]
+    expected = [
+        [
+            calibration_error(y, q, bin_size=bin_size, sample_weight=weight)
+            for weight in (count, 1 - count)
+        ]
+        for count in counts
+    ]
+    assert error.of_swaps(stays) == pytest.approx(np.array(expected), abs=1e-12)
+
+
 @pytest.mark.parametrize("name", ["y_true", "y_proba", "sample_weight", "groups"])
 def test_masked_entries_are_not_read(name):
     data = {
