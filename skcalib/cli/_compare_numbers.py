@@ -352,44 +352,43 @@ def _calibration(
             n_resamples=_N_RESAMPLES,
             random_state=0,
         )
-        brier = _difference((score - proba) ** 2, groups, level, 1.0)
-        log = _difference(log_score, groups, level, -math.log(_SMALLEST))
+        log = paired_bootstrap_test(
+            log_score[:, 1],
+            log_score[:, 0],
+            groups=groups,
+            confidence_level=level,
+            random_state=0,
+        )
+    log_a, log_b = log_score.mean(axis=0)
+    # The functions subtract their second system, which is the baseline here.
     return {
         "a": aligned.names[0],
         "b": aligned.names[k],
-        "calibration_error": {
-            # The function subtracts its second system, which is the baseline here.
-            "a": error.error_b,
-            "b": error.error_a,
-            "difference": error.difference,
-            "low": error.low,
-            "high": error.high,
-            "pvalue": error.pvalue,
-        },
-        "brier": brier,
-        "log_score": log,
+        "calibration_error": _difference(
+            error.error_b, error.error_a, error.low, error.high, error.pvalue
+        ),
+        "brier": _difference(
+            *(error.brier_b, error.brier_a),
+            *(error.brier_low, error.brier_high, error.brier_pvalue),
+            largest=1.0,
+        ),
+        "log_score": _difference(
+            *(log_a, log_b, *log.confidence_interval, log.pvalue),
+            largest=-math.log(_SMALLEST),
+        ),
     }
 
 
 def _difference(
-    columns: np.ndarray, groups: np.ndarray | None, level: float, largest: float
+    a: float, b: float, low: float, high: float, pvalue: float, largest: float = np.inf
 ) -> dict[str, float]:
-    """Return the difference of two means, at most `largest`, with its interval."""
-    test = paired_bootstrap_test(
-        columns[:, 1],
-        columns[:, 0],
-        groups=groups,
-        confidence_level=level,
-        random_state=0,
-    )
-    a, b = columns.mean(axis=0)
-    # With few groups, no hypothesis can be rejected.
-    low, high = np.clip(test.confidence_interval, -largest, largest)
+    """Return two scores and their difference, at most `largest`, with its interval."""
     return {
         "a": float(a),
         "b": float(b),
         "difference": float(b - a),
-        "low": float(low),
-        "high": float(high),
-        "pvalue": float(test.pvalue),
+        # With few groups, no hypothesis can be rejected.
+        "low": max(float(low), -largest),
+        "high": min(float(high), largest),
+        "pvalue": float(pvalue),
     }

@@ -175,7 +175,7 @@ def read_columns(
 ) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """Return the cells of columns by their names, and the line of each row."""
     with command_errors(table.path, shown=_IN_FILE):
-        lines = table.read(list(columns.values()))
+        lines = np.concatenate(table.read(list(columns.values())))
         for name, column in columns.items():
             if name not in may_miss and column.first_missing is not None:
                 raise CommandError(

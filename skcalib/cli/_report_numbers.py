@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import warnings
 from argparse import Namespace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
+from .._pairs import check_pairs
 from ..evaluation import accuracy_interval
-from ..metrics import (
-    adaptive_reliability_curve,
-    calibration_error,
-    calibration_error_interval,
-    score_decomposition,
-)
+from ..metrics._bins import FOR_INTERVAL, check_binning
+from ..metrics._calibration_error import error_of_pairs
+from ..metrics._curve import curve_of_pairs
+from ..metrics._decomposition import check_rule, decompose_pairs
 from ..metrics._frequency_intervals import frequency_interval
+from ..metrics._interval import interval_of_pairs
 from ..rates._accuracy import grouped_frequency_interval
 from ..significance._system_comparison import holm
 from ._blocks import estimate_of
@@ -173,15 +173,17 @@ def _calibration(
     part: Answers, stated: np.ndarray | None, options: Namespace
 ) -> dict[str, Any]:
     """Compare probabilities and outcomes."""
-    y, q, level = part.y, part.q, options.confidence_level
-    size: int | Literal["auto"] = options.bin_size or "auto"
-    curve = adaptive_reliability_curve(y, q, bin_size=size)
-    groups = part.dependent if part.has_two_groups else None
-    with warnings.catch_warnings(action="ignore", category=UserWarning):
-        # the report mentions few groups
-        interval = calibration_error_interval(
-            y, q, groups=groups, confidence_level=level, hard_labels=True
-        )
+    level = options.confidence_level
+    # All metrics use the same pairs, which are sorted once.
+    (pairs,) = check_pairs(part.y, part.q)
+    dependent = pairs
+    if part.has_two_groups:
+        (dependent,) = check_pairs(part.y, part.q, groups=part.dependent)
+    binning = check_binning(options.bin_size or "auto", None, "quantile")
+    brier = check_rule("brier")
+    tenths = check_binning("auto", N_REGIONS, "uniform")
+    curve = curve_of_pairs(pairs, binning)
+    interval = interval_of_pairs(dependent, FOR_INTERVAL, level)
     error = interval.to_dict()
     if np.isnan(interval.pvalue):  # too few answers; JSON has no NaN
         error["pvalue"] = error["p_value"] = None
@@ -189,12 +191,10 @@ def _calibration(
         "overall": _region(part, 0.0, 1.0, level, is_all=True),
         "calibration_error": error,
         "plug_in": {"error": curve.error(), "bin_size": curve.bin_size},
-        "ece": calibration_error(
-            y, q, n_bins=N_REGIONS, strategy="uniform", norm="l1", hard_labels=True
-        ),
+        "ece": error_of_pairs(pairs, tenths, "l1"),
         "brier": {
-            "adaptive": score_decomposition(y, q, bin_size=size).to_dict(),
-            "isotonic": score_decomposition(y, q, method="isotonic").to_dict(),
+            "adaptive": decompose_pairs(pairs, brier, binning).to_dict(),
+            "isotonic": decompose_pairs(pairs, brier, None).to_dict(),
         },
         "regions": _regions(part, stated, level),
     }

@@ -401,10 +401,11 @@ def _system(run: list[_File], options: Namespace) -> System:
     for option, column in (("--by", by_name), ("--groups", options.groups)):
         if column is not None and column not in codes:
             codes[column] = factorised(column_of(scored, column, option, f"{file}: "))
-    is_repeated = scored.n_questions < len(scored)
     # A sample of a table stays a sample if the others of its question have no score.
     if scored.format == TABLE:
         is_repeated = bool(scored.repeat.any())
+    else:
+        is_repeated = scored.n_questions < len(scored)
     by, by_names = codes[by_name]
     groups, group_names = codes[options.groups]
     answers = Answers(

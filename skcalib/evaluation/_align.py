@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
@@ -242,14 +242,15 @@ def align_evaluations(
     """
     _check(evaluations, missing, duplicates, mismatch)
     notes: list[str] = []
-    places: dict[str, dict[str, list[int]]] = {}
+    dropped: dict[str, set[str]] = {}
     scored: dict[str, Evaluation] = {}
     for name, evaluation in evaluations.items():
-        dropped = _duplicated(name, evaluation, duplicates, notes)
+        dropped[name] = _duplicated(name, evaluation, duplicates, notes)
         scored[name] = evaluation.scored(unanswered)
-        places[name] = _rows_of(scored[name], dropped)
+    places = _places_of(scored, dropped)
     common = _common(evaluations, places, missing, notes)
-    only_in = {name: len(each) - len(common) for name, each in places.items()}
+    left = np.count_nonzero(places.number, axis=1) - common.size
+    only_in = dict(zip(scored, left.tolist(), strict=True))
     common = _agreeing(scored, places, common, mismatch, golds, prompts, notes)
     aligned = _collect(scored, places, common, only_in, tuple(notes))
     if mismatch != "keep":
@@ -303,6 +304,8 @@ def _duplicated(
     name: str, evaluation: Evaluation, duplicates: str, notes: list[str]
 ) -> set[str]:
     """Return the questions to leave out because their names are not unique."""
+    if evaluation.n_questions == len(evaluation):
+        return set()
     counts = Counter(evaluation.question.tolist())
     more = [question for question, n in counts.items() if n > 1]
     if 2 * len(more) > len(counts):
@@ -327,79 +330,125 @@ def _duplicated(
     return set(more) if duplicates == "drop" else set()
 
 
-def _rows_of(evaluation: Evaluation, dropped: set[str]) -> dict[str, list[int]]:
+@dataclass(frozen=True)
+class _Places:
+    """The rows of each question in each system.
+
+    Questions have codes in the order in which they first occur. `rows` contains the
+    rows of each system by the code of their question, and `number` the number of rows
+    of each question, of shape (n_systems, n_questions).
+    """
+
+    question: np.ndarray
+    rows: list[np.ndarray]
+    number: np.ndarray
+
+    def first_rows(self, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the questions of a system, and the first row of each."""
+        number = self.number[k]
+        start = (np.cumsum(number) - number)[number > 0]
+        return self.question[number > 0], self.rows[k][start]
+
+
+def _places_of(
+    scored: dict[str, Evaluation], dropped: Mapping[str, set[str]]
+) -> _Places:
     """Return the rows of each question that is not left out."""
-    places: dict[str, list[int]] = {}
-    for k, question in enumerate(evaluation.question.tolist()):
-        places.setdefault(question, []).append(k)
-    for question in dropped:
-        places.pop(question, None)
-    return places
+    first, *others = (evaluation.question.tolist() for evaluation in scored.values())
+    # Most systems answer the same questions in the same order.
+    columns = [first, *(first if other == first else other for other in others)]
+    more = [column for column in columns if column is not first]
+    names = list(dict.fromkeys(chain(first, *more)))
+    code_of = dict(zip(names, range(len(names)), strict=True))
+    rows, numbers = [], []
+    codes_of_first = _codes(first, code_of)
+    for left, column in zip(dropped.values(), columns, strict=True):
+        codes = codes_of_first if column is first else _codes(column, code_of)
+        number = np.bincount(codes, minlength=len(names))
+        # A question without a score has no code.
+        number[[code_of[name] for name in left if name in code_of]] = 0
+        order = np.argsort(codes, kind="stable")
+        rows.append(order if not left else order[number[codes[order]] > 0])
+        numbers.append(number)
+    return _Places(np.array(names, dtype=object), rows, np.array(numbers))
+
+
+def _codes(names: list[str], code_of: dict[str, int]) -> np.ndarray:
+    return np.fromiter(map(code_of.__getitem__, names), np.int64, len(names))
 
 
 def _common(
     evaluations: Mapping[str, Evaluation],
-    places: dict[str, dict[str, list[int]]],
+    places: _Places,
     missing: str,
     notes: list[str],
-) -> list[str]:
-    """Return the questions that all systems have."""
-    names = list(places)
-    shared = set(places[names[0]]).intersection(*(places[name] for name in names[1:]))
-    if not shared:
-        pairs = ", ".join(f"{n}: {_examples(list(places[n])[:1])}" for n in names[:2])
+) -> np.ndarray:
+    """Return the codes of the questions that all systems have."""
+    names, has = list(evaluations), places.number > 0
+    common = np.flatnonzero(has.all(axis=0))
+    if not common.size:
+        firsts = places.question[has[:2].argmax(axis=1)]
+        pairs = ", ".join(f"{names[k]}: {_examples([q])}" for k, q in enumerate(firsts))
         raise ParameterError(
             "evaluations",
             f"must have questions in common. Got no question that all {len(names)} "
             f"systems have ({pairs}).",
         )
     lacking = []
-    others = dict.fromkeys(q for name in names for q in places[name])
-    for name in names:
-        absent = [q for q in others if q not in places[name]]
+    others = has.any(axis=0)
+    for name, each in zip(names, has, strict=True):
+        absent = places.question[others & ~each].tolist()
         if absent:
             # A question without a score is in the file, which the message says.
             known = set(evaluations[name].question.tolist())
             unscored = sum(q in known for q in absent)
             why = f"; {unscored} of them without a score there" if unscored else ""
             lacking.append(
-                f"{name} lacks {len(absent)} of {len(others)} questions "
+                f"{name} lacks {len(absent)} of {others.sum()} questions "
                 f"({_examples(absent)}{why})"
             )
     if lacking and missing == "error":
         raise ParameterError(
             "missing",
             "must be 'drop' to compare the systems on their "
-            f"{len(shared)} common question{'s' * (len(shared) > 1)}: "
+            f"{common.size} common question{'s' * (common.size > 1)}: "
             f"{', '.join(lacking)}.",
         )
     notes += [f"{text}: left out." for text in lacking]
-    return [q for q in places[names[0]] if q in shared]
+    return common
 
 
 def _agreeing(
     scored: dict[str, Evaluation],
-    places: dict[str, dict[str, list[int]]],
-    common: list[str],
+    places: _Places,
+    common: np.ndarray,
     mismatch: str,
     golds: Mapping[str, Mapping[str, str]] | None,
     prompts: Mapping[str, Mapping[str, str]] | None,
     notes: list[str],
-) -> list[str]:
+) -> np.ndarray:
     """Return the questions whose answers and prompts are the same in all systems."""
     if golds is None:
         golds = {
-            name: {q: str(e.gold[k]) for q, (k, *_) in rows.items() if e.gold[k] >= 0}
-            for (name, e), rows in zip(scored.items(), places.values(), strict=True)
+            name: {
+                question: str(gold)
+                for question, gold in zip(names, e.gold[rows].tolist(), strict=True)
+                if gold >= 0
+            }
+            for k, (name, e) in enumerate(scored.items())
             if e.gold is not None
+            for names, rows in [places.first_rows(k)]
         }
+    names = places.question[common].tolist()
     differing: dict[str, None] = {}
     found = []
     for what, known in (("right answers", golds), ("prompts", prompts or {})):
-        sides = known.values()
-        other = [q for q in common if len({s[q] for s in sides if q in s}) > 1]
+        sides = list(known.values())
+        if all(side == sides[0] for side in sides):  # which is fast
+            continue
+        other = [q for q in names if len({s[q] for s in sides if q in s}) > 1]
         if other:
-            found.append(_differing_in_words(what, other, known, common))
+            found.append(_differing_in_words(what, other, known, names))
             differing.update(dict.fromkeys(other))
     if not differing:
         return common
@@ -415,8 +464,8 @@ def _agreeing(
     if mismatch == "keep":
         return common
     # Dropping is decided for all systems, so that they stay on the same questions.
-    kept = [q for q in common if q not in differing]
-    if not kept:
+    kept = common[[q not in differing for q in names]]
+    if not kept.size:
         raise ParameterError(
             "mismatch", f"must leave questions to compare. Got {'; '.join(found)}."
         )
@@ -461,21 +510,21 @@ def _differing_in_words(
 
 def _collect(
     scored: dict[str, Evaluation],
-    places: dict[str, dict[str, list[int]]],
-    common: list[str],
+    places: _Places,
+    common: np.ndarray,
     only_in: dict[str, int],
     notes: tuple[str, ...],
 ) -> AlignedEvaluations:
-    n, n_systems = len(common), len(scored)
+    n, n_systems = common.size, len(scored)
     score, proba = np.empty((n, n_systems)), np.full((n, n_systems), np.nan)
-    number = np.empty((n, n_systems), dtype=np.int64)
+    number = np.ascontiguousarray(places.number[:, common].T)
+    is_common = np.zeros(places.question.size, dtype=bool)
+    is_common[common] = True
     samples = []
     groups: dict[str, np.ndarray] = {}
-    for k, (name, evaluation) in enumerate(scored.items()):
-        rows = [places[name][question] for question in common]
-        number[:, k] = list(map(len, rows))
+    for k, evaluation in enumerate(scored.values()):
         # Samples are sorted by question, so that each question is a slice.
-        flat = np.fromiter((row for each in rows for row in each), np.int64)
+        flat = places.rows[k][np.repeat(is_common, places.number[k])]
         starts = np.cumsum(number[:, k]) - number[:, k]
         values = evaluation.score[flat]
         samples.append(values)
@@ -487,7 +536,7 @@ def _collect(
             groups.setdefault(group, column[flat[starts]])
     return AlignedEvaluations(
         names=list(scored),
-        question=np.array(common, dtype=object),
+        question=places.question[common],
         score=score,
         n_samples=number,
         samples=samples,
@@ -520,13 +569,15 @@ def _check_related(aligned: AlignedEvaluations) -> None:
 
 def _are_row_numbers(questions: np.ndarray) -> bool:
     """Return whether the names are integers with hardly any gaps."""
+    names, tasks = questions.tolist(), 1
     try:
-        # The name of a joined task precedes the number.
-        parts = [question.rpartition(": ") for question in questions.tolist()]
-        numbers = [int(number) for _, _, number in parts]
-    except (AttributeError, ValueError):
+        if ": " in names[0]:  # the name of a joined task precedes the number
+            parts = [name.rpartition(": ") for name in names]
+            tasks = len({task for task, _, _ in parts})
+            names = [number for _, _, number in parts]
+        numbers = list(map(int, names))
+    except (TypeError, ValueError):
         return False
-    tasks = len({task for task, _, _ in parts})
     span = max(numbers) - min(numbers) + 1
     return min(numbers) <= 1 and span * tasks <= 2 * len(numbers) + 2 * tasks
 

@@ -212,10 +212,10 @@ class Evaluation(Result):
         **properties: Any,
     ) -> Evaluation:
         """Return the evaluation of scores; without names, rows number the questions."""
-        names = np.arange(score.size) if question is None else question
+        rows = np.arange(score.size)
         return cls(
-            question=names,
-            repeat=numbered_repeats(names),
+            question=rows if question is None else question,
+            repeat=0 * rows if question is None else numbered_repeats(question),
             score=score,
             proba=np.full(score.size, np.nan) if proba is None else proba,
             status=statuses(score),
@@ -239,6 +239,8 @@ class Evaluation(Result):
 
     def counts(self) -> dict[str, int]:
         """Return the number of rows of each status that occurs."""
+        if len(self) and (self.status == "answered").all():  # which is fast
+            return {"answered": len(self)}
         found = Counter(self.status.tolist())
         return {status: found[status] for status in STATUSES if status in found}
 
@@ -411,7 +413,8 @@ _COLUMNS = ("question", "repeat", "score", "proba", "status")
 
 def statuses(score: np.ndarray) -> np.ndarray:
     """Return the status of answers by whether they have a score."""
-    return np.where(np.isnan(score), "unscored", "answered").astype(object)
+    # an index gives all rows the same two texts
+    return np.array(["answered", "unscored"], dtype=object)[np.isnan(score).astype(int)]
 
 
 def _first_known(rows: Sequence[Row], name: str) -> dict[str, str]:

@@ -141,8 +141,13 @@ class Source:
 
     def numbered_rows(self) -> Iterator[tuple[int, Any]]:
         """Yield the line and value of each line that is not empty, one at a time."""
+        name, decode = self.path.name, _DECODER.decode
         for k, line in numbered_lines(self.path):
-            yield k, parse(line, f"line {k} of {self.path.name}")
+            try:
+                value = decode(line)
+            except (ValueError, RecursionError):
+                value = parse(line, f"line {k} of {name}")  # which says what is wrong
+            yield k, value
 
     def place(self, k: int) -> str:
         """Return the place of the k-th entry, for messages."""

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +77,7 @@ def read(source: Source, options: Options) -> Evaluation:
     numbered, notes = _of_one_filter(numbered, options.filter)
     rows = [row for _, row in numbered]
     score = _choose_score(rows, options.score)
-    options_of = [_option_proba(row, score, source, k) for k, row in numbered]
+    options_of = _option_probas(numbered, score, source)
     found = [
         Row(
             question,
@@ -85,13 +86,14 @@ def read(source: Source, options: Options) -> Evaluation:
             proba=None if proba is None else proba.max(),
             option_proba=proba,
             gold=_gold(row, proba),
-            groups=_groups(row.get("doc")),
+            groups=groups,
             answer=row.get("target"),
-            prompt=_prompt(row),
+            prompt=prompt,
             place=k,
         )
-        for (k, row), question, proba in zip(
-            numbered, _identities(rows), options_of, strict=True
+        for (k, row), question, proba, groups, prompt in zip(
+            *(numbered, _identities(rows), options_of, _groups(rows), _prompts(rows)),
+            strict=True,
         )
     ]
     task, model, more = _run_of(source.path, len(found))
@@ -167,41 +169,79 @@ def _identities(rows: list[dict]) -> list[str]:
     ]
 
 
-def _groups(doc: Any) -> dict[str, str]:
-    doc = as_dict(doc)
-    return scalar_fields({name: doc[name] for name in doc if name in _GROUPS})
+def _groups(rows: list[dict]) -> list[dict[str, str]]:
+    """Return the fields of each document that name its subject or source."""
+    docs = [as_dict(row.get("doc")) for row in rows]
+    return [
+        scalar_fields({name: doc[name] for name in doc if name in _GROUPS})
+        for doc in docs
+    ]
 
 
-def _prompt(row: dict) -> str | None:
-    """Return the hash of the prompt, or of the document in files of old versions."""
-    known, doc = row.get("prompt_hash"), row.get("doc")
-    if known is not None or doc is None:
-        return known
-    return sha256(as_key(doc).encode()).hexdigest()
+def _prompts(rows: list[dict]) -> list[str | None]:
+    """Return the hash of each prompt, or of the document in files of old versions."""
+    return [
+        known
+        if known is not None or doc is None
+        else sha256(as_key(doc).encode()).hexdigest()
+        for known, doc in ((row.get("prompt_hash"), row.get("doc")) for row in rows)
+    ]
 
 
-def _option_proba(row: dict, score: str, source: Source, k: int) -> np.ndarray | None:
-    """Return the softmax of the options' log-likelihoods; None without options."""
-    pairs = row["filtered_resps"]
+def _option_probas(
+    numbered: list[tuple[int, dict]], score: str, source: Source
+) -> list[np.ndarray | None]:
+    """Return the softmax of the log-likelihoods of each row; None without options."""
+    texts: list[list[str]] = [[] for _ in numbered]
+    if score.startswith("acc") or score == "exact_match":
+        texts = [_option_texts(row["filtered_resps"]) for _, row in numbered]
+    try:
+        values = as_numbers(list(chain.from_iterable(texts)))
+    except ValueError:  # texts that are no numbers are answers
+        texts = [each if _are_numbers(each) else [] for each in texts]
+        values = as_numbers(list(chain.from_iterable(texts)))
+    size = np.fromiter(map(len, texts), np.int64, len(texts))
+    # Lengths and faults are checked before the softmax, which would hide them.
+    if not np.isfinite(values).all():
+        first = np.searchsorted(size.cumsum(), np.isfinite(values).argmin(), "right")
+        k, row = numbered[first]
+        raise file_error(
+            "must have finite log-likelihoods. Got "
+            f"{row['filtered_resps']!r:.80} in {source.place(k)}."
+        )
+    if score in _LENGTHS:
+        lengths = [
+            _lengths(row, score, n, source.place(k))
+            for (k, row), n in zip(numbered, size.tolist(), strict=True)
+            if n
+        ]
+        values /= np.concatenate([*lengths, np.empty(0)])
+    found: list[np.ndarray | None] = [None] * len(texts)
+    # Rows with the same number of options are one matrix.
+    for n in set(size.tolist()) - {0}:
+        rows = np.flatnonzero(size == n)
+        first = (size.cumsum() - size)[rows, np.newaxis]
+        for k, proba in zip(rows, softmax(values[first + np.arange(n)]), strict=True):
+            found[k] = proba
+    return found
+
+
+def _option_texts(pairs: Any) -> list[str]:
+    """Return the log-likelihoods of options as texts; none if there are no options."""
     is_choice = (
         isinstance(pairs, list)
         and len(pairs) > 1
         and all(isinstance(pair, list) and len(pair) == 2 for pair in pairs)
     )
-    if not is_choice or not (score.startswith("acc") or score == "exact_match"):
-        return None
+    return [str(pair[0]) for pair in pairs] if is_choice else []
+
+
+def _are_numbers(texts: list[str]) -> bool:
     try:
-        values = as_numbers([str(pair[0]) for pair in pairs])
+        as_numbers(texts)
     except ValueError:
-        return None
-    # Lengths and faults are checked before the softmax, which would hide them.
-    if not np.isfinite(values).all():
-        raise file_error(
-            f"must have finite log-likelihoods. Got {pairs!r:.80} in {source.place(k)}."
-        )
-    if score in _LENGTHS:
-        values /= _lengths(row, score, values.size, source.place(k))
-    return softmax(values)
+        return False
+    return True
 
 
 def _lengths(row: dict, score: str, n: int, place: str) -> np.ndarray:

@@ -219,7 +219,7 @@ def read_evaluations(
         if reader is _table_answers and given.model is None:
             return _table_answers.read_systems(source, given, systems, gold)
         if gold is not None:
-            raise _table_answers.no_answers(source, gold)
+            raise _table_answers.no_answers(source.path, gold)
         if reader is _promptfoo and given.model is None:
             rows = _promptfoo.systems_of(source)
             names = _table_answers.chosen_systems(list(dict.fromkeys(rows)), systems)

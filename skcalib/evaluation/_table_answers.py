@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from ._tables import (
     Names,
     Outcomes,
     Table,
-    open_table,
+    of_table,
 )
 from ._values import choose, file_error, none_of, numbered_repeats
 
@@ -60,7 +61,7 @@ def claims(source: Source) -> bool:
 
 def read(source: Source, options: Options) -> Evaluation:
     """Return the evaluation in a table."""
-    every, systems = _read_long(open_table(source), options)
+    every, systems = of_table(source, lambda t: _read_long(t, options))
     if systems is None:
         return every
     model = choose(options.model, systems, option="model", what="system")
@@ -71,9 +72,14 @@ def read_systems(
     source: Source, options: Options, systems: Sequence[str] | None, gold: str | None
 ) -> dict[str, Evaluation]:
     """Return the evaluation of each system of a table."""
-    table = open_table(source)
     if gold is not None and gold == options.columns.get("question"):
         raise _two_roles(gold, "question", "gold")
+    return of_table(source, lambda t: _systems_of(t, options, systems, gold))
+
+
+def _systems_of(
+    table: Table, options: Options, systems: Sequence[str] | None, gold: str | None
+) -> dict[str, Evaluation]:
     model = options.columns.get("model") or next(iter(table.usual("model")), None)
     if model is None:
         wide = _read_wide(table, options, systems, gold)
@@ -82,10 +88,10 @@ def read_systems(
     else:
         options = replace(options, columns={**options.columns, "model": model})
     if gold is not None:
-        raise no_answers(source, gold)
+        raise no_answers(table.path, gold)
     every, system = _read_long(table, options, identifies=True)
     if system is None:
-        return {source.path.stem: every}
+        return {table.path.stem: every}
     names = system.tolist()
     if "" in names:
         raise file_error(
@@ -97,11 +103,11 @@ def read_systems(
     return {name: _of_one_model(every, system, name) for name in wanted}
 
 
-def no_answers(source: Source, gold: str) -> ParameterError:
+def no_answers(path: Path, gold: str) -> ParameterError:
     return ParameterError(
         "gold",
         "applies to plain tables with one column of answers per system. Got "
-        f"{gold!r} for {source.path.name}.",
+        f"{gold!r} for {path.name}.",
     )
 
 
@@ -132,11 +138,12 @@ def _fingerprints(
     question: np.ndarray, columns: list[Names | None]
 ) -> tuple[dict[str, str], ...]:
     """Return the right answer and the prompt of each question, as far as known."""
-    names = question.tolist()
     return tuple(
         {}
         if column is None
-        else {n: text for n, text in zip(names, column.finish(), strict=True) if text}
+        else {
+            n: text for n, text in zip(question, column.finish(), strict=True) if text
+        }
         for column in columns
     )
 

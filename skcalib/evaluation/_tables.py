@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 from threading import Lock
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 
@@ -36,8 +36,8 @@ _MISSING = frozenset(["", "nan", "na", "n/a", "#n/a", "null", "none", "<na>"])
 # Labels that a message shows.
 _SHOWN = 5
 
-# Largest number of names whose texts are stored once; beyond it, few are repeated.
-_MOST_SHARED = 1_000_000
+# Largest number of texts that are stored once; beyond it, few are repeated.
+_MOST_SHARED = 50_000
 
 # Rounding that a probability may have outside of [0, 1].
 _ROUNDING = 1e-9
@@ -111,13 +111,14 @@ class Names(_Column):
     def add(self, cells: Sequence[Any], lines: Sequence[int]) -> None:
         """Read the cells of a chunk."""
         if set(map(type, cells)) <= {str}:
-            names = list(map(str.strip, cells))
+            text = "".join(cells)
+            names = cells if text.split() == [text] else list(map(str.strip, cells))
         else:
             names = [text_of(cell) for cell in cells]
         if len(self._known) < _MOST_SHARED:
             names = list(map(self._known.setdefault, names, names))
-        if self.first_missing is None and "" in names:
-            self.first_missing = lines[names.index("")]
+        if self.first_missing is None and not all(names):
+            self.first_missing = lines[list(names).index("")]
         self._chunks.append(np.array(names, dtype=object))
 
 
@@ -146,18 +147,21 @@ class Numbers(_Column):
     def add(self, cells: Sequence[Any], lines: Sequence[int]) -> None:
         """Read the cells of a chunk."""
         found = None
-        # Verdicts and labels have few values, which are looked up faster.
-        if not self._words and self._pos_label is None:
+        # Texts of verdicts and labels have few values, which are looked up faster.
+        is_looked_up = self._words and type(cells[0]) is str
+        if not is_looked_up and self._pos_label is None:
             found = _plain_numbers(cells)
         if found is None or not self._is_inside(found).all():
             # Each different cell is converted once, and its first line is known then.
-            keys = [cell if type(cell) is str else _as_key(cell) for cell in cells]
+            keys = cells
+            if not set(map(type, cells)) <= {str}:
+                keys = [cell if type(cell) is str else _as_key(cell) for cell in cells]
             known = self._known if len(self._known) < _MOST_SHARED else {}
             if set(keys) - known.keys():
                 for key, cell, line in zip(keys, cells, lines, strict=True):
                     if key not in known:
                         known[key] = self._value(cell, line)
-            found = np.array([known[key] for key in keys])
+            found = np.fromiter(map(known.__getitem__, keys), float, len(cells))
         self._keep(found, lines)
 
     def _is_inside(self, found: Any) -> Any:
@@ -260,7 +264,7 @@ class Fractions(_Column):
         super().__init__(name)
         self.notes: list[str] = []
         self._percent, self._of_options = percent, of_options
-        self._signed: list[np.ndarray] = []  # whether cells have a percent sign
+        self._n_fractions = self._n_positive = 0
         # The first cell of each kind, with its line, for messages.
         self._first: dict[str, tuple[str, int]] = {}
 
@@ -268,17 +272,19 @@ class Fractions(_Column):
         """Read the cells of a chunk."""
         if self._of_options:
             cells = list(map(self._largest, cells, lines))
-        signed = np.zeros(len(cells), dtype=bool)
+        signed = np.zeros(len(cells), dtype=bool)  # whether cells have a percent sign
         found = _plain_numbers(cells)
         if found is None:
             texts = [value_of(cell) for cell in cells]
             signed = np.array([text.endswith("%") for text in texts], dtype=bool)
             found = np.array(list(map(self._number, texts, lines)))
-        for kind, where in self._kinds(found, signed).items():
+        kinds = self._kinds(found, signed)
+        for kind, where in kinds.items():
             if kind not in self._first and where.any():
                 k = int(where.argmax())
                 self._first[kind] = text_of(cells[k]), lines[k]
-        self._signed.append(signed)
+        self._n_fractions += int(kinds["fraction"].sum())
+        self._n_positive += int((found > 0).sum())
         self._keep(found, lines)
 
     def _kinds(self, values: np.ndarray, signed: np.ndarray) -> dict[str, np.ndarray]:
@@ -336,10 +342,9 @@ class Fractions(_Column):
     def finish(self) -> np.ndarray:
         """Return the probabilities of all rows; `notes` says how they were read."""
         values = super().finish()
-        kinds = self._kinds(values, np.concatenate(self._signed))
         # A file may have a few cells below 1 in percent, or a few above 1 by mistake.
-        n_fractions = int(kinds["fraction"].sum())
-        are_mostly_fractions = bool(2 * n_fractions >= (values > 0).sum() > 0)
+        n_fractions = self._n_fractions
+        are_mostly_fractions = 2 * n_fractions >= self._n_positive > 0
         if not self._percent:
             self._check_fractions(are_mostly_fractions)
             return np.clip(values, 0, 1)  # rounding, which was checked
@@ -444,6 +449,7 @@ OF_OPTIONS = "probabilities"
 
 Chunk = tuple[dict[str, list[Any]], Sequence[int]]
 Column = Names | Numbers | Fractions
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True)
@@ -473,14 +479,13 @@ class Table:
                     f"{none_of(name, self.names)}",
                 )
 
-    def read(self, columns: Sequence[Column], verbose: int = 0) -> np.ndarray:
-        """Read the cells of columns, and return the line of each row."""
-        read = [np.empty(0, dtype=np.int64)]
-        n = n_said = 0
+    def read(self, columns: Sequence[Column], verbose: int = 0) -> list[Sequence[int]]:
+        """Read the cells of columns, and return the lines of the rows of each chunk."""
+        read, n, n_said = [], 0, 0
         for cells, lines in self.chunks(list(dict.fromkeys(c.name for c in columns))):
             for column in columns:
                 column.add(cells[column.name], lines)
-            read.append(np.fromiter(lines, np.int64, len(lines)))
+            read.append(lines)
             n += len(lines)
             if verbose and n >= n_said + _SAID_EACH:
                 print(f"{n:,} rows of {self.path.name} read", file=sys.stderr)
@@ -489,17 +494,34 @@ class Table:
             raise file_error(
                 f"must contain rows. Got {self.path.name}, which has none."
             )
-        return np.concatenate(read)
+        return read
 
 
-def open_table(source: Source) -> Table:
-    """Return the columns of a file; the cells are read later."""
+class _LaterColumns(Exception):
+    """Raised if an object has a column that the first objects do not have."""
+
+
+def of_table(source: Source, read: Callable[[Table], Found]) -> Found:
+    """Return what a function reads from the table in a file.
+
+    The first JSON lines nearly always have all columns. Otherwise, or if an error may
+    be about a column that they do not have, all lines are parsed for their columns.
+    """
+    if source.kind == "jsonl":
+        with suppress(_LaterColumns, ParameterError):
+            return read(open_table(source, CHUNK))
+    return read(open_table(source))
+
+
+def open_table(source: Source, n_rows: int | None = None) -> Table:
+    """Return the columns of a file, or of its first objects; cells are read later."""
     if source.kind == "text":
         return _delimited(source.path, source.head)
     if source.kind == "parquet":
         names = dict.fromkeys(_flat(next(read_parquet(source.path), {})))
     elif isinstance(source.first_row, dict):
-        names = dict.fromkeys(name for _, row in _objects(source) for name in row)
+        first = islice(_objects(source), n_rows)
+        names = dict.fromkeys(name for _, row in first for name in row)
     else:
         raise file_error(
             "must be a table: CSV, TSV, parquet, or JSON objects one per line or in an "
@@ -510,8 +532,11 @@ def open_table(source: Source) -> Table:
         # Objects are parsed again, so that they need not all be in memory.
         rows = _objects(source)
         while block := list(islice(rows, CHUNK)):
-            columns = {name: [row.get(name) for _, row in block] for name in wanted}
-            yield columns, [line for line, _ in block]
+            lines, objects = zip(*block, strict=True)
+            if n_rows is not None and set().union(*objects) - names.keys():
+                raise _LaterColumns
+            columns = {name: [row.get(name) for row in objects] for name in wanted}
+            yield columns, lines
 
     return Table(source.path, list(names), chunks)
 
@@ -537,6 +562,8 @@ def _objects(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
 
 def _flat(row: Mapping[str, Any], before: str = "") -> dict[str, Any]:
     """Return the entries of an object; nested entries have dotted names."""
+    if not before and dict not in set(map(type, row.values())):
+        return dict(row)
     found: dict[str, Any] = {}
     for name, value in row.items():
         if isinstance(value, dict):

@@ -118,9 +118,9 @@ def scalar_fields(values: Any) -> dict[str, str]:
 
 
 def softmax(log_values: np.ndarray) -> np.ndarray:
-    """Return exp(log_values), divided by its sum."""
-    weights = np.exp(log_values - log_values.max())
-    return weights / weights.sum()
+    """Return exp(log_values), divided by its sum along the last axis."""
+    weights = np.exp(log_values - log_values.max(axis=-1, keepdims=True))
+    return weights / weights.sum(axis=-1, keepdims=True)
 
 
 def choose(
@@ -159,14 +159,13 @@ def none_of(name: str, names: Sequence[str]) -> str:
 
 def numbered_repeats(questions: np.ndarray) -> np.ndarray:
     """Return the number of earlier rows of the same question, for each row."""
-    names = questions.tolist()
-    repeats = np.zeros(len(names), dtype=np.int64)
+    repeats = np.zeros(questions.size, dtype=np.int64)
     # Hashes need less memory than a table of millions of names.
-    hashes = np.fromiter(map(hash, names), np.int64, len(names))
+    hashes = np.fromiter(map(hash, questions), np.int64, questions.size)
     hashes.sort()
     if (hashes[1:] == hashes[:-1]).any():
         seen: dict[Any, int] = {}
-        for k, name in enumerate(names):
+        for k, name in enumerate(questions.tolist()):
             repeats[k] = n = seen.get(name, 0)
             seen[name] = n + 1
     return repeats
