@@ -169,12 +169,16 @@ def choose_documents(
         problem = "must be positive, so that every document can be drawn. Got 0."
         raise ParameterError("mix", problem)
     total = float(spread.sum())
-    even = np.full(len(spread), 1 / len(spread))
-    goal = mix * even + (1 - mix) * (spread / total if total > 0 else even)
-    codes = np.zeros(len(spread), dtype=np.intp)
-    if strata is not None:
-        codes = as_codes(strata, len(spread), name="strata")[1]
+    even = 1 / len(spread)
+    goal = spread / total if total > 0 else np.full(len(spread), even)
+    goal *= 1 - mix
+    goal += mix * even
     rng = as_generator(random_state)
+    if strata is None:
+        pi = _probabilities(goal, n)
+        del goal
+        return DocumentChoice(_systematic(pi, n, rng), pi)
+    codes = as_codes(strata, len(spread), name="strata")[1]
     pi = np.empty(len(spread))
     chosen = []
     budget = _allocate(n, np.bincount(codes, goal), np.bincount(codes))
@@ -222,10 +226,11 @@ def _probabilities(goal: np.ndarray, n: int) -> np.ndarray:
     """Return probabilities proportional to `goal`, at most 1, that add up to n."""
     certain = np.zeros(len(goal), dtype=bool)
     while True:
-        pi = np.ones(len(goal))
         rest = n - int(certain.sum())
+        pi = rest * goal
         if not certain.all():
-            pi[~certain] = rest * goal[~certain] / goal[~certain].sum()
+            pi /= (goal[~certain] if certain.any() else goal).sum()
+        pi[certain] = 1
         above = ~certain & (pi >= 1 - 1e-12)
         if not above.any():
             return pi
@@ -235,7 +240,8 @@ def _probabilities(goal: np.ndarray, n: int) -> np.ndarray:
 def _systematic(pi: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
     """Return n indices, drawn systematically in a random order."""
     order = rng.permutation(len(pi))
-    steps = np.cumsum(pi[order])
+    steps = pi[order]
+    np.cumsum(steps, out=steps)
     steps *= n / steps[-1]
     ticks = rng.random() + np.arange(n)
     places = np.searchsorted(steps, ticks, side="right")

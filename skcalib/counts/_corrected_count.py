@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import rankdata
 
 from .._errors import ParameterError, ParameterTypeError, parameter, public, warn
 from .._periods import EMPTY_PERIODS, trend_weights
@@ -34,6 +33,8 @@ from ._estimates import (
     Total,
     domain_totals,
     fit,
+    once,
+    product_sum,
     weighted_total,
 )
 
@@ -424,7 +425,7 @@ def corrected_count(
         raise ParameterError("empty_periods", problem)
     method = check_choice(method, ("auto", "score", "t"), name="method")
     confidence_level = check_fraction(confidence_level, name="confidence_level")
-    low, high = check_bounds(bounds, y, f)
+    low, high = check_bounds(bounds, y, f, rows)
     labelled = ~np.isnan(y)
     codes = check_groups(groups, labelled)
     is_clustered = codes is not None and bool(np.bincount(codes).max() > 1)
@@ -435,8 +436,11 @@ def corrected_count(
     else:
         # the share of documents (or groups) that were drawn in each stratum
         one_each = drawn_units(codes)
-        held = np.bincount(stratum_codes[one_each], labelled[one_each])
-        pi = (held / np.bincount(stratum_codes[one_each]))[stratum_codes]
+        drawn, stratum = labelled[one_each], stratum_codes[one_each]
+        if once(stratum_codes).size == 1:
+            pi = np.broadcast_to(drawn.mean(), len(y))
+        else:
+            pi = (np.bincount(stratum, drawn) / np.bincount(stratum))[stratum_codes]
     sample = Sample(
         rows=rows,
         y=y[rows],
@@ -460,12 +464,12 @@ def corrected_count(
     if not (is_given and number_is_wrong(sample)):
         warn_of_the_sample(sample, is_given)
     warn_of_recalibration(sample)
-    if np.ptp(f) == 0 and sample.is_tuned and np.ptp(sample.size) == 0:
+    if sample.is_tuned and np.ptp(once(sample.size)) == 0 and np.ptp(f) == 0:
         warn(
             f"{THE_EXPECTED} is {f[0]:g} for every document. The model does "
             "not distinguish them, so the result is computed from the labels alone."
         )
-        sample = replace(sample, slope=0.0)
+        sample = replace(sample, slope=0.0, expected=np.broadcast_to(f[0], len(f)))
     found = _estimate(sample, c, columns, place, estimand, method, confidence_level)
     return replace(
         found, n_groups=None if codes is None else np.unique(codes[rows]).size
@@ -485,7 +489,8 @@ def _estimate(
     overall = "t" if method == "t" else "score"
     fitted = fit(sample)
     total = weighted_total(sample, fitted, weight, method=overall, level=level)
-    labels = replace(sample, expected=np.zeros(sample.n_documents), slope=0.0)
+    no_model = np.broadcast_to(0.0, sample.n_documents)
+    labels = replace(sample, expected=no_model, slope=0.0)
     alone = weighted_total(labels, fit(labels), weight, method=overall, level=level)
     warn_of_the_errors(total, sample, overall)
     table = None
@@ -503,7 +508,7 @@ def _estimate(
         low=total.low,
         high=total.high,
         standard_error=total.standard_error,
-        uncorrected=float(weight @ sample.expected),
+        uncorrected=product_sum(weight, sample.expected),
         labels_only=LabelsOnly(alone.estimate, alone.low, alone.high),
         equivalent_labels=equivalent_labels(*widths, n, n_documents),
         slope=fitted.slope,
@@ -567,7 +572,7 @@ def _weights(
             raise ParameterError("weight", "is zero in every row.")
         return c
     if estimand != "trend":
-        return np.full(n, 1 / n if estimand == "mean" else 1.0)
+        return np.broadcast_to(1 / n if estimand == "mean" else 1.0, n)
     if periods is None:
         raise ParameterError("periods", "must be given for estimand='trend'.")
     return trend_weights(*as_codes(periods, n, name="periods"), empty)
@@ -585,8 +590,10 @@ def as_column(values: Any, n: int | None, *, name: str) -> np.ndarray:
     if n is not None and len(array) != n:
         problem = f"must have one entry for each of {n} documents. Got {len(array)}."
         raise ParameterError(name, problem)
-    too_large = np.isfinite(array) & (np.abs(array) > LARGEST)
-    raise_where(too_large, array, f"be at most {LARGEST:g}", name=name)
+    ends = np.fmin.reduce(array, initial=0), np.fmax.reduce(array, initial=0)
+    if max(-ends[0], ends[1]) > LARGEST:
+        too_large = np.isfinite(array) & (np.abs(array) > LARGEST)
+        raise_where(too_large, array, f"be at most {LARGEST:g}", name=name)
     return array
 
 
@@ -609,26 +616,28 @@ def check_labels(y_true: Any) -> tuple[np.ndarray, np.ndarray]:
 def check_size(size: Any, n: int) -> np.ndarray:
     """Return the size of each document, or 1 if `size` is None."""
     if size is None:
-        return np.ones(n)
+        return np.broadcast_to(1.0, n)
     x = as_column(size, n, name="size")
     bad = ~((x >= LEAST) & np.isfinite(x))
     raise_where(bad, x, f"be positive (at least {LEAST:g}) and finite", name="size")
     return x
 
 
-def check_bounds(bounds: Any, y: np.ndarray, f: np.ndarray) -> list[np.ndarray]:
+def check_bounds(
+    bounds: Any, y: np.ndarray, f: np.ndarray, rows: np.ndarray
+) -> list[np.ndarray]:
     """Return the smallest and the largest possible count of each document."""
-    labelled = ~np.isnan(y)
+    labels = y[rows]
     if bounds is None:
-        if (y[labelled] < 0).any():
-            row = int((labelled & (y < 0)).argmax())
+        if (labels < 0).any():
+            row = int(rows[(labels < 0).argmax()])
             problem = (
                 f"has a negative label. Got {float(y[row])!r} in row {row}. Use NaN "
                 "for documents without a label. For a difference of counts, pass "
                 "bounds=(-numpy.inf, numpy.inf)."
             )
             raise ParameterError("y_true", problem)
-        is_binary = np.isin(y[labelled], (0, 1)).all() and f.max() <= 1 + 1e-9
+        is_binary = np.isin(labels, (0, 1)).all() and f.max() <= 1 + 1e-9
         bounds = (0.0, 1.0 if is_binary else np.inf)
     if not isinstance(bounds, (tuple, list)) or len(bounds) != 2:
         problem = f"must be a pair (low, high). Got {bounds!r:.80}."
@@ -641,12 +650,12 @@ def check_bounds(bounds: Any, y: np.ndarray, f: np.ndarray) -> list[np.ndarray]:
             raise ParameterError("bounds", f"{problem} Got shape {array.shape}.")
         ends.append(np.broadcast_to(array, y.shape))
     low, high = ends
-    if (low > high).any():
+    if (once(low) > once(high)).any():
         row = int((low > high).argmax())
         problem = f"must have low <= high. Got {low[row]}, {high[row]} in row {row}."
         raise ParameterError("bounds", problem)
-    with np.errstate(invalid="ignore"):
-        bad = labelled & ((y < low) | (y > high))
+    bad = np.zeros(len(y), dtype=bool)
+    bad[rows] = (labels < low[rows]) | (labels > high[rows])
     raise_where(
         bad, y, "lie within `bounds` where a document is labelled", name="y_true"
     )
@@ -656,7 +665,7 @@ def check_bounds(bounds: Any, y: np.ndarray, f: np.ndarray) -> list[np.ndarray]:
 
 def _warn_of_impossible(f: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
     """Warn if an expected count is outside the bounds."""
-    bad = (f < low - _ROUNDING) | (f > high + _ROUNDING)
+    bad = (f < once(low) - _ROUNDING) | (f > once(high) + _ROUNDING)
     if bad.any():
         row = int(bad.argmax())
         warn(
@@ -714,7 +723,9 @@ def check_probability(probability: Any, labelled: np.ndarray) -> np.ndarray:
     """Return the inclusion probabilities that were given."""
     n, name = len(labelled), "inclusion_probability"
     array = as_floats(probability, name=name).astype(np.float64)
-    pi = np.full(n, float(array)) if array.ndim == 0 else as_column(array, n, name=name)
+    pi = (
+        np.broadcast_to(array, n) if array.ndim == 0 else as_column(array, n, name=name)
+    )
     zero = pi == 0
     if zero.any():
         problem = (
@@ -754,7 +765,7 @@ def check_strata(
     that has the nearest mean of `f`.
     """
     if strata is None:
-        one = np.zeros(len(f), dtype=np.intp)
+        one = np.broadcast_to(np.intp(0), len(f))
         return one, one
     labels, codes = as_codes(strata, len(f), name="strata")
     unit = drawn_units(groups)
@@ -813,9 +824,10 @@ def check_sides(expected: np.ndarray, rows: np.ndarray) -> None:
     """Raise if all labelled documents are on one side of the median expectation."""
     if len(rows) < _ENOUGH_FOR_SIDES or len(rows) == len(expected):
         return
-    middle = np.median(expected)
-    for side, is_there in (("above", expected > middle), ("below", expected < middle)):
-        if is_there[rows].all():
+    least, most = expected[rows].min(), expected[rows].max()
+    for side, beyond in (("above", expected < least), ("below", expected > most)):
+        # half of the corpus is on the other side
+        if 2 * np.count_nonzero(beyond) >= len(expected):
             problem = (
                 "must be drawn from the whole corpus. All labelled documents are "
                 f"{side} the median of {EXPECTED}, so the errors of the model in the "
@@ -832,34 +844,61 @@ def check_sides(expected: np.ndarray, rows: np.ndarray) -> None:
 # sample in a thousand has a larger difference.
 _MOST_DEVIATION = 3.3
 
+# Places of equal values in order: before the first, and after the last.
+SIDES: tuple[Literal["left", "right"], ...] = ("left", "right")
+
 # If one document has a larger share of the variance, the coverage is too low.
 _LARGE_SHARE = 0.08
 
 
-def deviation(sample: Sample, values: np.ndarray) -> float:
+def deviation(sample: Sample, values: np.ndarray, ordered: np.ndarray | None) -> float:
     """Return the difference between sample and corpus in standard errors.
 
-    `values` are replaced by ranks, whose means are close to normal in small samples.
-    The variance follows from the design, because ranks are known for the whole corpus.
+    Values are replaced by ranks, whose means are close to normal in small samples. The
+    variance follows from the design, because ranks are known for the whole corpus.
+
+    values : values of the corpus, or of the labelled documents if `ordered` is given.
+    ordered : values of the corpus in ascending order, if chances were equal.
     """
-    if len(sample.rows) == sample.n_documents:
+    rows, n = sample.rows, sample.n_documents
+    if len(rows) == n:
         return 0.0
-    ranks = rankdata(values)
-    ranks -= ranks.mean()
-    drawn = 1 / sample.probability[sample.rows]
-    mean = float(drawn @ ranks[sample.rows] / drawn.sum())
-    unit = drawn_units(sample.groups)
-    pi, strata = sample.probability[unit], sample.strata[unit]
-    if sample.groups is not None:
-        ranks = np.bincount(sample.groups, ranks)
-    # Hajek's approximation for draws of a fixed number in each stratum
-    n_strata = int(strata.max()) + 1
-    spread = np.bincount(strata, pi * (1 - pi), n_strata)
-    total = np.bincount(strata, (1 - pi) * ranks, n_strata)
-    centre = np.divide(total, spread, out=np.zeros(n_strata), where=spread > 0)
-    variance = float((pi * (1 - pi)) @ (ranks / pi - centre[strata]) ** 2)
-    error = np.sqrt(variance) / sample.n_documents
+    # Ranks are counted from the mean rank.
+    if ordered is not None:
+        first, last = (ordered.searchsorted(values, side) for side in SIDES)
+        mean, chance = (
+            float((first + last - n).mean()) / 2,
+            float(sample.probability[0]),
+        )
+        variance = (1 - chance) / chance * _squared_ranks(ordered)
+    else:
+        _, code, count = np.unique(values, return_inverse=True, return_counts=True)
+        ranks: np.ndarray = (np.cumsum(count) - (count + n) / 2)[code]
+        drawn = 1 / sample.probability[rows]
+        mean = float(drawn @ ranks[rows] / drawn.sum())
+        unit = drawn_units(sample.groups)
+        pi, strata = sample.probability[unit], sample.strata[unit]
+        if sample.groups is not None:
+            ranks = np.bincount(sample.groups, ranks)
+        # Hajek's approximation for draws of a fixed number in each stratum
+        n_strata = int(strata.max()) + 1
+        spread = np.bincount(strata, pi * (1 - pi), n_strata)
+        total = np.bincount(strata, (1 - pi) * ranks, n_strata)
+        centre = np.divide(total, spread, out=np.zeros(n_strata), where=spread > 0)
+        variance = float((pi * (1 - pi)) @ (ranks / pi - centre[strata]) ** 2)
+    error = np.sqrt(variance) / n
     return mean / error if error > 1e-9 else 0.0
+
+
+def _squared_ranks(ordered: np.ndarray) -> float:
+    """Return the sum of squared ranks, from their mean; ties have their mean rank."""
+    n, is_new = len(ordered), ordered[1:] != ordered[:-1]
+    cubes = float(n)
+    if not is_new.all():
+        ends = np.flatnonzero(is_new)
+        size = np.diff(ends, prepend=-1, append=n - 1).astype(np.float64)
+        cubes = float(size**2 @ size)
+    return (float(n) ** 3 - cubes) / 12
 
 
 def warn_of_the_sample(sample: Sample, is_given: bool) -> None:
@@ -867,10 +906,16 @@ def warn_of_the_sample(sample: Sample, is_given: bool) -> None:
 
     is_given : whether the user gave inclusion probabilities.
     """
-    by_f = deviation(sample, sample.expected)
-    by_doubt = 0.0
-    if sample.expected.min() >= 0 and sample.expected.max() <= 1:
-        by_doubt = deviation(sample, sample.expected * (1 - sample.expected))
+    f, ordered = sample.expected, None
+    are_chances = f.min() >= 0 and f.max() <= 1
+    if sample.has_equal_chances:
+        f, ordered = f[sample.rows], np.sort(f)
+    by_f, by_doubt = deviation(sample, f, ordered), 0.0
+    if are_chances:
+        if ordered is not None:
+            ordered *= 1 - ordered
+            ordered.sort(kind="stable")  # merges two runs
+        by_doubt = deviation(sample, f * (1 - f), ordered)
     design = PROBABILITY if is_given else "equal inclusion probabilities"
     if abs(by_f) > max(_MOST_DEVIATION, abs(by_doubt)):
         more = "larger" if by_f > 0 else "smaller"

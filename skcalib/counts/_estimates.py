@@ -14,9 +14,28 @@ import numpy as np
 from scipy.special import stdtrit
 
 
+def once(column: np.ndarray) -> np.ndarray:
+    """Return a column, or its first entry if the column repeats one entry in memory.
+
+    `np.broadcast_to(1.0, n)` is such a column. Arithmetic with all its entries would
+    take as long as with n different entries.
+    """
+    return column[:1] if column.strides == (0,) else column
+
+
+def product_sum(first: np.ndarray, second: np.ndarray) -> float:
+    """Return the sum of the products of two columns."""
+    a, b = once(first), once(second)
+    if a.size == b.size:
+        return float(a @ b) * (first.size / a.size)
+    return float(a.sum()) * float(b.sum())  # one of them has one entry
+
+
 @dataclass(frozen=True)
 class Sample:
     """Validated arguments of an estimate.
+
+    Columns of equal entries are read-only views of one entry (see :func:`once`).
 
     Attributes
     ----------
@@ -64,21 +83,38 @@ class Sample:
         """Return whether the slope is estimated from the labels."""
         return isinstance(self.slope, str)
 
+    @property
+    def has_equal_chances(self) -> bool:
+        """Return whether single documents of one stratum had the same probability."""
+        is_equal = once(self.probability).size == once(self.strata).size == 1
+        return is_equal and self.groups is None
+
     def possible(
-        self, weight: np.ndarray, place: np.ndarray, n_sums: int
+        self, weight: np.ndarray, place: np.ndarray | None = None, n_sums: int = 1
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the bounds of weighted sums, given labels and document bounds.
 
-        place : (N,) sum that each document enters, as a code from 0.
+        place : (N,) sum that each document enters, as a code from 0. If None, all
+        documents enter one sum.
         """
-        low, high = self.low.copy(), self.high.copy()
-        low[self.rows] = high[self.rows] = self.y
+        c, n = once(weight), self.n_documents
         with np.errstate(invalid="ignore"):  # 0 times an infinite bound is NaN
-            ends = [np.where(weight == 0, 0, weight * end) for end in (low, high)]
-        return (
-            np.bincount(place, np.minimum(*ends), n_sums),
-            np.bincount(place, np.maximum(*ends), n_sums),
-        )
+            low, high = (
+                np.where(c == 0, 0, c * once(x)) for x in (self.low, self.high)
+            )
+        known = weight[self.rows] * self.y
+        found = []
+        for end in (np.minimum(low, high), np.maximum(low, high)):
+            if place is None and end.size == 1:
+                n_rest = n - len(self.rows)
+                found.append(n_rest * end + known.sum() if n_rest else known.sum())
+                continue
+            each = np.broadcast_to(end, n).copy()
+            each[self.rows] = known
+            found.append(
+                each.sum() if place is None else np.bincount(place, each, n_sums)
+            )
+        return found[0], found[1]
 
 
 # Precision of the normal prior of the slope, with mean 1 and standard deviation 1/2.
@@ -159,7 +195,8 @@ def fit(sample: Sample) -> Fit:
     centred = f - mean_f * x
     slope, to_slope = fit_slope(sample, centred, y - mean_y * x, weight, len(y) - 2)
     intercept = mean_y - slope * mean_f
-    fitted = intercept * sample.size + slope * sample.expected
+    line = intercept * once(sample.size) + slope * once(sample.expected)
+    fitted = np.broadcast_to(line, sample.n_documents)
     # derivative of mean_y - slope mean_f
     to_intercept = weight * x / total - to_slope * mean_f
     return Fit(
@@ -241,22 +278,29 @@ def unseen_errors(
 
     step : standard deviation of a document's weight under the design.
     """
-    used = weight != 0
-    c = weight[used]
-    if c.size == 0:
+    used = None if once(weight).all() else weight != 0
+    if used is not None and not used.any():
         return (0.0, 0.0), False
+
+    def of_used(column: np.ndarray) -> np.ndarray:
+        entries = once(column)
+        return entries if used is None or entries.size == 1 else entries[used]
+
+    c = of_used(weight)
     # an error of size e adds e times the deviation of the document's weight
-    spread = np.abs(c) * np.broadcast_to(step, weight.shape)[used]
-    low, high = sample.low[used], sample.high[used]
-    inside = np.clip(fitted[used], low, high)
-    up, down = high - inside, inside - low
+    spread = np.abs(c) * of_used(np.asarray(step))
+    low, high = of_used(sample.low), of_used(sample.high)
+    inside = np.clip(of_used(fitted), low, high)
+    rising = high - inside, inside - low
     # A count with a negative weight lowers the total when it rises.
-    rising = np.where(c > 0, up, down), np.where(c > 0, down, up)
+    if c.min() < 0:
+        rising = np.where(c > 0, *rising), np.where(c > 0, *rising[::-1])
     found = []
     for room in rising:
-        size = np.minimum(room, sample.unit)
-        total = float(size.sum())
-        found.append(float(size**2 @ spread) / total if total > 0 else 0.0)
+        size = np.minimum(room, sample.unit, out=room)
+        mean, n = float(size.mean()), max(size.size, spread.size)
+        square = product_sum(np.square(size, out=size), spread) / n
+        found.append(square / mean if mean > 0 else 0.0)
     is_equal = c.min() > 0 and np.ptp(c) <= 1e-12 * c.max()
     is_plain = is_equal and (high - low <= sample.unit * (1 + 1e-9)).all()
     return (found[0], found[1]), bool(is_plain)
@@ -302,12 +346,11 @@ def weighted_total(
     rows, pi = sample.rows, sample.probability
     expanded = weight[rows] / pi[rows]
     # fitted sum over the corpus plus the expanded residuals of the sample
-    estimate = weight @ found.fitted + expanded @ found.residuals
+    estimate = product_sum(weight, found.fitted) + float(expanded @ found.residuals)
     # Labels also change the total through intercept and slope, if the weighted sample
     # differs from the corpus in size or expected count.
-    gap = np.array(
-        [weight @ x - expanded @ x[rows] for x in (sample.size, sample.expected)]
-    )
+    columns = sample.size, sample.expected
+    gap = np.array([product_sum(weight, x) - expanded @ x[rows] for x in columns])
     # derivative of the estimate with respect to each label, times its residual
     influence = found.residuals * (expanded + found.derivatives @ gap)
     # Residuals of labels that move the line towards themselves are too small: the root
@@ -321,7 +364,8 @@ def weighted_total(
         used = jackknife if sample.is_tuned else plain
         below = above = quantile * float(np.sqrt(used @ used))
     else:
-        step = np.sqrt(1 - pi) / pi
+        chance = once(pi)
+        step = np.sqrt(1 - chance) / chance
         unseen, is_plain = unseen_errors(sample, found.fitted, weight, step)
         # Only for counts of 0 and 1, the variance x - x^2 / m of a binomial falls.
         m = float((weight[rows] != 0).sum())
@@ -333,8 +377,7 @@ def weighted_total(
         below, above = arms(*moments, unseen, m, quantile)
     ends = np.array([estimate, estimate - below, estimate + above])
     # Labels of drawn documents are known, so the total has certain bounds.
-    one = np.zeros(sample.n_documents, dtype=np.intp)
-    ends = np.clip(ends, *sample.possible(weight, one, 1))
+    ends = np.clip(ends, *sample.possible(weight))
     estimate, low, high = map(float, ends)
     squares = jackknife**2
     return Total(
@@ -362,7 +405,7 @@ def unseen_sizes(
     The second returned value is the largest share of a document without a label in the
     variance of this design.
     """
-    if not np.isinf(sample.high).any():
+    if not np.isinf(once(sample.high)).any():
         return 1.0, 0.0
     rows, c, pi = sample.rows, weight**2, sample.probability
     size = c * np.maximum(fitted, 0) ** _SIZE_POWER
@@ -404,7 +447,7 @@ def contributions(
     # finite population: a document drawn with certainty has no sampling error
     keep = 1 - pi
     free = keep > 0
-    n_strata = int(sample.strata.max()) + 1
+    n_strata = int(once(sample.strata).max()) + 1
     m = np.bincount(strata[free], minlength=n_strata)[strata]
     mass = np.bincount(strata, keep, n_strata)[strata]
     held = np.bincount(strata, keep * influence, n_strata)[strata]
@@ -445,7 +488,7 @@ def domain_totals(
     n_domains = len(n_documents)
     n_labelled = np.bincount(place[sample.rows], minlength=n_domains)
     # With groups or sizes, errors do not have the same distribution.
-    if sample.groups is None and np.ptp(sample.size) == 0:
+    if sample.groups is None and np.ptp(once(sample.size)) == 0:
         ends = _pooled(sample, place, n_documents, n_labelled, method, level)
     else:
         rule = "t" if method == "t" else "score"
@@ -458,7 +501,7 @@ def domain_totals(
     ends[1:, unknown] = np.nan
     # Without labels, the mean error of the whole corpus is used.
     ends[0, unknown] = np.bincount(place, found.fitted, n_domains)[unknown]
-    bounds = sample.possible(np.ones(sample.n_documents), place, n_domains)
+    bounds = sample.possible(np.broadcast_to(1.0, len(place)), place, n_domains)
     ends[:3] = np.clip(ends[:3], *bounds)
     return {
         **dict(zip(names, ends, strict=True)),

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
-from scipy.special import ndtri, stdtrit
-from scipy.stats import binom
+from scipy.special import betainc, betaincinv, ndtri, stdtrit
 
 from .._errors import ParameterError, public, warn
 from .._results import Result
@@ -159,29 +158,22 @@ def accuracy_interval(
     if question is not None:
         codes = None if codes is None else groups_of_questions(question, codes)
         score = np.bincount(question, score) / np.bincount(question)
-    mean, n = float(score.mean()), score.size
     n_groups = None if codes is None else int(codes.max()) + 1
-    # groups of one row are no groups
-    if codes is None or n_groups == n:
-        codes = np.arange(n)
-    if codes.max() == n - 1 and np.isin(score, (0, 1)).all():
-        low, high = mid_p_interval(int(score.sum()), n, level)
-        n_effective, method = float(n), "mid-P"
+    if codes is None or n_groups == score.size:  # groups of one row are no groups
+        found = independent_interval(score, level)
     else:
-        unit = mean * (1 - mean) / n
-        found = _wilson_of_groups(mean, score - mean, codes, unit, level)
-        low, high, n_effective = found
-        method = "Wilson"
-        if n_effective == 0:
-            warn(
-                "All scores are in one group, so the variation between groups cannot "
-                "be estimated. The interval is [0, 1].",
-            )
+        found = grouped_interval(*group_sums(score, codes), level)
+    low, high, n_effective, method = found
+    if n_effective == 0:
+        warn(
+            "All scores are in one group, so the variation between groups cannot be "
+            "estimated. The interval is [0, 1].",
+        )
     return AccuracyInterval(
-        estimate=mean,
+        estimate=float(score.mean()),
         low=low,
         high=high,
-        n=n,
+        n=score.size,
         n_groups=n_groups,
         n_effective=n_effective,
         method=method,
@@ -218,30 +210,67 @@ def groups_of_questions(question: np.ndarray, codes: np.ndarray) -> np.ndarray:
     return group
 
 
+def is_binary(score: np.ndarray) -> bool:
+    """Return whether all scores are 0 or 1."""
+    return bool(((score == 0) | (score == 1)).all())
+
+
+def independent_interval(
+    score: np.ndarray, level: float
+) -> tuple[float, float, float, str]:
+    """Return the interval of a mean, the effective number of scores, and the method."""
+    if is_binary(score):
+        low, high = mid_p_interval(int(np.count_nonzero(score)), score.size, level)
+        return low, high, float(score.size), "mid-P"
+    return grouped_interval(score, np.ones(score.size), level)
+
+
+def grouped_interval(
+    sums: np.ndarray, size: np.ndarray, level: float
+) -> tuple[float, float, float, str]:
+    """Return the interval of a mean from the sums and the sizes of groups.
+
+    The other values are the effective number of scores, and the method.
+    """
+    n = float(size.sum())
+    mean = float(sums.sum()) / n
+    unit = mean * (1 - mean) / n
+    return *_wilson_of_groups(mean, sums - mean * size, size, unit, level), "Wilson"
+
+
 def mid_p_interval(k: int, n: int, level: float) -> tuple[float, float]:
     """Return the mid-P interval of the frequency k / n."""
     tail = (1 - level) / 2
+    # The upper end is the lower end for the other answers.
+    return _mid_p_end(k, n, tail), 1 - _mid_p_end(n - k, n, tail)
+
+
+def _mid_p_end(k: int, n: int, tail: float) -> float:
+    """Return p with P(X > k) + P(X = k) / 2 = tail for X ~ binomial(n, p)."""
+    if k in (0, n):
+        return (2 * tail) ** (1 / n) if k else 0.0
 
     # mid-P: the probability of k itself counts half
-    def upper_tail(p: float, k: int) -> float:
-        return float(binom.sf(k, n, p) + binom.pmf(k, n, p) / 2 - tail)
+    def excess(p: float) -> float:
+        return float(betainc(k, n - k + 1, p) + betainc(k + 1, n - k, p)) / 2 - tail
 
-    low = 0.0 if k == 0 else brentq(upper_tail, 0, 1, args=(k,), xtol=1e-12)
-    # The upper end is the lower end for the other answers.
-    high = 1.0 if k == n else 1 - brentq(upper_tail, 0, 1, args=(n - k,), xtol=1e-12)
-    return float(low), float(high)
+    # P(X >= k) is the tail at the first end, and P(X > k) at the second end.
+    low, high = betaincinv(k, n - k + 1, tail), betaincinv(k + 1, n - k, tail)
+    return float(brentq(excess, low, high, xtol=1e-13 * low))
 
 
 def _wilson_of_groups(
-    mean: float, residual: np.ndarray, codes: np.ndarray, unit: float, level: float
+    mean: float, residual: np.ndarray, size: np.ndarray, unit: float, level: float
 ) -> tuple[float, float, float]:
     """Return Wilson's interval for the effective number of answers, and this number.
 
-    `residual` has the mean 0. `unit` is the variance of the mean if all answers were
-    independent. For a single group, the interval is [0, 1] and the number is 0.
+    `residual` has the sum of the residuals of each group, and adds up to 0. `unit` is
+    the variance of the mean if all answers were independent. For a single group, the
+    interval is [0, 1] and the number is 0.
     """
-    odd = residual.size * min(mean, 1 - mean)  # answers that differ from the rest
-    n_effective = residual.size / dependence(residual, codes, unit, odd, level)
+    n = float(size.sum())
+    odd = n * min(mean, 1 - mean)  # answers that differ from the rest
+    n_effective = n / dependence(residual, size, unit, odd, level)
     if n_effective == 0:
         return 0.0, 1.0, 0.0
     low, high = frequency_interval(mean, n_effective, level, "wilson")
@@ -259,24 +288,25 @@ def grouped_frequency_interval(
     """
     residual = (y - q) - (y - q).mean()
     unit = float(residual @ residual) / y.size**2
-    return _wilson_of_groups(float(y.mean()), residual, codes, unit, level)[:2]
+    sums = group_sums(residual, codes)
+    return _wilson_of_groups(float(y.mean()), *sums, unit, level)[:2]
 
 
 def dependence(
-    residual: np.ndarray, codes: np.ndarray, unit: float, odd: float, level: float
+    residual: np.ndarray, size: np.ndarray, unit: float, odd: float, level: float
 ) -> float:
     """Return the number of dependent answers that are equivalent to an independent one.
 
-    It is inf for a single group. `unit` is the variance of the mean if all answers were
-    independent. `odd` is the number of answers that differ from most others. If it is
-    small, the data contain little information about the dependence: the design effect
-    is shrunk towards that of fully dependent groups, which has the weight of half an
-    answer.
+    It is inf for a single group. `residual` and `size` have the sum of the residuals of
+    each group, and the number of its answers. `unit` is the variance of the mean if all
+    answers were independent. `odd` is the number of answers that differ from most
+    others. If it is small, the data contain little information about the dependence:
+    the design effect is shrunk towards that of fully dependent groups, which has the
+    weight of half an answer.
     """
-    sums, size = group_sums(residual, codes)
     if size.size == 1:
         return np.inf
-    variance, freedom = sandwich(sums, size)
+    variance, freedom = sandwich(residual, size)
     ratio = odd * variance / unit if unit > 0 else 0.0
     ratio = (ratio + float(size @ size) / size.sum() / 2) / (odd + 0.5)
     # Student's quantile in place of the normal one; both round to 0 at smaller levels.
@@ -288,9 +318,10 @@ def group_sums(
     residual: np.ndarray, codes: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the sum of the residuals of each group, and the sizes of the groups."""
-    size = np.bincount(codes).astype(np.float64)
-    seen = size > 0
-    return np.bincount(codes, residual)[seen], size[seen]
+    size, sums = np.bincount(codes), np.bincount(codes, residual)
+    if not size.all():
+        sums, size = sums[size > 0], size[size > 0]
+    return sums, size.astype(np.float64)
 
 
 def sandwich(residual: np.ndarray, size: np.ndarray) -> tuple[float, float]:
@@ -301,10 +332,10 @@ def sandwich(residual: np.ndarray, size: np.ndarray) -> tuple[float, float]:
     n = size.sum()
     # Residuals from the mean are too small; 1 - size / n is one minus the leverage of a
     # group on the mean.
-    variance = float((residual**2 / (1 - size / n)).sum() / n**2)
+    free = 1 - size / n
+    variance = float((residual**2 / free).sum() / n**2)
     # The estimate is a quadratic form of independent scores. Its degrees of freedom are
-    # the squared trace over the trace of the square.
-    factor = 1 / (n**2 * (1 - size / n))
-    own = factor * (size - size**2 / n)
-    across = ((factor * size**2).sum() ** 2 - ((factor * size**2) ** 2).sum()) / n**2
-    return variance, float(own.sum() ** 2 / ((own**2).sum() + across))
+    # the squared trace over the trace of the square; n^2 cancels.
+    across = size**2 / free
+    total = (across.sum() ** 2 - across @ across) / n**2
+    return variance, float(n**2 / (size @ size + total))

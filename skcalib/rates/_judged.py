@@ -48,6 +48,9 @@ METHODS = ("auto", "post-stratified", "PPI++")
 # distinct pairs of scores.
 _MOST_VERDICTS, _MOST_PAIRS = 5, 16
 
+# The first items usually have all verdicts, if there are few.
+_FIRST = 1000
+
 # With fewer labels, the interval of PPI++ is too short if no label shows an error of
 # the judge.
 _ENOUGH = 100
@@ -326,18 +329,20 @@ def judged_accuracy(
     weight, inner = _of_questions(question, inner, y.size)
     expansion = _expansions(inclusion_probability, has)
     values = _values(y, 0.0, 1.0)
-    codes, verdicts = _verdict_codes(f)
-    if method == "auto":
-        are_verdicts = len(verdicts) <= _MOST_VERDICTS and len(values) <= 3
-        method = "post-stratified" if are_verdicts else "PPI++"
+    found_verdicts = None
+    if method == "post-stratified" or (method == "auto" and len(values) <= 3):
+        most = _MOST_VERDICTS if method == "auto" else y.size
+        found_verdicts = _verdict_codes(f, most=most)
     rates: tuple[RateInterval | None, RateInterval | None] = (None, None)
-    if method == "PPI++":
+    if found_verdicts is None:
+        method = "PPI++"
         _check_for_regression(judged, inclusion_probability)
         means = f, y, inner
         if question is not None:
             means = _question_means(f, y, question, inner)
         found = _by_regression(*means, population=population, level=level)
     else:
+        method, (codes, verdicts) = "post-stratified", found_verdicts
         if len(values) > 3:
             raise ParameterError(
                 "human",
@@ -350,7 +355,7 @@ def judged_accuracy(
         rates = _error_rates(strata, verdicts, level)
     return JudgedAccuracy(
         **found._asdict(),
-        uncorrected=float(np.average(f[judged], weights=weight[judged])),
+        uncorrected=_mean(f, None if question is None else weight),
         labels_only=_labels_only(y, question, inner, level),
         sensitivity=rates[0],
         specificity=rates[1],
@@ -383,7 +388,7 @@ def _of_questions(
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """Return weights, equal for all questions, and the groups of dependent items."""
     if question is None:
-        return np.full(n, 1 / n), groups
+        return np.broadcast_to(1 / n, n), groups
     number = np.bincount(question)
     if groups is not None:
         groups_of_questions(question, groups)
@@ -607,9 +612,11 @@ def judged_difference(
     inner = as_groups(groups, y.size)
     expansion = _expansions(inclusion_probability, has)
     values = _values(y, -1.0, 1.0, 0.0)
-    codes, verdicts = _verdict_codes(f_a, f_b)
-    if len(values) == 3 and len(verdicts) <= _MOST_PAIRS:
-        method = "post-stratified"
+    found_verdicts = None
+    if len(values) == 3:
+        found_verdicts = _verdict_codes(f_a, f_b, most=_MOST_PAIRS)
+    if found_verdicts is not None:
+        method, (codes, verdicts) = "post-stratified", found_verdicts
         weight = np.full(y.size, 1 / y.size)
         labels = Labels(codes, y, values, weight, expansion, inner)
         strata = strata_of(labels, level)
@@ -620,7 +627,7 @@ def judged_difference(
         found = _by_regression(f, y, inner, population=population, level=level, low=-1)
     return JudgedDifference(
         **found._asdict(),
-        uncorrected=float(f[judged].mean()),
+        uncorrected=_mean(f),
         n_items=y.size,
         n_labelled=int(has.sum()),
         n_groups=None if inner is None else np.unique(inner[has]).size,
@@ -664,10 +671,19 @@ def _check_two(has: np.ndarray, *, name: str, what: str = "an item") -> None:
         )
 
 
+def _mean(scores: np.ndarray, weight: np.ndarray | None = None) -> float:
+    """Return the mean of the scores that are not missing."""
+    missing = np.isnan(scores)
+    if missing.any():
+        scores = scores[~missing]
+        weight = None if weight is None else weight[~missing]
+    return float(np.average(scores, weights=weight))
+
+
 def _expansions(inclusion_probability: Any, is_labelled: np.ndarray) -> np.ndarray:
     """Return the number of items that each labelled item represents, up to a factor."""
     if inclusion_probability is None:
-        return np.ones(is_labelled.size)
+        return np.broadcast_to(1.0, is_labelled.size)
     name = "inclusion_probability"
     chance = as_floats(inclusion_probability, name=name).astype(np.float64)
     if chance.shape != is_labelled.shape:
@@ -687,22 +703,42 @@ def _values(labels: np.ndarray, *possible: float) -> tuple[float, ...]:
     return tuple(np.union1d(found, possible).tolist())
 
 
-def _verdict_codes(*judges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _verdict_codes(
+    *judges: np.ndarray, most: int
+) -> tuple[np.ndarray, np.ndarray] | None:
     """Return the code of the verdicts of each item, and the verdicts of each code.
 
     The verdicts are an array with one column per judge, in ascending order. A missing
-    score is a separate verdict, NaN, and comes first.
+    score is a separate verdict, NaN, and comes first. The result is None if there are
+    more than `most` different verdicts.
     """
+    if any(np.unique(judge[:_FIRST]).size > most for judge in judges):
+        return None
     # -1 comes before all scores, which are at least 0
     scores = [np.where(np.isnan(judge), -1, judge) for judge in judges]
-    found = [np.unique(column, return_inverse=True) for column in scores]
+    found = [_levels_and_codes(column) for column in scores]
     sizes = [levels.size for levels, _ in found]
-    # np.unique of pairs would be twenty times slower
+    if max(sizes) > most:
+        return None
     pairs = np.ravel_multi_index([codes for _, codes in found], sizes)
-    used, codes = np.unique(pairs, return_inverse=True)
+    seen = np.bincount(pairs) > 0
+    used = np.flatnonzero(seen)
+    if used.size > most:
+        return None
     columns = zip(found, np.unravel_index(used, sizes), strict=True)
     verdicts = np.column_stack([levels[rows] for (levels, _), rows in columns])
+    codes = (np.cumsum(seen) - 1)[pairs]
     return codes, np.where(verdicts < 0, np.nan, verdicts)
+
+
+def _levels_and_codes(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distinct scores in ascending order, and the place of each score."""
+    levels = np.unique(scores[:_FIRST])
+    codes = np.minimum(np.searchsorted(levels, scores), levels.size - 1)
+    if np.array_equal(levels[codes], scores):  # quicker than sorting all scores
+        return levels, codes
+    levels, codes = np.unique(scores, return_inverse=True)
+    return levels, codes
 
 
 def _is_one_group(groups: np.ndarray | None, rows: np.ndarray) -> bool:
@@ -844,42 +880,36 @@ def regression_interval(
 ) -> MeanLabel:
     """Return the mean of y, which is NaN without a label, by its regression on f."""
     has = ~np.isnan(y)
-    lam = _slope(y[has], f[has], f, int((~has).sum()))
-    estimate, variance, freedom = _difference(f, y, groups, lam, population)
-    _, alone, _ = _difference(f, y, groups, 0.0, population)
-    error, worth = float(np.sqrt(variance)), float(has.sum())
+    known, seen, unseen = y[has], f[has], f[~has]
+    inner, outer = (None if groups is None else groups[rows] for rows in (has, ~has))
+    n, rest = seen.size, unseen.size
+    lam = _slope(known, seen, f, rest)
+    mean, of_unseen = 0.0, 0.0
+    if rest and lam:
+        mean = float(unseen.mean())
+        # The unlabelled items are a sample too.
+        if population == "superpopulation":
+            of_unseen = _variance(unseen, outer, rest)[0]
+
+    def variance(lam: float) -> tuple[float, float]:
+        """Return the variance of the estimate, and its degrees of freedom."""
+        if population == "superpopulation":
+            found, freedom = _variance(known - lam * seen, inner, n)
+            return found + lam**2 * of_unseen, freedom
+        # The error is rest / N times the difference between labelled and unlabelled
+        # items in the mean of y - lambda (N / rest) f, and N / rest = 1 + n / rest.
+        error = known - lam * (1 + n / max(rest, 1)) * seen
+        found, freedom = _variance(error, inner, n - 2)
+        # the labels of labelled items are known
+        return found * (rest / (n + rest)), freedom
+
+    estimate = float((known - lam * seen).mean() + lam * mean)
+    (squared, freedom), (alone, _) = variance(lam), variance(0.0)
+    error, worth = float(np.sqrt(squared)), float(n)
     if error > 0:
         worth *= float(np.sqrt(alone) / error) ** 2
     half = float(stdtrit(max(freedom - 1, 1), (1 + level) / 2)) * error
     return MeanLabel(estimate, estimate - half, estimate + half, error, worth)
-
-
-def _difference(
-    f: np.ndarray,
-    y: np.ndarray,
-    groups: np.ndarray | None,
-    lam: float,
-    population: str,
-) -> tuple[float, float, float]:
-    """Return the estimate of PPI++ for lambda, its variance and degrees of freedom."""
-    has = ~np.isnan(y)
-    known, seen, unseen = y[has], f[has], f[~has]
-    inner, outer = (None if groups is None else groups[rows] for rows in (has, ~has))
-    n, rest = seen.size, unseen.size
-    error = known - lam * seen
-    estimate = float(error.mean() + (lam * unseen.mean() if rest else 0.0))
-    if population == "items":
-        # The error is rest / N times the difference between labelled and unlabelled
-        # items in the mean of y - lambda (N / rest) f, and N / rest = 1 + n / rest.
-        error = known - lam * (1 + n / max(rest, 1)) * seen
-        variance, freedom = _variance(error, inner, n - 2)
-        # the labels of labelled items are known
-        return estimate, variance * (rest / (n + rest)), freedom
-    variance, freedom = _variance(error, inner, n)
-    if rest:
-        # The unlabelled items are a sample too.
-        variance += lam**2 * _variance(unseen, outer, rest)[0]
-    return estimate, variance, freedom
 
 
 def _slope(y: np.ndarray, seen: np.ndarray, f: np.ndarray, rest: int) -> float:
@@ -897,7 +927,7 @@ def _variance(
 ) -> tuple[float, float]:
     """Return the variance of a mean and its degrees of freedom."""
     residual = values - values.mean()
-    if groups is None or np.unique(groups).size == 1:
+    if groups is None or (groups == groups[0]).all():
         return float(residual @ residual) / divisor / values.size, values.size - 1
     # Items of a group are dependent: only the sums of groups are independent.
     return sandwich(*group_sums(residual, groups))

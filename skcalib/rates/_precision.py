@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import betainc
 
 from .._errors import ParameterError, public
 from .._results import Result
@@ -179,16 +180,16 @@ def threshold_for_precision(
         )
     check_same_length(y_true=labels, y_proba=q)
     codes = as_groups(groups, q.size)
-    y = positives(labels, None).astype(np.float64)
-    return _choose(y, q, codes, wanted, level)
+    return _choose(positives(labels, None), q, codes, wanted, level)
 
 
 def _choose(
     y: np.ndarray, q: np.ndarray, codes: np.ndarray | None, wanted: float, level: float
 ) -> PrecisionThreshold:
-    order = np.argsort(-q, kind="stable")
+    order = np.argsort(q)[::-1]
     y, q = y[order], q[order]
     codes = None if codes is None else codes[order]
+    del order
     error = (1 - level) / _N_STARTS
     one_sided = 1 - 2 * error
 
@@ -197,6 +198,14 @@ def _choose(
         if codes is not None:
             return grouped_frequency_interval(y[:n], q[:n], codes[:n], one_sided)
         return clopper_pearson(float(y[:n].mean()), n, one_sided)
+
+    def passes(n: int) -> bool:
+        """Return whether the lower bound is at least `wanted`."""
+        if codes is not None:
+            return interval(n)[0] >= wanted
+        k = int(np.count_nonzero(y[:n]))
+        # P(X >= k) at the wanted precision, which is quicker than the bound
+        return k > 0 and bool(betainc(k, n - k + 1, wanted) <= error)
 
     # With fewer answers, the bound is too low even if all of them are right.
     least = int(np.ceil(np.log(error) / np.log(wanted)))
@@ -207,7 +216,7 @@ def _choose(
         # Each sequence ends at the first test that fails, so that its tests together
         # have the error of one test.
         for n in sizes[sizes >= max(start, passed + 1)].tolist():
-            if interval(n)[0] < wanted:
+            if not passes(n):
                 break
             passed = n
     if not passed:
@@ -239,21 +248,20 @@ def _choose(
         n_selected=passed,
         share_selected=passed / y.size,
         n=y.size,
-        n_groups=None if codes is None else int(np.unique(codes).size),
+        n_groups=None if codes is None else int(codes.max()) + 1,
         confidence_level=level,
     )
 
 
 def _sizes(q: np.ndarray, least: int) -> np.ndarray:
     """Return numbers of answers selected by the thresholds to test, ascending."""
-    ends = np.append(np.flatnonzero(np.diff(q)) + 1, q.size)
-    ends = ends[ends >= least]
-    if not ends.size:
-        return ends
+    if q.size < least:
+        return np.zeros(0, dtype=np.intp)
     n_steps = int(np.ceil(_PER_DOUBLING * np.log2(q.size / least))) + 1
-    grid = np.geomspace(least, q.size, n_steps)
-    at = np.minimum(np.searchsorted(ends, grid), ends.size - 1)
-    return ends[np.unique(at)]
+    grid = np.ceil(np.geomspace(least, q.size, n_steps)).astype(np.intp)
+    # A threshold also selects all answers of equal probability.
+    last = q[np.minimum(grid, q.size) - 1]
+    return np.unique(q.size - np.searchsorted(q[::-1], last))
 
 
 def _starts(sizes: np.ndarray) -> np.ndarray:

@@ -295,8 +295,9 @@ def question_pass_at_k(
     _check_enough(number, k)
     chosen = right if all_of else number - right
     # C(m, k) / C(n, k) is the product of (m - i) / (n - i), and 0 if m < k
-    steps = np.arange(k)[:, np.newaxis]
-    share = np.clip((chosen - steps) / (number - steps), 0, None).prod(axis=0)
+    share = np.ones(number.size)
+    for i in range(k):
+        share *= np.clip((chosen - i) / (number - i), 0, None)
     return share if all_of else 1 - share
 
 

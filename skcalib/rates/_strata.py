@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.signal import fftconvolve
 from scipy.special import betainc, betaincinv
 
 from ._accuracy import dependence, group_sums, sandwich
@@ -90,6 +89,8 @@ def sum_interval(
     """Return the central interval of a constant plus a sum of independent means."""
     if not means:
         return constant, constant
+    from scipy.signal import fftconvolve  # only strata need it
+
     ranges = [mean.range() for mean in means]
     step = sum(high - low for low, high in ranges) / _N_CELLS
     # Probabilities of the cells of one grid; those of a sum are their convolution.
@@ -292,14 +293,15 @@ def _dependence(
     # Equal weights within each stratum, which are the usual case, change nothing.
     if groups is None and np.allclose(factor, plain, rtol=1e-9, atol=0):
         return 1.0
-    group = np.arange(n) if groups is None else groups[rows]
-    residual = n * factor * (labels.y[rows] - strata.mean[code])
+    residual, size = n * factor * (labels.y[rows] - strata.mean[code]), np.ones(n)
+    if groups is not None:
+        residual, size = group_sums(residual, groups[rows])
     spread = strata.shares @ strata.values**2 - strata.mean**2
     seen = strata.n_labelled > 0
     # variance of the estimate if the labels were independent
     unit = float((strata.weight**2 * spread)[seen] @ (1 / strata.n_labelled[seen]))
     odd = float(strata.n_labelled @ (1 - strata.shares.max(axis=1)))
-    return dependence(residual, group, unit, odd, level)
+    return dependence(residual, size, unit, odd, level)
 
 
 def stratified_interval(

@@ -10,10 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import clone
-from sklearn.utils.parallel import delayed
 
-from .._compat import take_rows
 from .._errors import ParameterError, ParameterTypeError, public, warn
 from .._parallel import RandomStateLike, as_generator, parallel
 from .._results import Result, plain
@@ -508,6 +505,10 @@ def resample_training(
         raise ParameterError(None, "needs at least one sample. Got none in X.")
     n_models = check_n_resamples(n_models, name="n_models")
     counts = _sizes(sizes, n, n_models)
+    # Tables and thresholds of this module do not need scikit-learn.
+    from sklearn.base import clone
+    from sklearn.utils.parallel import delayed
+
     # one random stream per model, so that the result does not depend on n_jobs
     streams = as_generator(random_state).spawn(n_models)
     return parallel(n_jobs, verbose)(
@@ -517,6 +518,8 @@ def resample_training(
 
 
 def _fit(estimator: Any, X: Any, y: Any, rows: np.ndarray) -> Any:
+    from .._compat import take_rows
+
     return estimator.fit(take_rows(X, rows), take_rows(y, rows))
 
 

@@ -8,7 +8,7 @@ Metrics of sums: from the summed columns of the items to one number.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -209,6 +209,12 @@ def _takes(evaluate: Callable, probe: np.ndarray) -> np.ndarray | None:
 # Larger integers are not exact in float64.
 _EXACT = 2.0**53
 
+# Number of rows of which temporary arrays are in memory at a time.
+_BLOCK = 1 << 18
+
+# Smallest and largest number of cells in which rows of integers are counted.
+_FEWEST_CELLS, _MOST_CELLS = 1 << 10, 1 << 20
+
 # Cubes of sums of numbers up to here, and of their inverses, are in range.
 _LARGEST = 1e90
 
@@ -291,13 +297,14 @@ class PairedItems:
         changes no draw.
         """
         first, second = self.scores
-        found = distinct_rows(np.hstack([self.a, self.b]))
-        if first > second:
+        columns_a, columns_b = list(self.a.T), list(self.b.T)
+        if first >= second:
+            found = distinct_rows(columns_a + columns_b)
+            if first > second:
+                return found
+        rows, times = distinct_rows(columns_b + columns_a)
+        if first == second and _as_lists(found) <= _as_lists((rows, times)):
             return found
-        swapped = distinct_rows(np.hstack([self.b, self.a]))
-        if first == second and _as_lists(found) <= _as_lists(swapped):
-            return found
-        rows, times = swapped
         return np.hstack(np.hsplit(rows, 2)[::-1]), times
 
     @cached_property
@@ -311,7 +318,7 @@ class PairedItems:
         difference = self.a[:, 0] - self.b[:, 0]
         if difference[length == 0].any():
             return None
-        rows, times = distinct_rows(np.column_stack([difference, length]))
+        rows, times = distinct_rows([difference, length])
         return LinearGain(rows[:, 0], rows[:, 1], times, self.is_integer)
 
     @cached_property
@@ -341,7 +348,10 @@ class PairedItems:
 
 def is_informative(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Return which rows are not all zeros in both systems, of shape (n,)."""
-    return np.asarray(a.any(axis=1) | b.any(axis=1))
+    counts = np.zeros(len(a), dtype=bool)
+    for column in (*a.T, *b.T):
+        counts |= column != 0
+    return counts
 
 
 def column_sums(columns: np.ndarray) -> np.ndarray:
@@ -351,17 +361,56 @@ def column_sums(columns: np.ndarray) -> np.ndarray:
 
 def is_integer(columns: np.ndarray) -> bool:
     """Return whether all values are integers whose sums are exact in float64."""
-    whole = bool((columns == np.rint(columns)).all())
-    return whole and float(np.abs(columns).sum(axis=0).max()) < _EXACT
+    total = np.zeros(columns.shape[1])
+    for start in range(0, len(columns), _BLOCK):
+        part = columns[start : start + _BLOCK]
+        if (part != np.rint(part)).any():
+            return False
+        total += np.abs(part).sum(axis=0)
+    return float(total.max()) < _EXACT
 
 
-def distinct_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def distinct_rows(columns: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Return the distinct rows in a fixed order, and the count of each."""
-    order = np.lexsort(rows.T[::-1])
-    ordered = rows[order]
-    new = np.r_[True, (ordered[1:] != ordered[:-1]).any(axis=1)]
+    counted = _counted_integers(columns)
+    if counted is not None:
+        return counted
+    order = np.lexsort(columns[::-1])
+    rows = np.column_stack([column[order] for column in columns])
+    new = np.zeros(len(rows), dtype=bool)
+    new[:1] = True
+    for column in rows.T:
+        new[1:] |= column[1:] != column[:-1]
     first = np.flatnonzero(new)
-    return ordered[first], np.diff(np.r_[first, len(rows)])
+    return rows[first], np.diff(first, append=len(rows))
+
+
+def _counted_integers(
+    columns: Sequence[np.ndarray],
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return the distinct rows of integers of a small range, and their counts.
+
+    They are counted without sorting. The result is None for other numbers.
+    """
+    n = len(columns[0])
+    low = np.array([column.min(initial=0) for column in columns])
+    size = np.array([column.max(initial=0) for column in columns]) - low + 1
+    most = min(max(n, _FEWEST_CELLS), _MOST_CELLS)
+    if np.prod(size) > most or (low != np.rint(low)).any():
+        return None
+    sizes = [int(each) for each in size]
+    times = np.zeros(math.prod(sizes), dtype=np.intp)
+    for start in range(0, n, _BLOCK):
+        cell: np.ndarray | int = 0
+        for column, least, count in zip(columns, low, sizes, strict=True):
+            part = column[start : start + _BLOCK] - least
+            place = part.astype(np.intp)
+            if (place != part).any():
+                return None
+            cell = cell * count + place
+        times += np.bincount(cell, minlength=times.size)
+    found = np.flatnonzero(times)
+    return np.column_stack(np.unravel_index(found, sizes)) + low, times[found]
 
 
 def _as_lists(arrays: tuple[np.ndarray, ...]) -> list[list]:
@@ -385,10 +434,15 @@ def check_items(stats_a: Any, stats_b: Any, statistic: Any, groups: Any) -> Pair
             "needs the same columns in 'stats_a' and 'stats_b'. Got "
             f"{a.shape[1]} and {b.shape[1]}.",
         )
-    n_items, counts = len(a), is_informative(a, b)
-    (a, b, sizes), n_groups = in_groups([a, b, counts[:, np.newaxis] + 0.0], groups)
+    n_items, sizes = len(a), None
+    if groups is not None:
+        sizes = is_informative(a, b)[:, np.newaxis].astype(np.float64)
+    found, n_groups = in_groups([a, b] if sizes is None else [a, b, sizes], groups)
+    a, b = found[:2]
     metric = check_metric(statistic, {"stats_a": a, "stats_b": b})
-    return PairedItems(a, b, metric, n_items, n_groups, sizes[:, 0])
+    return PairedItems(
+        a, b, metric, n_items, n_groups, None if sizes is None else found[2][:, 0]
+    )
 
 
 def in_groups(
@@ -439,10 +493,12 @@ def check_statistics(stats: Any, statistic: str | Callable, *, name: str) -> np.
             f"must have shape {shape} for statistic={statistic!r}, with one row per "
             f"item. Got shape {np.shape(stats)}.",
         )
-    finite = np.asarray(np.isfinite(columns).all(axis=1))
-    check_rows(finite, columns, "finite numbers", name)
+    finite = np.isfinite(columns)
+    if not finite.all():
+        check_rows(np.asarray(finite.all(axis=1)), columns, "finite numbers", name)
     # Powers of the numbers have to be in the range of float64.
-    largest = np.abs(columns).max(axis=0, initial=0)
+    low, high = columns.min(axis=0, initial=0), columns.max(axis=0, initial=0)
+    largest = np.maximum(-low, high)
     wrong = (largest > _LARGEST) | ((largest > 0) & (largest < 1 / _LARGEST))
     if wrong.any():
         k = int(wrong.argmax())

@@ -24,9 +24,15 @@ from .._validation import (
     check_positive,
     check_real,
 )
-from ..evaluation import Evaluation, accuracy_interval, align_evaluations
+from ..evaluation import Evaluation, align_evaluations
 from ..evaluation._align import AlignedEvaluations
-from ._paired_items import Metric, check_named, check_systems, groups_of, sum_groups
+from ..rates._accuracy import (
+    accuracy_interval,
+    grouped_interval,
+    independent_interval,
+    is_binary,
+)
+from ._paired_items import Metric, check_named, check_systems, groups_of
 from ._sign_flips import SignedSum, as_integers, mcnemar_pvalues
 from ._system_comparison import Comparison, adjusted_pvalues, check_adjust, compared
 from ._tail_probabilities import as_pvalues
@@ -40,6 +46,9 @@ FEWEST_FLIPS = 7
 
 # Largest lattice of sign flips, and largest number of its points times that of sizes.
 _LARGEST_LATTICE, _MOST_WORK = 1 << 22, 1 << 27
+
+# Tango's limits need about eight steps, and more if nearly all questions are wins.
+_MOST_SECANTS = 40
 
 # Number of sign flips drawn if the exact distribution takes too long.
 _N_FLIPS = 100_000
@@ -105,37 +114,57 @@ def tango_statistic(
     wins: np.ndarray, losses: np.ndarray, n: int, gain: np.ndarray | float
 ) -> np.ndarray:
     """Return Tango's standardised distance of (wins - losses) / n from a gain."""
-    # The likelihood equation of the fraction of losses, for a fixed gain, is quadratic
-    # (Tango 1998).
-    a = 2.0 * n
-    b = -(wins + losses) + (2 * n - wins + losses) * gain
-    c = -losses * gain * (1 - gain)
-    # Maximum likelihood estimate of the fraction of losses for this gain.
-    share = (-b + np.sqrt(np.maximum(b**2 - 4 * a * c, 0))) / (2 * a)
-    variance = n * (2 * share + gain * (1 - gain))
     above = wins - losses - n * gain
     with np.errstate(divide="ignore", invalid="ignore"):
-        z = above / np.sqrt(np.maximum(variance, 0))
+        z = above / _tango_error(wins, losses, n, gain)
     return np.where(above == 0, 0.0, z)
+
+
+def _tango_error(
+    wins: np.ndarray, losses: np.ndarray, n: int, gain: np.ndarray | float
+) -> np.ndarray:
+    """Return the standard deviation of wins - losses if this is the true gain."""
+    # The maximum likelihood estimate of the fraction of losses, for a fixed gain,
+    # solves n share^2 + b share = c (Tango 1998).
+    spread = n * gain * (1 - gain)
+    b = ((2 * n - wins + losses) * gain - (wins + losses)) / 2
+    twice = np.sqrt(np.maximum(b * b + 2 * losses * spread, 0)) - b
+    return np.asarray(np.sqrt(np.maximum(twice + spread, 0)))
 
 
 def tango_limits(
     wins: np.ndarray, losses: np.ndarray, n: int, quantile: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return Tango's interval of the gain, for a normal quantile."""
+    # The lower limit is the upper limit of the exchanged systems, with another sign.
+    wins, losses = np.stack([losses, wins]), np.stack([wins, losses])
     gain = (wins - losses) / n
 
-    def limit(side: float) -> np.ndarray:
-        inside, outside = gain.astype(float).copy(), np.full(gain.shape, side)
-        for _ in range(60):
-            middle = (inside + outside) / 2
-            # The statistic is monotone in the gain, so halving finds the end.
-            near = np.abs(tango_statistic(wins, losses, n, middle)) <= quantile
-            inside = np.where(near, middle, inside)
-            outside = np.where(near, outside, middle)
-        return (inside + outside) / 2
+    def excess(limit: np.ndarray) -> np.ndarray:
+        error = _tango_error(wins, losses, n, limit)
+        return np.asarray(limit - gain - quantile / n * error)
 
-    return limit(-1.0), limit(1.0)
+    # The excess has one root above the gain. It is nearly linear, so that secants (the
+    # Illinois method) find the root in about eight steps.
+    inside, outside = gain, np.ones_like(gain)
+    # A gain of 1 is a root as well: the bound keeps the secants from it.
+    below, above = np.minimum(excess(inside), -quantile / n), excess(outside)
+    was_low = None
+    for _ in range(_MOST_SECANTS):
+        share = -below / np.maximum(above - below, 1e-300)
+        limit = inside + share * (outside - inside)
+        found = excess(limit)
+        if (np.abs(found) <= 1e-14).all():
+            break
+        # A value that stays a second time counts half.
+        is_low = found <= 0
+        part = 1.0 if was_low is None else np.where(is_low == was_low, 0.5, 1.0)
+        below = np.where(is_low, found, part * below)
+        above = np.where(is_low, part * above, found)
+        inside = np.where(is_low, limit, inside)
+        outside = np.where(is_low, outside, limit)
+        was_low = is_low
+    return -limit[0], limit[1]
 
 
 @dataclass(frozen=True)
@@ -612,21 +641,23 @@ def compare_scores(
     check_adjust(adjust)
     level = check_fraction(confidence_level, name="confidence_level")
     rng = as_generator(random_state)
-    names, score, number, samples, codes = _check_systems(systems, groups)
+    names, score, samples, codes = _check_systems(systems, groups)
+    n_questions = score.shape[1]
     n_groups = None if codes is None else int(codes.max()) + 1
     if n_groups == 1:
         raise ParameterError("groups", "must name at least two groups. Got one.")
-    if n_groups == len(score):  # groups of one question are no groups
+    if n_groups == n_questions:  # groups of one question are no groups
         codes = None
-    low, high = _intervals(score, number, samples, codes, level)
-    wins, losses = _wins_and_losses(score)
-    if codes is None and bool(np.isin(score, (0, 1)).all()):
-        moments = table_moments(wins, losses, len(score))
-        test = mcnemar_gains(wins, losses, len(score))
+    low, high = _intervals(score, samples, codes, level)
+    are_binary = is_binary(score)
+    wins, losses = _wins_and_losses(score, are_binary)
+    if codes is None and are_binary:
+        moments = table_moments(wins, losses, n_questions)
+        test = mcnemar_gains(wins, losses, n_questions)
     else:
-        moments, test = _flipped_gains(score, codes, wins, losses, rng)
+        moments, test = _flipped_gains(score, are_binary, codes, wins, losses, rng)
     first, second = np.triu_indices(len(names), 1)
-    mean = score.mean(axis=0)
+    mean = score.mean(axis=1)
     gain = (mean[second] - mean[first]) + 0.0
     gain_low, gain_high = moments.limits(gain, test.pvalue, level)
     return ScoreComparison(
@@ -643,7 +674,7 @@ def compare_scores(
         method=test.method,
         wins=wins,
         losses=losses,
-        n_questions=len(score),
+        n_questions=n_questions,
         n_groups=n_groups,
         adjust=adjust,
         confidence_level=level,
@@ -652,14 +683,27 @@ def compare_scores(
     )
 
 
-def _wins_and_losses(score: np.ndarray) -> np.ndarray:
+def _wins_and_losses(
+    score: np.ndarray, are_binary: bool
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the numbers of questions on which the second system wins and loses."""
-    columns, slack = np.ascontiguousarray(score.T), 1e-12
+    pairs = list(zip(*np.triu_indices(len(score), 1), strict=True))
     found = []
-    for i, j in zip(*np.triu_indices(len(columns), 1), strict=True):
-        gain = columns[j] - columns[i]
-        found.append((np.count_nonzero(gain > slack), np.count_nonzero(gain < -slack)))
-    return np.array(found).T
+    if are_binary:
+        right = score == 1
+        n_right = np.count_nonzero(right, axis=1)
+        for i, j in pairs:
+            both = np.count_nonzero(right[i] & right[j])
+            found.append((n_right[j] - both, n_right[i] - both))
+    else:
+        slack = 1e-12
+        for i, j in pairs:
+            gain = score[j] - score[i]
+            found.append(
+                (np.count_nonzero(gain > slack), np.count_nonzero(gain < -slack))
+            )
+    wins, losses = np.array(found).T
+    return wins, losses
 
 
 def table_moments(wins: np.ndarray, losses: np.ndarray, n: int) -> Moments:
@@ -671,22 +715,24 @@ def table_moments(wins: np.ndarray, losses: np.ndarray, n: int) -> Moments:
 
 def _flipped_gains(
     score: np.ndarray,
+    are_binary: bool,
     codes: np.ndarray | None,
     wins: np.ndarray,
     losses: np.ndarray,
     rng: np.random.Generator,
 ) -> tuple[Moments, GainTest]:
     """Return the moments of units, and sign flips of their differences."""
-    n, step, units, size = len(score), 1.0, "questions", np.ones(len(score))
-    whole = as_integers(score, score.size)
+    n, step, units = score.shape[1], 1.0, "questions"
+    size = np.ones(n)
+    whole = None if are_binary else as_integers(score, score.size)
     if whole is not None:  # sums of integers have no rounding error
         score, step = whole
     if codes is not None:
         units, size = "groups", np.bincount(codes).astype(np.float64)
-        score = sum_groups(score, codes)
-    columns, method, rows = np.ascontiguousarray(score.T, dtype=np.float64), [], []
-    for i, j in zip(*np.triu_indices(len(columns), 1), strict=True):
-        difference = columns[j] - columns[i]
+        score = np.stack([np.bincount(codes, column) for column in score])
+    method, rows = [], []
+    for i, j in zip(*np.triu_indices(len(score), 1), strict=True):
+        difference = (score[j] - score[i]).astype(np.float64, copy=False)
         pvalue, way, smallest = flipped_gain(difference, rng)
         method.append(f"sign flips of {size.size} {units}, {way}")
         difference *= step
@@ -700,35 +746,41 @@ def _flipped_gains(
 def _check_systems(
     systems: Any, groups: Any
 ) -> tuple[
-    list[str], np.ndarray, np.ndarray, list[np.ndarray] | None, np.ndarray | None
+    list[str],
+    np.ndarray,
+    list[tuple[np.ndarray, np.ndarray]] | None,
+    np.ndarray | None,
 ]:
-    """Return names, scores, numbers of samples, the samples, and codes of groups."""
+    """Return names, scores (a row per system), samples of systems, codes of groups.
+
+    The samples of a system are their scores, and the number of samples per question.
+    """
     values = list(systems.values()) if isinstance(systems, Mapping) else []
     if values and all(isinstance(each, Evaluation) for each in values):
         systems = align_evaluations(systems)
     if isinstance(systems, AlignedEvaluations):
-        names, score, number = systems.names, systems.score, systems.n_samples
-        samples: list[np.ndarray] | None = systems.samples
+        names, score = systems.names, np.ascontiguousarray(systems.score.T)
+        number = systems.n_samples.T
+        samples = list(zip(systems.samples, number, strict=True))
         groups = groups_of(systems, groups)
     else:
         names, score = _check_arrays(systems)
-        number, samples = np.ones(score.shape, dtype=np.int64), None
+        samples = None
         if isinstance(groups, str):
             raise ParameterTypeError(
                 "groups", "must be an array if the systems are arrays. Got a name."
             )
-    if len(score) < 2:
-        raise ParameterError(
-            "systems", f"must have at least two questions. Got {len(score)}."
-        )
-    return names, score, number, samples, as_groups(groups, len(score))
+    n = score.shape[1]
+    if n < 2:
+        raise ParameterError("systems", f"must have at least two questions. Got {n}.")
+    return names, score, samples, as_groups(groups, n)
 
 
 def _check_arrays(systems: Any) -> tuple[list[str], np.ndarray]:
     check_named(systems, "scores")
     columns: list[np.ndarray] = []
     for name, values in systems.items():
-        column = as_floats(values, name=f"systems[{name!r}]").astype(np.float64)
+        column = as_floats(values, name=f"systems[{name!r}]")
         if column.ndim != 1 or (columns and column.size != columns[0].size):
             expected = columns[0].size if columns else "n"
             raise ParameterError(
@@ -745,28 +797,33 @@ def _check_arrays(systems: Any) -> tuple[list[str], np.ndarray]:
                 f"of {name!r}.",
             )
         columns.append(column)
-    return [str(name) for name in systems], np.column_stack(columns)
+    return [str(name) for name in systems], np.array(columns, dtype=np.float64)
 
 
 def _intervals(
     score: np.ndarray,
-    number: np.ndarray,
-    samples: list[np.ndarray] | None,
+    samples: list[tuple[np.ndarray, np.ndarray]] | None,
     codes: np.ndarray | None,
     level: float,
 ) -> np.ndarray:
     """Return the ends of the intervals of the mean scores."""
     found = []
-    for k, values in enumerate(score.T):
-        questions, groups = None, codes
-        if samples is not None and (number[:, k] != 1).any():
-            values = samples[k]
-            questions = np.repeat(np.arange(len(score)), number[:, k])
-            groups = None if codes is None else codes[questions]
-        interval = accuracy_interval(
-            values, questions=questions, groups=groups, confidence_level=level
-        )
-        found.append((interval.low, interval.high))
+    size = None if codes is None else np.bincount(codes).astype(np.float64)
+    for k, values in enumerate(score):
+        if samples is not None and (samples[k][1] != 1).any():
+            values, number = samples[k]
+            questions = np.repeat(np.arange(number.size), number)
+            interval = accuracy_interval(
+                values,
+                questions=questions,
+                groups=None if codes is None else codes[questions],
+                confidence_level=level,
+            )
+            found.append((interval.low, interval.high))
+        elif codes is None or size is None:
+            found.append(independent_interval(values, level)[:2])
+        else:
+            found.append(grouped_interval(np.bincount(codes, values), size, level)[:2])
     return np.array(found).T
 
 

@@ -32,8 +32,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betainc
-from scipy.stats import binom
+from scipy.special import betainc, betaln
 
 from ._paired_items import PairedItems, distinct_rows
 from ._resamples import plain_p_value
@@ -105,9 +104,10 @@ def mcnemar_pvalues(
     is_two_sided = alternative == "two-sided"
     # P(X <= end), more precise for many items than scipy.special.bdtr.
     tail = np.where(end < n, betainc(np.maximum(n - end, 1), end + 1, 0.5), 1.0)
+    below = np.where(end > 0, betainc(n - end + 1, np.maximum(end, 1), 0.5), 0.0)
     p = np.minimum((2 if is_two_sided else 1) * tail, 1.0)
     # The observed table (and its mirror image, if two-sided) has weight one half.
-    seen = binom.pmf(end, n, 0.5) * np.where(is_two_sided & (a != b), 1.0, 0.5)
+    seen = (tail - below) * np.where(is_two_sided & (a != b), 1.0, 0.5)
     return as_pvalues(np.where(np.asarray(mid_p) & (n > 0), p - seen, p))
 
 
@@ -240,7 +240,9 @@ def listed_flips(
 def _binomial(n: int) -> np.ndarray:
     """Return the probabilities of 0 to n heads of n fair coins."""
     if n > _EXACT_BINOMIAL:
-        return np.asarray(binom.pmf(np.arange(n + 1), n, 0.5))
+        heads = np.arange(n + 1)
+        log_count = -np.log(n + 1) - betaln(heads + 1, n - heads + 1)
+        return np.exp(log_count - n * np.log(2))
     return np.array([math.comb(n, k) / 2**n for k in range(n + 1)])
 
 
@@ -299,8 +301,10 @@ def signed_sum_tails(
     equal = max(float(power.real.sum()), 0.0)
     if threshold == 0:
         return (1 + equal) / 2, equal
-    ratio = -(theta + 1j * omega)
-    above = float((power * (np.expm1(n_above * ratio) / np.expm1(ratio))).real.sum())
+    some = np.flatnonzero(power)
+    ratio = -(theta + 1j * omega[some])
+    share = np.expm1(n_above * ratio) / np.expm1(ratio)
+    above = float((power[some] * share).real.sum())
     return min(max(above, TINY), 1.0), equal
 
 
@@ -611,7 +615,7 @@ def _as_ratio(items: PairedItems) -> LinearGain:
     if not length.any():
         length = np.ones(len(a))
     difference[np.abs(difference) <= 1e-12 * np.abs(difference).max()] = 0
-    rows, times = distinct_rows(np.column_stack([difference, length]))
+    rows, times = distinct_rows([difference, length])
     return LinearGain(rows[:, 0], rows[:, 1], times, is_integer=False)
 
 

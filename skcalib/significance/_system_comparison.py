@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import false_discovery_control
 
 from .._errors import ParameterError, ParameterTypeError, public, warn
 from .._parallel import RandomStateLike, as_generator
@@ -46,7 +45,11 @@ def adjusted_pvalues(pvalues: np.ndarray, adjust: str | None) -> np.ndarray:
     """Return p-values adjusted by Holm's or Benjamini and Hochberg's method, if any."""
     if adjust is None:
         return pvalues.copy()
-    return holm(pvalues) if adjust == "holm" else false_discovery_control(pvalues)
+    if adjust == "holm":
+        return holm(pvalues)
+    from scipy.stats import false_discovery_control  # takes half a second to import
+
+    return false_discovery_control(pvalues)
 
 
 def check_adjust(adjust: str | None) -> None:
