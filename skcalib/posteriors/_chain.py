@@ -30,7 +30,7 @@ _CACHED = 2**15
 # Maximum number of entries of a table that stays in the processor's cache.
 _CACHED_PATHS = 2**16
 # Number of rows from which a loop over previous tags is faster.
-_MANY = 64
+_MANY = 128
 # Number of spans whose rows are in memory at a time.
 _N_SPANS = 50_000
 # If a reachable tag has a smaller share of the probability of a prefix than this,
@@ -780,19 +780,31 @@ def viterbi(chain: Chain) -> np.ndarray:
     """Return the tags of the best path of each sequence, in packed rows."""
     packing = chain.packing
     best = chain.emission()
+    size = max(chain.transition.size, 1)
+    n_rows = min(packing.bounds[1], _MANY, BLOCK // (2 * size))
+    # one array for all steps: new memory would take half of the time
+    paths = np.empty(n_rows * size, dtype=best.dtype)
     for t in range(packing.n_steps):
         if t == 0:
             best[packing.step(t)] += chain.start
         else:
             before = best[packing.alive(t - 1)]
-            best[packing.step(t)] += _best_before(before, chain.transition)
+            best[packing.step(t)] += _best_before(before, chain.transition, paths)
     return _trace(chain, best)
 
 
-def _best_before(before: np.ndarray, transition: np.ndarray) -> np.ndarray:
-    """Return the score of the best path that ends in each tag."""
-    if before.shape[0] < _MANY and before.shape[0] * transition.size <= BLOCK:
-        return (before[:, :, np.newaxis] + transition).max(axis=1)
+def _best_before(
+    before: np.ndarray, transition: np.ndarray, paths: np.ndarray
+) -> np.ndarray:
+    """Return the score of the best path that ends in each tag.
+
+    `paths` is memory for the scores of all paths of a few sequences.
+    """
+    n, n_tags = before.shape
+    if n * transition.size <= paths.size:
+        paths = paths[: n * transition.size].reshape(n_tags, n, n_tags)
+        np.add(before.T[:, :, np.newaxis], transition[:, np.newaxis], out=paths)
+        return np.asarray(paths.max(axis=0))
     score = np.empty_like(before)
     size = max(_MANY, _CACHED_PATHS // transition.shape[0])
     for part in _blocks(before.shape[0], size):

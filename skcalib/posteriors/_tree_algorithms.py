@@ -35,21 +35,15 @@ def stacks(lengths: np.ndarray) -> Iterator[np.ndarray]:
 # Sums by the matrix-tree theorem
 
 
-class Solution(NamedTuple):
-    """Logarithms of determinants, inverses, and whether they are accurate."""
-
-    log_z: np.ndarray
-    inverse: np.ndarray
-    weights: np.ndarray
-    is_accurate: np.ndarray
-
-
 def log_partition(scores: np.ndarray, single_root: bool) -> np.ndarray:
     """Return log Z of each sentence, -inf where there is no tree."""
     if scores.shape[1] == 0:
         return np.zeros(len(scores))
-    found = _solve(scores, single_root)
-    log_z, again = found.log_z, ~found.is_accurate
+    matrix, _, offset = _laplacians(scores, single_root)
+    with np.errstate(divide="ignore"):  # a singular matrix
+        sign, log_det = np.linalg.slogdet(matrix)
+    _, is_accurate = _inverses(matrix)
+    log_z, again = log_det + offset, ~(is_accurate & (sign > 0))
     if again.any():
         log_z[again] = _log_partition_by_elimination(scores[again], single_root)
     return log_z
@@ -59,41 +53,52 @@ def arc_marginals(scores: np.ndarray, single_root: bool) -> np.ndarray:
     """Return the probability of each arc, NaN for a sentence without a tree."""
     if scores.shape[1] == 0:
         return np.zeros(scores.shape)
-    found = _solve(scores, single_root)
-    proba = _marginals(found, single_root)
-    again = ~found.is_accurate
+    matrix, weights, _ = _laplacians(scores, single_root)
+    inverse, is_accurate = _inverses(matrix)
+    proba = _marginals(inverse, weights, single_root)
+    again = ~is_accurate
     if again.any():
         log_z = _log_partition_by_elimination(scores[again], single_root)
         again[again] = log_z > -np.inf
-        proba[~found.is_accurate & ~again] = np.nan
+        proba[~is_accurate & ~again] = np.nan
         proba[again] = _marginals_by_elimination(scores[again], single_root)
     return proba
 
 
-def _solve(scores: np.ndarray, single_root: bool) -> Solution:
-    """Return determinants and inverses of the Laplacians."""
+def _laplacians(
+    scores: np.ndarray, single_root: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the Laplacians of weights, the weights, and the log of their factor."""
     weights, offset = _scaled(scores, single_root)
     # theory, (R1)
     matrix = -weights[:, :, 1:]
-    n = matrix.shape[1]
-    diagonal = np.arange(n)
+    diagonal = np.arange(matrix.shape[1])
     in_sum = slice(1 if single_root else 0, None)
     matrix[:, diagonal, diagonal] = weights[:, :, in_sum].sum(axis=2)
     if single_root:  # Koo et al., equation 8, transposed
         matrix[:, :, 0] = weights[:, :, 0]
-    with np.errstate(divide="ignore"):  # a singular matrix
-        sign, log_det = np.linalg.slogdet(matrix)
-    # The inverse contains the reciprocal, which overflows beyond e^709.
-    regular = (sign > 0) & (log_det > -600)
-    matrix[~regular] = np.eye(n)
-    inverse = np.linalg.inv(matrix)
-    size = np.abs(inverse)
-    with np.errstate(over="ignore"):
+    return matrix, weights, offset
+
+
+def _inverses(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the inverses, 0 where not accurate, and whether each is accurate."""
+    regular = np.ones(len(matrix), dtype=bool)
+    # An inverse that overflows has an error of infinity or NaN.
+    with np.errstate(all="ignore"):
+        try:
+            inverse = np.linalg.inv(matrix)
+        except np.linalg.LinAlgError:  # if one of them is singular
+            regular = np.linalg.slogdet(matrix)[1] > -np.inf
+            unit = np.eye(matrix.shape[1])
+            inverse = np.linalg.inv(np.where(regular[:, None, None], matrix, unit))
+        size = np.abs(inverse)
         # norm of the inverse times norm of the matrix bounds the relative error of an
         # inverse; times its largest entry, the absolute error
         error = size.sum(axis=2).max(axis=1) * size.max(axis=(1, 2))
-    error *= np.abs(matrix).sum(axis=2).max(axis=1) * np.finfo(float).eps
-    return Solution(log_det + offset, inverse, weights, regular & (error < TOLERANCE))
+        error *= np.abs(matrix).sum(axis=2).max(axis=1) * np.finfo(float).eps
+    is_accurate = regular & (error < TOLERANCE)
+    inverse[~is_accurate] = 0  # differences of infinite entries would warn
+    return inverse, is_accurate
 
 
 def _scaled(scores: np.ndarray, single_root: bool) -> tuple[np.ndarray, np.ndarray]:
@@ -119,9 +124,11 @@ def _scaled(scores: np.ndarray, single_root: bool) -> tuple[np.ndarray, np.ndarr
     return weights, offset + np.log(total).sum(axis=1)
 
 
-def _marginals(found: Solution, single_root: bool) -> np.ndarray:
+def _marginals(
+    inverse: np.ndarray, weights: np.ndarray, single_root: bool
+) -> np.ndarray:
     """Return the weights of arcs times the derivatives of log Z."""
-    inverse, proba = found.inverse, np.empty_like(found.weights)
+    proba = np.empty_like(weights)
     # theory, (R2)
     own = np.diagonal(inverse, axis1=1, axis2=2).copy()
     other = np.swapaxes(inverse, 1, 2)
@@ -134,7 +141,7 @@ def _marginals(found: Solution, single_root: bool) -> np.ndarray:
     else:
         proba[:, :, 0] = own
     np.subtract(own[:, :, np.newaxis], other, out=proba[:, :, 1:])
-    proba *= found.weights
+    proba *= weights
     np.clip(proba, 0, 1, out=proba)  # rounding errors can give -1e-17
     return proba
 

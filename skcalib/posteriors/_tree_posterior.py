@@ -51,9 +51,7 @@ def _as_arcs(part: Any, i: int) -> np.ndarray:
             + " Put a single sentence into a list."
             * (scores.ndim == 1),
         )
-    scores[np.arange(n), np.arange(1, n + 1)] = -np.inf
-    expected = f"must be -inf or finite, within ±{MOST_SCORE:g}"
-    raise_in_matrix(~is_score(scores), scores, expected, f"sentence {i}")
+    scores.ravel()[1 :: n + 2] = -np.inf  # each word's own column
     return scores
 
 
@@ -196,8 +194,16 @@ class TreePosterior(ScoreMatrices):
     ):
         self.single_root = check_bool(single_root, name="single_root")
         parts = entries_of(log_scores, "log_scores", "an array for", "sentence")
-        self.log_scores = [_as_arcs(part, i) for i, part in enumerate(parts)]
-        self.lengths = lengths_of(self.log_scores)
+        found = [_as_arcs(part, i) for i, part in enumerate(parts)]
+        # All scores are checked at once, which is faster for short sentences.
+        if (
+            found
+            and not is_score(np.concatenate([each.ravel() for each in found])).all()
+        ):
+            for i, scores in enumerate(found):
+                expected = f"must be -inf or finite, within ±{MOST_SCORE:g}"
+                raise_in_matrix(~is_score(scores), scores, expected, f"sentence {i}")
+        self.log_scores, self.lengths = found, lengths_of(found)
 
     def __getitem__(self, sentences: slice) -> TreePosterior:
         """Return the posterior of a slice of the sentences."""
@@ -241,12 +247,14 @@ class TreePosterior(ScoreMatrices):
             one.
         """
         found = [np.empty((0, 1))] * len(self)
+        has_tree = np.ones(len(self), dtype=bool)
         for rows in sums.stacks(self.lengths):
             scores = np.stack([self.log_scores[i] for i in rows.tolist()])
             stack = sums.arc_marginals(scores, self.single_root)
+            has_tree[rows] = ~np.isnan(stack).any(axis=(1, 2))
             for i, proba in zip(rows.tolist(), stack, strict=True):
                 found[i] = proba
-        self._check_possible(not np.isnan(part).any() for part in found)
+        self._check_possible(has_tree)
         return found
 
     @public

@@ -2,13 +2,12 @@
 
 import pickle
 import re
-import time
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.special import logsumexp
+from scipy.special import logsumexp, softmax
 
 from skcalib.posteriors import LinearChainPosterior
 
@@ -71,14 +70,14 @@ def test_viterbi_finds_the_best_of_all_paths(any_chain, every_path):
 @pytest.mark.parametrize("forbidden", [0.0, 0.3])
 def test_viterbi_of_many_sequences_at_once(random_chain, every_path, scale, forbidden):
     """They are advanced in another way than a few."""
-    emissions, *rest = random_chain(7, scale, forbidden, LENGTHS * 20)
+    emissions, *rest = random_chain(7, scale, forbidden, LENGTHS * 40)
     found = LinearChainPosterior(emissions, *rest).viterbi()
     for emission, path in zip(emissions, found, strict=True):
         assert path.tolist() == best_of(every_path(emission, *rest))
 
 
 def test_ties_do_not_depend_on_how_many_sequences_there_are(random_chain):
-    emissions, *rest = random_chain(8, 1.0, 0.2, LENGTHS * 20)
+    emissions, *rest = random_chain(8, 1.0, 0.2, LENGTHS * 40)
     emissions, rest = [np.round(e) for e in emissions], [np.round(r) for r in rest]
     found = LinearChainPosterior(emissions, *rest).viterbi()
     for emission, path in zip(emissions, found, strict=True):
@@ -314,11 +313,11 @@ def test_ten_thousand_tokens_keep_their_precision(scale):
     assert posterior.log_proba(posterior.viterbi())[0] <= 0
 
 
-def test_ten_thousand_tokens_take_no_time():
+def test_ten_thousand_independent_tokens():
     emission = np.random.default_rng(0).normal(size=(10_000, 17))
-    start = time.perf_counter()
-    LinearChainPosterior([emission], np.zeros((17, 17))).token_marginals()
-    assert time.perf_counter() - start < 3
+    posterior = LinearChainPosterior([emission], np.zeros((17, 17)))
+    (marginals,) = posterior.token_marginals()
+    np.testing.assert_allclose(marginals, softmax(emission, axis=1), atol=1e-12)
 
 
 def test_float32_scores_are_computed_in_float64(random_chain):
