@@ -4,7 +4,6 @@ import functools
 import pickle
 import pydoc
 import re
-import time
 
 import numpy as np
 import pytest
@@ -291,23 +290,6 @@ def test_the_scorer_is_the_metric(params, n_classes, kind):
     expected = -calibration_error(y, model.proba, sample_weight=weight, **params)
     found = make_calibration_scorer(**params)(model, None, y, sample_weight=weight)
     assert found == pytest.approx(expected, rel=1e-13)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_the_scorer_costs_hardly_more_than_the_metric(n_classes):
-    model, y = stored(10**6, n_classes, None)
-
-    def seconds(function):
-        times = []
-        for _ in range(5):
-            start = time.process_time()
-            function()
-            times.append(time.process_time() - start)
-        return min(times)
-
-    metric = seconds(lambda: calibration_error(y, model.proba))
-    assert seconds(lambda: calibration_error_scorer(model, None, y)) < 1.3 * metric
 
 
 def test_scorers_have_names_for_displays(binary):

