@@ -76,6 +76,7 @@ _PARSES = "Needs the parses of parse_corpora.py, which were not made again."
 _SPACY = "spaCy's training is not the same on every machine."
 _TIME = "The quick part was interrupted. Drawn p-values of sign flips are exact now."
 OLDER = {
+    "coref_samples.csv": _PROCESSOR,
     "corrected_counts_glide.csv": "Needs glide-py, and Python 3.12.",
     "coverage.csv": "Widths are .2% smaller since squares below the 5% quantile stay.",
     "events_ewt.csv": _PROCESSOR,
@@ -91,7 +92,6 @@ OLDER = {
     "neural_models.csv": _SPACY,
     "neural_thresholds.csv": _SPACY,
     "parse_corpora.csv": _SPACY,
-    "speed_calibration.csv": "Pairs are sorted and not counted now: other times.",
     "tagging.csv": _PROCESSOR,
     "significance_genres.csv": _TIME,
     "significance_names.csv": _TIME,

@@ -5,9 +5,10 @@
 Times are the best of interleaved rounds in one process and one thread. The peers are
 scikit-learn's calibration_curve with the same number of quantile bins and, if they are
 installed and for fewer than 10^7 pairs, the equal-width errors of netcal and
-torchmetrics (15 bins) and the smooth error of relplot. Memory is the peak allocation of
-a call, divided by the size of the probabilities. The labels, also of 8 bytes each, are
-part of the input but not of this size.
+torchmetrics (15 bins) and the smooth error of relplot. `per_interval` is the time
+divided by the time of the score interval of as many independent rows. Memory is the
+peak allocation of a call, divided by the size of the probabilities. The labels, also of
+8 bytes each, are part of the input but not of this size.
 """
 
 import argparse
@@ -30,6 +31,8 @@ from skcalib.metrics import (
 
 BIN_SIZE = 5000
 POWERS = (5, 6, 7)  # of ten, numbers of pairs
+# rows, classes and concentration of the probabilities
+MATRICES = [(100_000, 10, 0.3), (33_306, 47, 0.05)]
 
 
 def skewed_pairs(n):
@@ -38,9 +41,15 @@ def skewed_pairs(n):
     return (rng.random(n) < q).astype(int), q
 
 
-def tag_matrix(n=33_306, n_tags=47):
+def uniform_pairs(n):
     rng = np.random.default_rng(0)
-    proba = rng.dirichlet(np.full(n_tags, 0.05), n)
+    q = rng.random(n)
+    return (rng.random(n) < q).astype(int), q
+
+
+def tag_matrix(n=33_306, n_tags=47, concentration=0.05):
+    rng = np.random.default_rng(0)
+    proba = rng.dirichlet(np.full(n_tags, concentration), n)
     drawn = (proba.cumsum(axis=1) < rng.random((n, 1))).sum(axis=1)
     return np.minimum(drawn, n_tags - 1), proba
 
@@ -69,8 +78,20 @@ def functions(y, proba, labels):
         ),
     }
     timed |= peers(flat_y, flat_q)
-    if labels is None:
-        timed["score interval"] = lambda: calibration_error_interval(y, proba)
+    # of independent rows, also for a matrix
+    timed["score interval"] = lambda: calibration_error_interval(flat_y, flat_q)
+    if labels is not None:
+        timed["score interval, pooled"] = lambda: calibration_error_interval(
+            y, proba, **keys
+        )
+    else:
+        groups = np.arange(y.size) // 10
+        timed["score interval, groups of 10"] = lambda: calibration_error_interval(
+            y, proba, groups=groups
+        )
+        timed["debiased, groups of 10"] = lambda: calibration_error(
+            y, proba, debias=True, groups=groups
+        )
         weight = np.ones(y.size)
         timed["error, weights"] = lambda: calibration_error(
             y, proba, bin_size=BIN_SIZE, sample_weight=weight
@@ -112,11 +133,11 @@ def peak_ratio(function, size):
 
 QUICK = [
     {
-        "keep": {"POWERS": [0]},
+        "keep": {"POWERS": [0], "MATRICES": [1]},
         "files": {
             "speed_calibration.csv": {
                 "keys": ["case", "function"],
-                "timed": ["seconds", "per_sort", "sklearn_over_it"],
+                "timed": ["seconds", "per_sort", "sklearn_over_it", "per_interval"],
                 "within": {"peak_memory_per_input": 0.5},
             }
         },
@@ -132,8 +153,10 @@ def main():
         f"10^{k}": (*skewed_pairs(10**k), None)
         for k in (POWERS[:2] if quick else POWERS)
     }
-    y, proba = tag_matrix()
-    cases["33306 x 47"] = (y, proba, np.arange(proba.shape[1]))
+    cases["10^6, uniform"] = (*uniform_pairs(10**6), None)
+    for n, n_tags, concentration in MATRICES:
+        matrix = tag_matrix(n, n_tags, concentration)
+        cases[f"{n} x {n_tags}"] = (*matrix, np.arange(n_tags))
     rows = []
     for case, (y, proba, labels) in cases.items():
         timed = functions(y, proba, labels)
@@ -147,6 +170,7 @@ def main():
                     "seconds": f"{seconds:.4f}",
                     "per_sort": f"{seconds / best['np.sort']:.2f}",
                     "sklearn_over_it": f"{best['sklearn quantile'] / seconds:.1f}",
+                    "per_interval": f"{seconds / best['score interval']:.2f}",
                     "peak_memory_per_input": f"{memory:.2f}",
                 }
             )

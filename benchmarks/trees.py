@@ -282,6 +282,29 @@ def speed_rows(n_sentences):
     return rows
 
 
+def sampling_rows(n=60):
+    """Time samples of a sentence, also if pairs of words favour a cycle."""
+    rows = []
+    for cycles in (0, 5, 20, 200):
+        scores = np.random.default_rng(n).normal(size=(n, n + 1))
+        paired = np.arange(n)
+        scores[paired, (paired ^ 1) + 1] += cycles
+        for single_root in (True, False):
+            posterior = TreePosterior([scores], single_root=single_root)
+            for size in (1, 200):
+                draw = {"": lambda p=posterior, k=size: p.sample(k, random_state=0)}
+                rows.append(
+                    {
+                        "words": n,
+                        "added to cycles": cycles,
+                        "single root": single_root,
+                        "samples": size,
+                        "ms per sample": f"{1e3 * best_times(draw, 5)[''] / size:.2f}",
+                    }
+                )
+    return rows
+
+
 def log_z_in_decimals(scores):
     """Return log Z with a single root, to 60 digits, without subtraction."""
     n = len(scores)
@@ -349,6 +372,10 @@ QUICK = [
                     "error of marginals near 1/2": 1e-9,
                 },
             },
+            "trees_sampling.csv": {
+                "keys": ["words", "added to cycles", "single root", "samples"],
+                "timed": ["ms per sample"],
+            },
             "trees_speed.csv": {
                 "keys": ["sentences", "words", "sd of scores"],
                 "timed": ["seconds", "plain loop", "ratio", "peak MB"],
@@ -364,6 +391,7 @@ def main():
     quick = parser.parse_args().quick
     tables = {
         "trees_speed.csv": speed_rows(1000),
+        "trees_sampling.csv": sampling_rows(),
         "trees_precision.csv": precision_rows(),
     }
     for rows in tables.values():
