@@ -21,7 +21,6 @@ from skcalib.metrics import (
 from skcalib.plot import (
     ReliabilityDisplay,
     ReliabilityPanelsDisplay,
-    TagErrorDisplay,
 )
 from skcalib.posteriors import LinearChainPosterior
 from skcalib.queries import ClassQuery, TagQuery
@@ -62,7 +61,6 @@ def calls():
     X, classes = load_iris(return_X_y=True)
     half = HalfClassifier().fit(X, classes)
     sentences, tags = make_tagged_sentences(12, random_state=0)
-    some = TagQuery().from_proba([["A"], ["B"]] * 9, [np.full((1, 2), 0.5)] * 18)
     crf = skcalib.CRFTagger(max_iterations=9).fit(sentences, tags)
     posterior = LinearChainPosterior([np.zeros((6, 2))] * 2, np.zeros((2, 2)))
     documents, _ = make_event_documents(4, random_state=0)
@@ -88,13 +86,6 @@ def calls():
         "panels",
         lambda: ReliabilityPanelsDisplay.from_predictions(y[:8], q[:8], by=[1, 2] * 4),
         "There is no test of perfect calibration of 1 .and 1 more",
-    )
-    yield (
-        "tags",
-        lambda: TagErrorDisplay.from_answers(
-            {"a": some, "b": some}, reference="a", n_resamples=9
-        ),
-        "TagErrorDisplay: 9 resamples",
     )
     yield "classes", lambda: ClassQuery().from_proba(y + groups % 2, rows), "The prob"
     yield "query", lambda: ClassQuery()(half, X, classes), "The probabilities"

@@ -34,10 +34,6 @@ _OF_PAIRS = (
 # Largest number of systems whose calibration is compared pair by pair.
 _MOST_CALIBRATED = 6
 
-# Number of resamples for calibration errors. A p-value near .05 has standard error
-# .007.
-_N_RESAMPLES = 1000
-
 # The logarithm of a probability of 0 would be infinite.
 _SMALLEST = 1e-6
 
@@ -349,7 +345,6 @@ def _calibration(
             pos_label=1,
             groups=groups,
             confidence_level=level,
-            n_resamples=_N_RESAMPLES,
             random_state=0,
         )
         log = paired_bootstrap_test(

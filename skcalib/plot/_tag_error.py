@@ -6,14 +6,13 @@ be compared with a reference model, label by label.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._errors import ParameterError, ParameterTypeError, public, warn
+from .._errors import ParameterError, ParameterTypeError, public
 from .._pairs import Pairs
 from .._parallel import RandomStateLike
 from .._validation import (
@@ -148,10 +147,9 @@ class TagErrorDisplay(Display):
     for an error are left out of the means.
 
     Two models are compared by :func:`~skcalib.scorers.compare_calibration`, which tests
-    whether their plug-in errors differ. Both errors are computed with the same bin
-    size, and the pairs of one sentence are treated as dependent. The p-values of one
-    model are adjusted for the number of labels that are compared. A difference is
-    significant if its adjusted p-value is below 1 - `confidence_level`.
+    whether their errors differ. The pairs of one sentence are treated as dependent. The
+    p-values of one model are adjusted for the number of labels that are compared. A
+    difference is significant if its adjusted p-value is below 1 - `confidence_level`.
 
     :meth:`frame` has one row for each combination of model, words ('all', 'known' or
     'unknown') and label. Its columns are `name`, `words`, `label`, `count`, and the
@@ -275,12 +273,10 @@ class TagErrorDisplay(Display):
             discovery rate, the expected proportion of false rejections among all
             rejections.
         n_resamples : int, default=2000
-            Number of resamples of each comparison. Before the adjustment, no p-value is
-            below 1 / (n_resamples + 1). With 'holm', a warning is issued if even this
-            p-value would not be significant after the adjustment for the number of
-            labels.
+            Number of resamples of the test of the Brier scores in each comparison. The
+            p-values of calibration errors do not depend on it.
         random_state : int, RandomState, Generator or None, default=None
-            Random state used to draw the resamples.
+            Random state used by the test of the Brier scores.
         ax : matplotlib Axes, default=None
             Axes on which the errors are drawn. If None, a new figure is created.
         **plot_params
@@ -456,7 +452,6 @@ class TagErrorDisplay(Display):
             for found in zip(label, errors, strict=True)
         )
         if test.reference is not None:
-            test.warn_of_few_resamples(len(label), level)
             display.comparison = test.compare(answers, label, groups, level)
         return display
 
@@ -824,20 +819,6 @@ class _Test(NamedTuple):
                 raise ParameterError(
                     None, f"takes 'reference' or {name!r}, not both. Leave one out."
                 )
-
-    def warn_of_few_resamples(self, n_labels: int, level: float) -> None:
-        """Warn if no p-value can be significant after the adjustment by Holm's rule."""
-        # Holm multiplies the smallest p-value, 1 / (n_resamples + 1), by the number of
-        # labels.
-        alpha, least = 1 - level, n_labels / (self.n_resamples + 1)
-        if self.adjust == "holm" and least >= alpha:
-            warn(
-                f"TagErrorDisplay: {self.n_resamples} resamples are too few for "
-                f"{n_labels} labels: by Holm's rule no adjusted p-value can be below "
-                f"{least:.3g}. Pass n_resamples of at least "
-                f"{math.floor(n_labels / alpha) + 1}, a smaller 'top', or "
-                "adjust='bh'.",
-            )
 
     def compare(
         self, answers: Mapping[str, Answers], labels: list, groups: Any, level: float

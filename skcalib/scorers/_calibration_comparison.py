@@ -4,41 +4,34 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import stdtr, stdtrit
 
 from .._errors import ParameterError, public, warn
 from .._pairs import Pairs, check_pairs
 from .._parallel import RandomStateLike, as_generator
 from .._results import Result, p_text, zero_in_words
 from .._validation import as_probabilities, check_choice, check_fraction, check_integer
-from ..metrics._bins import Binning, check_binning
-from ..metrics._calibration_error import ResampledError, error_of_pairs
+from ..metrics._bins import FOR_INTERVAL, Binning, check_binning
 from ..metrics._decomposition import brier_of_rows
+from ..metrics._grouped_bins import _SEEN, GroupedBins, grouped_bins, squared_norm
+from ..metrics._interval import CalibrationErrorInterval, interval_of_pairs
 from ..significance import paired_bootstrap_test
-from ..significance._resamples import resample_counts
 from ..significance._two_systems import ConfidenceInterval
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 
-# Number of swaps used to estimate how similar the errors of the models are.
-_N_PILOT = 50
-
-# If the models have similar errors, swapping preserves the squared errors. Only
-# resamples are used if at most the first share of the squared errors is preserved, and
-# only swaps are used if at least the second share is preserved.
-_UNLIKE, _ALIKE = 0.5, 0.8
-
-# If the smallest p-value that swaps can attain is above this value, the test has no
-# power. Resamples are not used then: they are so alike that they reject equal errors.
+# With so few items that swaps of the models cannot give a smaller p-value, the test
+# does not reject.
 _USUAL_LEVEL = 0.05
 
-# Number of swaps or counts in memory at a time (1 byte each).
-_BLOCK = 1 << 25
+# Smaller p-values underflow.
+_TINY = float(np.finfo(float).tiny)
 
 
 @dataclass(frozen=True)
@@ -50,11 +43,13 @@ class CalibrationComparison(Result):
     Attributes
     ----------
     error_a, error_b : float
-        Calibration errors of models A and B, computed with the same bin size.
+        Debiased calibration errors of models A and B, as `estimate` of
+        :func:`~skcalib.metrics.calibration_error_interval`.
     difference : float
         `error_a` - `error_b`.
     pvalue : float
-        P-value of the hypothesis that the errors are equal.
+        P-value of the hypothesis that the errors are equal. It is never 0: a smaller
+        p-value than 2.2e-308 is this number, the smallest normal float.
     low, high : float
         Ends of the confidence interval of the difference.
     brier_a, brier_b : float
@@ -70,11 +65,12 @@ class CalibrationComparison(Result):
     confidence_level : float
         Confidence level of the intervals.
     bin_size : int
-        Number of pairs (total weight) in a bin.
+        Number of pairs in a bin. If the automatic sizes of the models differ, it is the
+        smaller one.
     n_items : int
         Number of items: the number of groups, or of rows if `groups` is None.
     n_resamples : int
-        Number of resamples.
+        Number of resamples of the test of the Brier scores, if it draws resamples.
 
     See Also
     --------
@@ -158,11 +154,12 @@ def compare_calibration(
     proba_b : array-like of shape (n,) or (n, n_classes)
         Probabilities of model B for the same rows.
     groups : array-like of shape (n,), default=None
-        Sentence or document of each row. Whole groups are resampled. If None, rows are
-        treated as independent, which is wrong for the tokens of a sentence.
+        Sentence or document of each row. Rows of the same group may depend on each
+        other. If None, rows are treated as independent, which is wrong for the tokens
+        of a sentence.
     bin_size : int or 'auto', default='auto'
-        Number of pairs in a bin, as in :func:`~skcalib.metrics.calibration_error`. The
-        same size is used for both models and every resample.
+        Number of pairs in a bin, at least 2. 'auto' is chosen for each model as in
+        :func:`~skcalib.metrics.calibration_error_interval`.
     alternative : {'two-sided', 'greater', 'less'}, default='two-sided'
         Alternative hypothesis. 'greater' means that the error of A is larger than the
         error of B, and 'less' means that it is smaller. Choose the alternative before
@@ -170,7 +167,8 @@ def compare_calibration(
     confidence_level : float, default=0.95
         Confidence level of the intervals of the differences.
     n_resamples : int, default=2000
-        Number of resamples.
+        Number of resamples of the test of the Brier scores. The comparison of the
+        calibration errors does not draw resamples.
     multi_class : {'pooled', 'top_label'}, default=None
         How a matrix is reduced to pairs, as in
         :func:`~skcalib.metrics.calibration_error`.
@@ -185,7 +183,7 @@ def compare_calibration(
         label for a language model may be whether its own answer is right. If None,
         `y_true` is used for both models.
     random_state : int, RandomState, Generator or None, default=None
-        Random state used to draw the resamples.
+        Random state used by the test of the Brier scores.
 
     Returns
     -------
@@ -195,13 +193,14 @@ def compare_calibration(
     ------
     ValueError
         If a parameter or a row is invalid, if the probabilities of the two models have
-        different shapes, or if there are fewer than two items.
+        different shapes, if there are fewer than two items, or if a bin of the given
+        size contains a single group.
 
     Warns
     -----
     UserWarning
-        If there are so few items that the smallest p-value that swaps can attain (see
-        Notes) is above .05.
+        If there are so few items that the smallest possible p-value (see Notes) is
+        above .05.
 
     See Also
     --------
@@ -210,38 +209,42 @@ def compare_calibration(
 
     Notes
     -----
-    Two null distributions of the difference are simulated.
+    Let e_A and e_B be the calibration errors in the population, and T_A and T_B the
+    debiased squared errors (see :func:`~skcalib.metrics.calibration_error_interval`),
+    which are unbiased estimates of their squares. The reported errors are the square
+    roots of T_A and T_B, or 0 if these are negative. The test of equal errors compares
+    T_A - T_B with its standard deviation. The difference of the roots would not be
+    suitable, because the bias of a root depends on the error.
 
-    - *Swaps*: in each item (row or group), the probabilities of the two models are
-      exchanged with probability 1/2. The test is then exact if the models are
-      exchangeable. It is not valid if the errors of the models have opposite signs,
-      because these errors cancel when the models are mixed.
-    - *Resamples*: items are drawn with replacement. Let d be the difference of the
-      errors in the data, and d* the difference in a resample. The null distribution is
-      the distribution of d* - d. The test is then approximately valid for models with
-      different errors. If the errors of the models are similar, the resampled
-      differences vary too much, and the test is conservative.
+    T_A - T_B is a sum over pairs of different items (rows or groups), and its variance
+    is estimated jointly for both models. It contains the noise of the labels, the
+    interaction of this noise with the errors, the sampling of the items, and every
+    covariance of the two models. The jackknife over items measures all of them, but
+    counts the noise in products of two labels twice. This noise is therefore estimated
+    separately and subtracted once. One more unexpected label is added, since labels
+    that hardly vary would have almost no variance. The p-value comes from Student's t
+    distribution with Satterthwaite's degrees of freedom. If T_A and T_B are both
+    negative, their difference is taken as 0. The p-value is at least the smallest
+    p-value that exact swaps of the models can have, which is 2^(1 - n) for n items if
+    the test is two-sided. With fewer than six items, the two-sided p-value is therefore
+    above .05.
 
-    The two distributions are combined with weights that depend on the data. Let r be
-    the mean squared calibration error of the swapped models, divided by the mean
-    squared calibration error of the original models. The weight of the swaps is 1 for
-    r >= .8, 0 for r <= .5, and linear in between. The quantiles of the two
-    distributions are averaged with these weights. With fewer than six items, only swaps
-    are used, so that the two-sided p-value cannot be below .05. Perfect calibration is
-    not tested with so few rows (see
-    :func:`~skcalib.metrics.calibration_error_interval`), but swaps are exact for any
-    number of items.
-
-    The p-value is (s + 1) / (b + 1), where b is `n_resamples` and s is the number of
-    averaged quantiles that are at least as far from 0 as d. The two-sided interval is d
-    plus and minus a quantile of the combined distribution. It excludes 0 if and only if
-    the two-sided p-value is below 1 - confidence_level. The errors are plug-in errors,
-    which are biased upwards by label noise. For models of approximately equal sharpness
-    this bias cancels in the difference.
+    The interval combines two intervals for e_A - e_B. The first one is computed from
+    the intervals of e_A and e_B [1]_; a positive correlation of the estimates is not
+    used. The second one is the interval of e_A^2 - e_B^2 divided by the interval of
+    e_A + e_B. It is short if the estimates are highly correlated. The combined interval
+    is the intersection of the two, and contains the difference of the estimates. It
+    contains 0 if and only if the two-sided p-value is at least 1 - confidence_level. If
+    the probabilities and the labels of both models are identical, it is [0, 0].
 
     The Brier score is a mean, so its test
     (:func:`~skcalib.significance.paired_bootstrap_test`) does not need this
     construction and has more power. However, the Brier score also measures sharpness.
+
+    References
+    ----------
+    .. [1] G. Y. Zou and A. Donner (2008). "Construction of confidence limits about
+       effect measures: a general approach". Statistics in Medicine 27(10).
 
     Examples
     --------
@@ -256,6 +259,10 @@ def compare_calibration(
     level = check_fraction(confidence_level, name="confidence_level")
     n_resamples = check_integer(n_resamples, minimum=1, name="n_resamples")
     binning = check_binning(bin_size, None, "quantile")
+    if binning.bin_size == "auto":
+        binning = FOR_INTERVAL
+    else:
+        check_integer(bin_size, minimum=2, name="bin_size")
     if multi_class in ("class_wise", "per_class"):
         raise ParameterError(
             None,
@@ -272,9 +279,9 @@ def compare_calibration(
     q_a, q_b = _same_shape(proba_a, proba_b)
     (pairs_a,) = as_pairs(y_true, q_a)
     (pairs_b,) = as_pairs(y_true if y_true_b is None else y_true_b, q_b)
-    generator = as_generator(random_state)
-    item, brier_groups = _items_of_pairs(pairs_a, pairs_b)
-    n_items = int(item.max()) + 1
+    brier_a, brier_b = brier_of_rows(pairs_a), brier_of_rows(pairs_b)
+    rows = pairs_a.row_groups
+    n_items = brier_a.size if rows is None else int(rows.max()) + 1
     unit = "rows" if groups is None else "groups"
     if n_items < 2:
         raise ParameterError(None, f"needs at least two {unit}. Got {n_items}.")
@@ -284,11 +291,11 @@ def compare_calibration(
             f"compare_calibration: with {n_items} {unit}, swapping the models cannot "
             f"give a p-value below {smallest:.3g}. Compare the models on more {unit}."
         )
-    binning = binning.for_rows(pairs_a.row_total)
-    assert isinstance(binning.bin_size, int)
-    drawn = _Differences(pairs_a, pairs_b, item, binning, n_resamples, generator)
-    a, b = drawn.errors
-    brier_a, brier_b = brier_of_rows(pairs_a), brier_of_rows(pairs_b)
+    of_a, of_b = (interval_of_pairs(x, binning, level) for x in (pairs_a, pairs_b))
+    squares = _DifferenceOfSquares(*(_bins(x, binning) for x in (pairs_a, pairs_b)))
+    low, high = squares.interval(of_a, of_b, level)
+    if np.array_equal(q_a, q_b) and y_true_b is None:
+        low = high = 0.0
     with warnings.catch_warnings(action="ignore", category=UserWarning):
         # the user was already warned of few items
         score = paired_bootstrap_test(
@@ -296,16 +303,16 @@ def compare_calibration(
             brier_b,
             statistic="mean",
             alternative=alternative,
-            groups=brier_groups,
+            groups=rows,
             confidence_level=level,
-            random_state=generator,
+            n_resamples=n_resamples,
+            random_state=as_generator(random_state),
         )
-    low, high = _interval(a - b, drawn.null("two-sided"), level)
     return CalibrationComparison(
-        error_a=a,
-        error_b=b,
-        difference=a - b,
-        pvalue=_p_value(a - b, drawn.null(alternative), alternative),
+        error_a=of_a.estimate,
+        error_b=of_b.estimate,
+        difference=of_a.estimate - of_b.estimate,
+        pvalue=squares.p_value(alternative),
         low=low,
         high=high,
         brier_a=float(brier_a.mean()),
@@ -316,7 +323,7 @@ def compare_calibration(
         brier_high=float(score.confidence_interval[1]),
         alternative=alternative,
         confidence_level=level,
-        bin_size=binning.bin_size,
+        bin_size=min(of_a.bin_size, of_b.bin_size),
         n_items=n_items,
         n_resamples=n_resamples,
     )
@@ -337,123 +344,121 @@ def _same_shape(proba_a: Any, proba_b: Any) -> list[np.ndarray]:
     return found
 
 
-def _items_of_pairs(a: Pairs, b: Pairs) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return the item of each pair, and the group of each row if there are groups.
-
-    Rows are numbered by their content, so the draws depend neither on the order of the
-    rows nor on the order of the models.
-    """
-    if a.groups is not None:
-        return a.groups, a.groups[:: a.n_classes]
-    if math.fsum(brier_of_rows(a)) < math.fsum(brier_of_rows(b)):
-        a, b = b, a
-    values = (b.indicator(), a.indicator(), a.q, b.q)
-    columns = [x.reshape(-1, a.n_classes).T for x in values]
-    order = np.lexsort(np.concatenate(columns))
-    rank = np.empty(order.size, dtype=np.intp)
-    rank[order] = np.arange(order.size)
-    return np.repeat(rank, a.n_classes), None
+def _bins(pairs: Pairs, binning: Binning) -> GroupedBins:
+    """Return the bins of a model, where each row is a group if there are no groups."""
+    if pairs.groups is None:
+        pairs = replace(pairs, row_groups=np.arange(pairs.q.size))
+    return grouped_bins(pairs, binning)
 
 
-class _Differences:
-    """Simulated differences of the errors of two models under the null hypothesis.
+class _DifferenceOfSquares:
+    """Difference of the debiased squared errors of two models on the same items.
 
     Attributes
     ----------
-    errors : tuple of float
-        Errors of the models.
-    weight : float
-        Weight of the swaps, from 0 to 1. The resamples have the remaining weight.
+    value : float
+        T_A - T_B, or 0 if both are negative.
+    deviation : float
+        Standard deviation of T_A - T_B.
+    correlation : float
+        Correlation of T_A and T_B.
+    freedom : float
+        Degrees of freedom of the deviation.
+    n_items : int
+        Number of items (rows or groups).
     """
 
-    def __init__(
+    def __init__(self, a: GroupedBins, b: GroupedBins):
+        squares = np.maximum([a.debiased_square, b.debiased_square], 0)
+        n = self.n_items = a.n_groups
+        self.value = 0.0
+        if squares.any():
+            self.value = a.debiased_square - b.debiased_square
+        without = np.stack([a.squares_left_out(), b.squares_left_out()])
+        without -= without.mean(axis=1, keepdims=True)
+        # theory, (K2): the jackknife counts the noise twice
+        noise = _noise(a, b)
+        seen = (n - 1) / n * (without @ without.T) - noise
+        varying = np.maximum(seen, noise).diagonal().prod()
+        self.correlation = seen[0, 1] / math.sqrt(varying) if varying > 0 else 0.0
+        variance, least = (
+            float(each[0, 0] + each[1, 1] - 2 * each[0, 1]) for each in (seen, noise)
+        )
+        variance = max(variance, least, 0.0)
+        centred = without[0] - without[1]
+        share = float(centred @ centred)
+        # theory, (K3): one more unexpected label
+        variance += (2 * np.sqrt(squares).sum() / a.bins.weight.sum()) ** 2
+        self.deviation = math.sqrt(variance)
+        # theory, (G5)
+        peaked = float((centred**2 / share) @ (centred**2 / share)) if share > 0 else 1
+        freedom = _SEEN * 2 / max(peaked - 1 / n, 1e-12)
+        self.freedom = max(min(freedom, a.n_effective_groups - 1), 1.0)
+
+    def p_value(self, alternative: str = "two-sided") -> float:
+        """Return the p-value of equal errors."""
+        place = self.value / self.deviation if self.value else 0.0
+        if alternative == "two-sided":
+            tail = 2 * stdtr(self.freedom, -abs(place))
+        else:
+            tail = stdtr(self.freedom, place if alternative == "less" else -place)
+        return max(float(tail), _smallest_p_value(self.n_items, alternative), _TINY)
+
+    def interval(
+        self, a: CalibrationErrorInterval, b: CalibrationErrorInterval, level: float
+    ) -> tuple[float, float]:
+        """Return the interval of the difference of the errors.
+
+        It contains 0 if and only if p_value() >= 1 - level.
+        """
+        low, high = self._low(a, b, level), -self._low(b, a, level, -1)
+        difference = a.estimate - b.estimate
+        low, high = min(low, difference), max(high, difference)
+        if self.p_value() >= (1 - level) * (1 - 1e-12):
+            return min(low, 0.0), max(high, 0.0)
+        if difference > 0:
+            return max(low, math.nextafter(0, 1)), high
+        return low, min(high, math.nextafter(0, -1))
+
+    def _low(
         self,
-        a: Pairs,
-        b: Pairs,
-        item: np.ndarray,
-        binning: Binning,
-        n_resamples: int,
-        rng: np.random.Generator,
-    ):
-        n_items = int(item.max()) + 1
-        self._n_items, self._rng = n_items, rng
-        self.errors = error_of_pairs(a, binning), error_of_pairs(b, binning)
-        difference = self.errors[0] - self.errors[1]
-        positive = np.concatenate([a.indicator(), b.indicator()])
-        q = np.concatenate([a.q, b.q])
-        both = Pairs(q, positive, q[positive])
-        swapped = ResampledError(both, np.r_[item, item + n_items], binning)
-        pilot = self._swaps(swapped, min(_N_PILOT, n_resamples))
-        self.weight = 1.0
-        if difference != 0 and _smallest_p_value(n_items, "two-sided") <= _USUAL_LEVEL:
-            share = float((pilot**2).sum(axis=1).mean())
-            share /= self.errors[0] ** 2 + self.errors[1] ** 2
-            share = (share - _UNLIKE) / (_ALIKE - _UNLIKE)
-            self.weight = min(max(share, 0.0), 1.0)
-        self._values: list[tuple[float, np.ndarray]] = []
-        if self.weight > 0:
-            more = self._swaps(swapped, n_resamples - len(pilot))
-            first, second = np.concatenate([pilot, more]).T
-            self._values.append((self.weight, first - second))
-        del swapped  # which is large
-        if self.weight < 1:
-            error_a, error_b = (ResampledError(each, item, binning) for each in (a, b))
-            chunks = resample_counts(
-                n_items, n_resamples, rng, dtype=np.uint8, block=_BLOCK
-            )
-            drawn = np.concatenate([error_a(n) - error_b(n) for n in chunks])
-            self._values.append((1 - self.weight, drawn - difference))
-
-    def null(self, alternative: str) -> np.ndarray:
-        """Return the sorted null distribution of the difference or of its size."""
-        found = np.zeros(1)
-        for weight, values in self._values:
-            # Values within the rounding error are 0.
-            values = np.where(np.abs(values) < 1e-12, 0.0, values)
-            if alternative == "two-sided":
-                values = np.abs(values)
-            found = found + weight * np.sort(values)
-        return found
-
-    def _swaps(self, error: ResampledError, n: int) -> np.ndarray:
-        """Return the errors of both models after random swaps, of shape (n, 2)."""
-        errors = np.empty((n, 2))
-        step = max(1, _BLOCK // self._n_items)
-        for start in range(0, n, step):
-            shape = min(step, n - start), self._n_items
-            # the first bit of each byte
-            stays = np.frombuffer(self._rng.bytes(math.prod(shape)), np.uint8) >> 7
-            errors[start : start + shape[0]] = error.of_swaps(stays.reshape(shape))
-        return errors
+        a: CalibrationErrorInterval,
+        b: CalibrationErrorInterval,
+        level: float,
+        sign: int = 1,
+    ) -> float:
+        """Return the lower end of e_A - e_B; for sign -1, A and B are exchanged."""
+        down, up = a.estimate - a.low, b.high - b.estimate
+        # theory, (K4); a positive correlation would make it narrower
+        rho = min(max(self.correlation, -1.0), 0.0)
+        distance = math.sqrt(down**2 + up**2 - 2 * rho * down * up)
+        # theory, (K5)
+        half = float(stdtrit(self.freedom, (1 + level) / 2)) * self.deviation
+        square = sign * self.value - half
+        total = a.high + b.high if square > 0 else a.low + b.low
+        quotient = square / total if total > 0 else -math.inf
+        return max(a.estimate - b.estimate - distance, quotient)
 
 
-def _p_value(difference: float, null: np.ndarray, alternative: str) -> float:
-    """Return (s + 1) / (b + 1), where s includes ties."""
-    if alternative == "two-sided":
-        difference = abs(difference)
-    elif alternative == "less":
-        null, difference = -null, -difference
-    # Differences within the rounding error are ties.
-    extreme = null >= difference - 1e-9 * abs(difference)
-    return float((np.count_nonzero(extreme) + 1) / (null.size + 1))
+def _noise(a: GroupedBins, b: GroupedBins) -> np.ndarray:
+    """Return the covariance matrix of T_A and T_B due to products of two labels."""
 
+    def root(bins: GroupedBins) -> np.ndarray:
+        # The squares of residuals of m groups around their mean sum up to m - 1
+        # variances.
+        m = bins.n_effective
+        return (
+            bins.centred
+            * np.sqrt(bins.scale * m / np.maximum(m - 1, 1))[bins.entries.set]
+        )
 
-def _interval(
-    difference: float, distances: np.ndarray, level: float
-) -> tuple[float, float]:
-    """Return the differences that are not rejected; `distances` are sorted.
-
-    The half width is the largest distance x whose p-value (s + 1) / (b + 1) is at least
-    1 - level.
-    """
-    chance = (1 - level) * (1 - 1e-12)
-    reached = math.ceil(chance * (distances.size + 1)) - 1
-    half = float(distances[-max(reached, 1)])
-    if _p_value(difference, distances, "two-sided") < chance:
-        half = min(half, math.nextafter(abs(difference), 0.0))
-    else:
-        half = max(half, abs(difference))
-    return difference - half, difference + half
+    roots = root(a), root(b)
+    owns = [x.entries.by_group(r * r) for x, r in zip((a, b), roots, strict=True)]
+    x, y = (each.entries.table(r) for each, r in zip((a, b), roots, strict=True))
+    # theory, (K1)
+    norms = [squared_norm(s.T.tocsr(), t) for s, t in ((x, x), (x, y), (y, y))]
+    products = np.array(norms)[[[0, 1], [1, 2]]] - np.array(owns) @ np.transpose(owns)
+    return 2 * products
 
 
 def _smallest_p_value(n_items: int, alternative: str) -> float:

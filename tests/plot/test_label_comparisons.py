@@ -178,15 +178,6 @@ def test_labels_of_one_model_or_one_sentence_are_not_compared():
     assert found.comparison["b"] == [None, None]
 
 
-def test_too_few_resamples_for_holm_are_a_warning(taggers, test_set):
-    settings = SETTINGS | {"n_resamples": 60}
-    message = "60 resamples are too few for 4 labels: .* of at least 80"
-    with pytest.warns(UserWarning, match=message):
-        from_estimators(taggers, *test_set, top=4, **settings)
-    found = from_estimators(taggers, *test_set, top=4, adjust="bh", **settings)
-    assert found.adjust == "bh"
-
-
 @pytest.mark.parametrize(
     ("params", "message"),
     [

@@ -1,15 +1,18 @@
-"""Two models' calibration errors: by the rule, and how often it errs."""
-
-from itertools import product
+"""Two models' calibration errors: by the formulas, and how often the test errs."""
 
 import numpy as np
 import pytest
 from scipy.special import expit, logit
+from scipy.stats import t
 from sklearn.metrics import brier_score_loss
 
 from skcalib._result_classes import CalibrationComparison
 from skcalib.datasets import make_calibrated_pairs
-from skcalib.metrics import brier_statistics, calibration_error
+from skcalib.metrics import (
+    brier_statistics,
+    calibration_error,
+    calibration_error_interval,
+)
 from skcalib.scorers import compare_calibration
 from skcalib.significance import paired_bootstrap_test
 
@@ -24,8 +27,11 @@ def test_models_may_have_labels_of_their_own():
     y_true, q = make_calibrated_pairs(600, random_state=0)
     other, q_other = make_calibrated_pairs(600, random_state=1)
     result = compare_calibration(y_true, q, q_other**2, y_true_b=other, random_state=0)
-    assert result.error_a == pytest.approx(calibration_error(y_true, q))
-    assert result.error_b == pytest.approx(calibration_error(other, q_other**2))
+    expected = [
+        calibration_error_interval(*each).estimate
+        for each in ((y_true, q), (other, q_other**2))
+    ]
+    assert (result.error_a, result.error_b) == pytest.approx(expected)
     assert result.brier_b == pytest.approx(np.mean((other - q_other**2) ** 2))
     assert result.pvalue < 0.01
 
@@ -33,8 +39,8 @@ def test_models_may_have_labels_of_their_own():
 def test_errors_and_scores_are_the_metrics(data):
     y, a, b = data
     result = compare_calibration(y, a, b, n_resamples=99, bin_size=60, random_state=0)
-    assert result.error_a == pytest.approx(calibration_error(y, a, bin_size=60))
-    assert result.error_b == pytest.approx(calibration_error(y, b, bin_size=60))
+    expected = [calibration_error(y, q, bin_size=60, debias=True) for q in (a, b)]
+    assert (result.error_a, result.error_b) == pytest.approx(expected)
     assert result.difference == result.error_a - result.error_b
     assert result.brier_a == pytest.approx(brier_score_loss(y, a))
     assert result.brier_difference == pytest.approx(
@@ -58,60 +64,92 @@ def test_a_worse_model_is_found(data):
     assert one_sided["greater"] > 0.9
 
 
-@pytest.mark.slow
-def test_resamples_of_groups_by_hand():
-    """Of models that err to different sides: p and interval from |d* - d|."""
-    rng = np.random.default_rng(0)
-    groups = np.repeat(np.arange(12), rng.integers(20, 30, 12))
-    true = rng.random(groups.size)
-    y = (rng.random(groups.size) < true).astype(int)
-    q = expit(logit(true) + 1), expit(logit(true) - 0.8)
-    b = 4000
-    result = compare_calibration(
-        y, *q, groups=groups, bin_size=10, n_resamples=b, random_state=1
-    )
-    d = result.difference
-    away = []
-    for _ in range(b):
-        drawn = rng.integers(12, size=12)
-        rows = np.concatenate([np.flatnonzero(groups == g) for g in drawn])
-        one, two = (calibration_error(y[rows], x[rows], bin_size=10) for x in q)
-        away.append(abs(one - two - d))
-    expected = np.mean(np.array(away) >= abs(d))
-    assert 0.02 < expected < 0.98
-    # both are drawn: 5 standard errors of their difference
-    error = np.sqrt(2 * expected * (1 - expected) / b)
-    assert abs(result.pvalue - expected) < 5 * error
-    half = np.quantile(away, 0.95)
-    assert result.high - d == pytest.approx(half, rel=0.06)
-    assert d - result.low == pytest.approx(result.high - d)
-    assert result.n_items == 12
+def centred_products(y, q, group, bin_size):
+    """Return the products of the centred residuals of each two rows, and T."""
+    order = np.argsort(q)
+    number = np.empty(y.size, dtype=int)
+    number[order] = np.minimum(np.arange(y.size) // bin_size, y.size // bin_size - 1)
+    residual, other = q - y, group[:, None] != group
+    weight, z = np.zeros((y.size, y.size)), residual.copy()
+    for b in range(number.max() + 1):
+        rows = number == b
+        pairs = np.outer(rows, rows) * other
+        weight += rows.sum() / y.size * pairs / pairs.sum()
+        size = np.bincount(group[rows])
+        m = size.sum() ** 2 / (size**2).sum()
+        z[rows] = (z[rows] - z[rows].mean()) * np.sqrt(m / (m - 1))
+    in_bin = number[:, None] == number
+    scale = np.where(in_bin, weight.max(axis=1)[:, None], 0)
+    return scale * np.outer(z, z), residual @ weight @ residual
 
 
-def test_swaps_of_groups_by_hand():
-    """Of models that err alike: p and interval from all swaps of whole sentences."""
-    rng = np.random.default_rng(1)
-    groups = np.repeat(np.arange(8), rng.integers(9, 14, 8))
-    true = rng.random(groups.size)
-    y = (rng.random(groups.size) < true).astype(int)
-    q = np.stack([true ** rng.uniform(3, 6, groups.size) for _ in range(2)])
-    b = 20_000
-    result = compare_calibration(
-        y, *q, groups=groups, bin_size=10, n_resamples=b, random_state=1
+@pytest.mark.parametrize("n_groups", [60, 12])
+def test_test_and_interval_by_hand(n_groups):
+    rng = np.random.default_rng(n_groups)
+    group = np.r_[np.arange(n_groups), rng.integers(0, n_groups, 60 - n_groups)]
+    true = rng.random(60)
+    y = (rng.random(60) < true).astype(int)
+    q = true**3, np.sqrt(true)
+    products, (t_a, t_b) = zip(
+        *(centred_products(y, each, group, 15) for each in q), strict=True
     )
-    swapped = []
-    for turned in product([False, True], repeat=8):
-        at = np.array(turned)[groups]
-        one, two = np.where(at, q[::-1], q)
-        errors = [calibration_error(y, x, bin_size=10) for x in (one, two)]
-        swapped.append(abs(errors[0] - errors[1]))
-    swapped = np.array(swapped)
-    expected = np.mean(swapped >= abs(result.difference) - 1e-12)
-    assert 0.02 < expected < 0.98
-    error = np.sqrt(expected * (1 - expected) / b)
-    assert abs(result.pvalue - expected) < 5 * error
-    half = np.sort(swapped)[-13]  # one in twenty of 256 are as far
-    assert result.high - result.difference == pytest.approx(half, rel=0.1)
+    member = group == np.arange(n_groups)[:, None]
+    h = [member @ each @ member.T for each in products]
+    h = np.array([each - np.diag(np.diag(each)) for each in h])
+    covariance = 2 * np.einsum("kcd,lcd->kl", h, h)
+    noise = 2 * ((h[0] - h[1]) ** 2).sum()
+    without = []
+    for c in range(n_groups):
+        squares = []
+        for each in q:
+            # the bins of all rows, without the rows of a group
+            number = np.minimum(np.argsort(np.argsort(each)) // 15, 3)
+            total = 0
+            for b in range(4):
+                rows = np.flatnonzero((number == b) & (group != c))
+                r, g = (each - y)[rows], group[rows]
+                others = g[:, None] != g
+                total += rows.size * (np.outer(r, r) * others).sum() / others.sum()
+            squares.append(total / (group != c).sum())
+        without.append(squares)
+    without = np.array(without)
+    away = without[:, 0] - without[:, 1]
+    away -= away.mean()
+    jackknife = (n_groups - 1) / n_groups * (away**2).sum()
+    variance = max(jackknife - noise, noise)
+    variance += (2 * (np.sqrt(max(t_a, 0)) + np.sqrt(max(t_b, 0))) / 60) ** 2
+    freedom = 1.2 / ((away**4).sum() / (away**2).sum() ** 2 - 1 / n_groups)
+    effective = 60**2 / (np.bincount(group) ** 2).sum()
+    freedom = min(freedom, effective - 1)
+    place = (t_a - t_b) / np.sqrt(variance)
+    kwargs = {} if n_groups == 60 else {"groups": group}
+    result = compare_calibration(y, *q, bin_size=15, random_state=0, **kwargs)
+    assert result.pvalue == pytest.approx(2 * t.sf(abs(place), freedom))
+    assert 1e-6 < result.pvalue < 0.5
+    a, b = (calibration_error_interval(y, each, bin_size=15, **kwargs) for each in q)
+    assert (result.error_a, result.error_b) == (a.estimate, b.estimate)
+    half = t.ppf(0.975, freedom) * np.sqrt(variance)
+    low, high = t_a - t_b - half, t_a - t_b + half
+    by_square = [
+        low / (a.high + b.high if low > 0 else a.low + b.low),
+        high / (a.high + b.high if high < 0 else a.low + b.low),
+    ]
+    seen = (n_groups - 1) * np.cov(without.T, ddof=0) - covariance
+    sizes = np.maximum(seen, covariance).diagonal()
+    rho = np.clip(seen[0, 1] / np.sqrt(sizes.prod()), -1, 0)
+
+    def distance(x, y):
+        return np.sqrt(x**2 + y**2 - 2 * rho * x * y)
+
+    by_ends = [
+        -distance(a.estimate - a.low, b.high - b.estimate),
+        distance(a.high - a.estimate, b.estimate - b.low),
+    ]
+    by_ends = np.array(by_ends) + a.estimate - b.estimate
+    # 0 is inside, because the test does not reject
+    assert result.pvalue > 0.05
+    assert result.low == pytest.approx(min(max(by_square[0], by_ends[0]), 0))
+    assert result.high == pytest.approx(min(by_square[1], by_ends[1]))
 
 
 @pytest.mark.parametrize(
@@ -134,21 +172,42 @@ def test_p_value_and_interval_agree(seed):
 
 
 @pytest.mark.filterwarnings("ignore:compare_calibration. with:UserWarning")
-@pytest.mark.parametrize("n", [4, 5])
-def test_few_rows_are_compared_by_swaps(n):
+@pytest.mark.parametrize("n", [2, 3, 4, 5])
+def test_few_rows_have_the_smallest_p_value_of_swaps(n):
     y, a = np.array([1, 0, 1, 0, 1])[:n], np.array([0.9, 0.1, 0.9, 0.2, 0.8])[:n]
-    b = 1 - a
-    # every resample of such models has nearly the same difference
-    result = compare_calibration(y, a, b, bin_size=2, n_resamples=4000, random_state=0)
-    distances = []
-    for turned in product([False, True], repeat=n):
-        one, two = np.where(turned, [b, a], [a, b])
-        errors = [calibration_error(y, q, bin_size=2) for q in (one, two)]
-        distances.append(abs(errors[0] - errors[1]))
-    expected = np.mean(np.array(distances) >= abs(result.difference) - 1e-12)
-    assert result.pvalue == pytest.approx(expected, abs=0.02)
-    assert expected > 0.05
+    result = compare_calibration(y, a, 1 - a, bin_size=2, random_state=0)
+    assert result.pvalue >= 2 ** (1 - n)
     assert result.low <= 0 <= result.high
+
+
+def test_a_model_of_known_error_is_in_the_interval():
+    """Plug-in errors give .0532 with the interval [.0420, .0645]; the truth is .08."""
+    rng = np.random.default_rng(0)
+    q = 0.2 + 0.6 * rng.random(5000)
+    y = (rng.random(5000) < q).astype(int)
+    result = compare_calibration(y, q + 0.08, q, random_state=0)
+    assert result.low < 0.08 < result.high
+    assert result.high - result.low < 0.055
+    assert result.pvalue < 0.001
+
+
+def test_labels_that_are_all_right_do_not_show_a_difference():
+    """If 95% are right, both errors are .05, and 30 labels are all right in 21%."""
+    y, ones = np.ones(30, dtype=int), np.ones(30)
+    result = compare_calibration(y, 0.9 * ones, ones, pos_label=1, random_state=0)
+    assert result.pvalue > 0.1
+
+
+def test_two_models_without_visible_error_do_not_differ():
+    rng = np.random.default_rng(0)
+    y, q = np.tile([0, 1], 100), 0.5 + 1e-3 * rng.normal(size=(2, 200))
+    # in every bin, half of the labels are positive, more evenly than by chance
+    order = np.argsort(q[0])
+    q[0][order], q[1] = np.sort(q[0]), q[0]
+    result = compare_calibration(y, np.sort(q[0]), np.sort(q[0]) ** 1.001)
+    assert (result.error_a, result.error_b) == (0, 0)
+    assert result.pvalue == 1
+    assert result.low < 0 < result.high
 
 
 def test_few_groups_are_said(data):
@@ -190,7 +249,7 @@ def test_the_order_of_rows_plays_no_part(data):
         two = compare_calibration(
             y[order], a[order], b[order], n_resamples=99, random_state=0, **moved
         )
-        assert one.pvalue == two.pvalue
+        assert one.pvalue == pytest.approx(two.pvalue, rel=1e-9)
         assert one.low == pytest.approx(two.low, abs=1e-12)
         assert one.brier_pvalue == pytest.approx(two.brier_pvalue, rel=1e-9)
 
@@ -201,15 +260,14 @@ def test_several_classes():
     y = (rng.random(300)[:, np.newaxis] > a.cumsum(axis=1)).sum(axis=1)
     b = np.sqrt(a) / np.sqrt(a).sum(axis=1, keepdims=True)
     pooled = compare_calibration(y, a, b, n_resamples=300, random_state=0)
-    assert pooled.error_a == pytest.approx(calibration_error(y, a))
+    assert pooled.error_a == calibration_error_interval(y, a).estimate
     assert pooled.n_items == 300
     assert pooled.brier_a == pytest.approx(((np.eye(3)[y] - a) ** 2).sum(1).mean())
     top = compare_calibration(
         y, a, b, multi_class="top_label", n_resamples=99, random_state=0
     )
-    assert top.error_b == pytest.approx(
-        calibration_error(y, b, multi_class="top_label")
-    )
+    expected = calibration_error_interval(y, b, multi_class="top_label").estimate
+    assert top.error_b == expected
 
 
 def test_dict_frame_and_repr(data):
@@ -233,6 +291,7 @@ def test_dict_frame_and_repr(data):
         ({"confidence_level": 1.0}, "'confidence_level'"),
         ({"n_resamples": 0}, "'n_resamples'"),
         ({"bin_size": "wide"}, "'bin_size'"),
+        ({"bin_size": 1}, "'bin_size'"),
         ({"multi_class": "per_class"}, "'multi_class'.*'per_class'"),
     ],
 )
@@ -262,33 +321,49 @@ def exchangeable_models(rng, n_sentences):
     return y.astype(int), *models, sentence
 
 
+def over_and_under(rng):
+    """Two models of equal error: one is too high, the other one is too low."""
+    q = 0.2 + 0.6 * rng.random(300)
+    return q, q + 0.06, q - 0.06, 0.0
+
+
+def over_and_sharp(rng):
+    """Two models of equal error: one is too high, the other one is too sharp."""
+    q = 0.2 + 0.6 * rng.random(300)
+    return q, q + 0.06, q + (q - 0.5) * 0.06 * np.sqrt(12) / 0.6, 0.0
+
+
+def one_calibrated(rng):
+    q = 0.2 + 0.6 * rng.random(300)
+    return q, q + 0.08, q, 0.08
+
+
 @pytest.mark.slow
-def test_type_one_error():
-    """At a level of .05, within two standard errors of .04 to .06."""
+@pytest.mark.parametrize("models", [over_and_under, over_and_sharp, one_calibrated])
+def test_size_and_coverage(models):
+    """Within three standard errors of a size of .05 and of a coverage of 93%."""
+    rng, n_runs = np.random.default_rng(1), 400
+    rejected = covered = 0
+    for _ in range(n_runs):
+        true, a, b, difference = models(rng)
+        y = (rng.random(true.size) < true).astype(int)
+        result = compare_calibration(y, a, b, random_state=0)
+        rejected += result.pvalue < 0.05
+        covered += result.low <= difference <= result.high
+    assert covered / n_runs >= 0.93 - 3 * np.sqrt(0.07 * 0.93 / n_runs)
+    if difference == 0:
+        assert abs(rejected / n_runs - 0.05) <= 3 * np.sqrt(0.05 * 0.95 / n_runs)
+
+
+@pytest.mark.slow
+def test_size_for_exchangeable_models_of_sentences():
     rng = np.random.default_rng(1)
     n_runs, rejected, brier = 400, 0, 0
     for _ in range(n_runs):
         y, a, b, sentence = exchangeable_models(rng, 100)
-        result = compare_calibration(
-            y, a, b, groups=sentence, n_resamples=199, random_state=rng
-        )
-        rejected += result.pvalue <= 0.05
-        brier += result.brier_pvalue <= 0.05
+        result = compare_calibration(y, a, b, groups=sentence, random_state=rng)
+        rejected += result.pvalue < 0.05
+        brier += result.brier_pvalue < 0.05
     error = np.sqrt(0.05 * 0.95 / n_runs)
-    assert abs(rejected / n_runs - 0.05) <= 0.01 + 2 * error
+    assert rejected / n_runs <= 0.05 + 3 * error
     assert abs(brier / n_runs - 0.05) <= 0.013 + 2 * error
-
-
-@pytest.mark.slow
-def test_type_one_error_of_models_that_err_to_different_sides():
-    """By symmetry both have the same error; to swap them takes it away."""
-    rng = np.random.default_rng(2)
-    n_runs, rejected = 400, 0
-    for _ in range(n_runs):
-        score = rng.normal(0, 1.5, 1200)
-        y = (rng.random(1200) < expit(score)).astype(int)
-        models = [expit(score + s + rng.normal(0, 0.2, 1200)) for s in (0.5, -0.5)]
-        result = compare_calibration(y, *models, n_resamples=199, random_state=rng)
-        rejected += result.pvalue <= 0.05
-    error = np.sqrt(0.05 * 0.95 / n_runs)
-    assert abs(rejected / n_runs - 0.05) <= 0.01 + 2 * error
