@@ -38,7 +38,7 @@ from ._blocks import (
     svg_of,
 )
 from ._options import reject
-from ._report_numbers import N_REGIONS, measure, with_probabilities
+from ._report_numbers import N_REGIONS, TOO_FEW_GROUPS, measure, with_probabilities
 from ._runs import Answers, System, read_systems, safe_stem
 from ._shared import (
     CommandError,
@@ -241,9 +241,9 @@ class Part:
             count += f", {self.n_groups} groups"
         if overall is None:
             return f"{count}: accuracy {accuracy['estimate']:.4f} {interval}"
-        direction = _DIRECTION[overall["verdict"]]
-        if self.pvalue is None:
-            direction = _TOO_FEW.lower()
+        direction = _TOO_FEW.lower()
+        if self.pvalue is not None:
+            direction = _DIRECTION[overall["verdict"]]
         return (
             f"{count}: mean probability {overall['mean_probability']:.4f}, frequency "
             f"{accuracy['estimate']:.4f} {interval}\n{direction}"
@@ -274,7 +274,7 @@ class Part:
         if self.is_rejected:
             return (
                 f"The probabilities are right on average ({said} stated, {came} came "
-                "true) but not individually: some are too high and others too low."
+                "true) but not individually: some are too high or too low."
             )
         return (
             f"No miscalibration is shown: {said} stated on average, {came} came true. "
@@ -306,7 +306,7 @@ class Part:
             f"  debiased    {error['estimate']:.4f}  {self.level} "
             f"{error_ends(error, 4)}, bins of {error['bin_size']}; corrected for "
             "noise: report this",
-            f"  plug-in     {plug_in['error']:.4f}  bins of {plug_in['bin_size']} "
+            f"  plug-in     {plug_in['error']:.4f}  {_bins_text(plug_in['bin_size'])} "
             "(as in the curve); biased upwards",
             f"  mean |.|    {self.found['ece']:.4f}  ECE, mean distance in {N_REGIONS} "
             "equal-width bins; biased upwards",
@@ -315,8 +315,8 @@ class Part:
             "",
             f"Brier score {bins['score']:.4f}",
             f"  = {bins['calibration']:.4f} calibration + {bins['refinement']:.4f} "
-            f"refinement {sign} {abs(bins['residual']):.4f} inside bins of "
-            f"{bins['bin_size']}",
+            f"refinement {sign} {abs(bins['residual']):.4f} inside "
+            f"{_bins_text(bins['bin_size'])}",
             f"  = {levels['calibration']:.4f} calibration - "
             f"{levels['discrimination']:.4f} discrimination + "
             f"{levels['uncertainty']:.4f} uncertainty, isotonic",
@@ -327,6 +327,8 @@ class Part:
             lines.append(
                 f"{name:<13}{n:>9}{mean:>8}{frequency:>8}  {interval:<18}{verdict}"
             )
+        if any(row["verdict"] == TOO_FEW_GROUPS for row in self.found["regions"]):
+            lines.append(f"{TOO_FEW_GROUPS}: a verdict needs {LEAST_UNITS} groups")
         return [Heading("calibration error, root mean square"), *map(Line, lines)]
 
     def regions(self, interval: str) -> list[list[str]]:
@@ -365,7 +367,7 @@ class Part:
             [
                 "calibration error, plug-in",
                 f"{plug_in['error']:.4f}",
-                f"bins of {plug_in['bin_size']}; biased upwards",
+                f"{_bins_text(plug_in['bin_size'])}; biased upwards",
             ],
             ["ECE", f"{ece:.4f}", f"{N_REGIONS} equal-width bins; biased upwards"],
             ["perfect calibration", *self.test()],
@@ -473,6 +475,10 @@ class Part:
             f"interval {error_ends(self.error)}, debiased root mean square). The ECE "
             "depends on its bins and is biased upwards: do not report it alone."
         )
+
+
+def _bins_text(size: int | None) -> str:
+    return "one bin per probability" if size is None else f"bins of {size}"
 
 
 def error_ends(error: dict[str, Any], digits: int = 3) -> str:

@@ -10,12 +10,12 @@ import numpy as np
 
 from .._pairs import check_pairs
 from ..evaluation import accuracy_interval
-from ..metrics._bins import FOR_INTERVAL, check_binning
+from ..metrics._bins import FOR_INTERVAL, MOST_STATED, check_binning
 from ..metrics._calibration_error import error_of_pairs
 from ..metrics._curve import curve_of_pairs
 from ..metrics._decomposition import check_rule, decompose_pairs
 from ..metrics._frequency_intervals import frequency_interval
-from ..metrics._interval import interval_of_pairs
+from ..metrics._interval import LEAST_UNITS, interval_of_pairs
 from ..rates._accuracy import grouped_frequency_interval
 from ..significance._system_comparison import holm
 from ._blocks import estimate_of
@@ -23,8 +23,8 @@ from ._runs import Answers, System
 from ._shared import CommandError, command_error, one_group
 
 N_REGIONS = 10
-# With at most this number of different probabilities, each one has its own region.
-MOST_STATED = 20
+# Verdict if the answers are in fewer than LEAST_UNITS groups.
+TOO_FEW_GROUPS = "too few groups"
 # Number of probabilities checked first, to avoid sorting all of them.
 _FIRST = 10_000
 
@@ -98,10 +98,12 @@ def _region(
     """Compare probabilities and outcomes in a range of probabilities.
 
     If the range contains all answers, their frequency is the accuracy, and has its
-    interval.
+    interval. If the answers are in fewer than five groups, there is no verdict: that
+    all groups deviate in the same direction by chance has a probability of 1/4 for
+    three groups and 1/8 for four.
     """
     said, came = float(part.q.mean()), float(part.y.mean())
-    codes = part.dependent
+    codes, has_few = part.dependent, False
     if codes is None and is_all:
         accuracy = accuracy_interval(part.y, confidence_level=level)
         left, right = accuracy.low, accuracy.high
@@ -109,8 +111,11 @@ def _region(
         left, right = map(float, frequency_interval(came, part.y.size, level))
     else:
         left, right = grouped_frequency_interval(part.y, part.q, codes, level)
+        has_few = np.unique(codes).size < LEAST_UNITS
     verdict = "fits"
-    if said > right:
+    if has_few:
+        verdict = TOO_FEW_GROUPS
+    elif said > right:
         verdict = "too high"
     elif said < left:
         verdict = "too low"

@@ -39,6 +39,10 @@ _BLOCK = 2**16
 # Number of rows in a block of tie classes.
 _ROWS = 2**20
 
+# Automatic bins are the distinct probabilities if there are at most this many, and if
+# they have on average at least this many rows.
+MOST_STATED, _STATED_ROWS = 20, 5
+
 # Cuts within this share of the total weight from the end of a tie are moved onto it.
 SNAPPED = 1e-12
 
@@ -50,6 +54,15 @@ _LOSS = 0.1
 # fewer rows cannot be estimated well.
 _STEP = 1.25
 _LEAST = 5
+
+# Narrow bins are smaller than automatic bins by these factors, but not smaller than
+# `_LEAST`. The noise of their T is at most twice and four times as large.
+_NARROWER = (4, 16)
+
+# A tie class with at least this number of rows is a bin of the score interval. Fewer
+# rows have too large a share of the noise, and the fourth power of a frequency has no
+# unbiased estimate from fewer than four rows.
+OWN_BIN = 5
 
 # More bins would need gigabytes of memory.
 _MOST_BINS = 2**22
@@ -179,6 +192,22 @@ class Ordered:
         for start, stop in pairwise(np.unique(np.append(cuts, q.size)).tolist()):
             yield self.classes(start, stop)
 
+    def stated(self) -> np.ndarray | None:
+        """Return the bounds of the distinct probabilities if they are few.
+
+        Otherwise, or if a number stands for a range of probabilities, return None.
+        """
+        q, stops = self.rows.q, [0]
+        if self.low is not q and (self.low < self.high).any():
+            return None
+        while stops[-1] < q.size:
+            if len(stops) > MOST_STATED:
+                return None
+            stops.append(int(np.searchsorted(q, q[stops[-1]], side="right")))
+        if self.total < _STATED_ROWS * (len(stops) - 1):
+            return None
+        return self.rows.position(np.array(stops))
+
     def below(self, values: np.ndarray) -> np.ndarray:
         """Return the positions that separate q <= value from q > value."""
         return self.rows.position(np.searchsorted(self.rows.q, values, side="right"))
@@ -201,6 +230,38 @@ class Ordered:
             hit = np.abs(near - cuts) <= SNAPPED * self.total
             cuts[hit] = near[hit]
         return bounds
+
+    def surprise(self) -> float:
+        """Return how many labels as improbable as the least probable one are expected.
+
+        The number is 0 if and only if a label contradicts a probability of exactly 0 or
+        1. It is at least the probability of such a label if all probabilities are
+        right, also if rows depend on each other.
+        """
+        q, weight = self.rows.q, self.rows.weight
+        # A cell of a sketch may contain other probabilities than its mean.
+        least, last = 1.0, self._last_negative()
+        if self.positives.q.size:
+            least = float(self.high[np.searchsorted(q, self.positives.q[0])])
+        if last >= 0:
+            least = min(least, 1 - float(self.low[last]))
+        start = int(np.searchsorted(q, 1 - least, side="left"))
+        stop = int(np.searchsorted(q, least, side="right"))
+        chance = np.concatenate([q[:stop], 1 - q[start:]]).astype(np.float64)
+        if weight is not None:
+            chance *= np.concatenate([weight[:stop], weight[start:]])
+        return max(float(chance.sum()), least)
+
+    def _last_negative(self) -> int:
+        """Return the index of the last number in `rows` that has negatives, or -1."""
+        q, positive = self.rows.q, self.positives.q
+        if self.rows.weight is not None:
+            _, weight, positive = self.classes()
+            return int(np.flatnonzero(np.append(True, weight > positive))[-1]) - 1
+        # Above the last negative, all rows are positive.
+        n_first = q.size - positive.size
+        differ = np.flatnonzero(q[n_first:] != positive)
+        return n_first + (int(differ[-1]) if differ.size else -1)
 
     def extremes(self, bounds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the smallest and largest q between consecutive bounds."""
@@ -258,8 +319,9 @@ def order_cells(
 class Binning:
     """Checked `bin_size`, `n_bins` and `strategy`.
 
-    The strategy 'interval' is private: its bins are the bins of the score interval, and
-    its bin size 'auto' is chosen for the score interval.
+    The strategies 'interval' and 'groups' are private: their bins are the bins of the
+    score interval of independent rows and of groups, and their bin size 'auto' is
+    chosen for it.
     """
 
     bin_size: int | str | None
@@ -281,8 +343,12 @@ class Binning:
     def bins(self, ordered: Ordered, row_total: float) -> Bins:
         """Return the bins of pairs whose rows have a total weight of `row_total`."""
         binning = self.for_rows(row_total)
-        if self.bin_size == "auto" and self.strategy == "interval":
+        if self.bin_size == "auto" and self.strategy in ("interval", "groups"):
             binning = replace(self, bin_size=_interval_size(ordered.rows))
+        elif self.bin_size == "auto":
+            stated = ordered.stated()
+            if stated is not None:
+                return Bins(ordered, stated, stated=True)
         size = binning.bin_size
         assert not isinstance(size, str)
         return Bins(ordered, binning.bounds(ordered), size)
@@ -295,10 +361,12 @@ class Binning:
             # As in sklearn.calibration.calibration_curve, a bin contains its upper
             # edge. Empty bins are left out.
             bounds = np.unique(np.r_[0, ordered.below(edges), ordered.total])
-        elif self.strategy == "interval" and ordered.total < _ROUNDED:
+        elif self.strategy in ("interval", "groups") and ordered.total < _ROUNDED:
             # Of more pairs, the bins at the ends of a class are a small part.
             assert isinstance(self.bin_size, int)
-            bounds = ordered.snap(cut_around_classes(ordered, self.bin_size))
+            # All rows of a class may belong to one group, which has no products.
+            own = OWN_BIN if self.strategy == "interval" else max(self.bin_size, 4)
+            bounds = ordered.snap(cut_around_classes(ordered, self.bin_size, own))
             # Cuts that only rounding separates are equal after they were moved.
             return np.unique(bounds)
         else:
@@ -313,8 +381,9 @@ class Binning:
         return cut_by_size(total, self.bin_size)
 
 
-# The automatic bins of the score interval.
+# The automatic bins of the score interval, for independent rows and for groups.
 FOR_INTERVAL = Binning("auto", None, "interval")
+FOR_GROUPS = Binning("auto", None, "groups")
 
 
 def check_binning(bin_size: Any, n_bins: Any, strategy: Any) -> Binning:
@@ -383,46 +452,38 @@ def edges_of_width(q: np.ndarray, n_bins: int) -> np.ndarray:
     return np.unique(number[number < n_bins]) * step
 
 
-def cut_around_classes(ordered: Ordered, size: int) -> np.ndarray:
-    """Return the bounds of bins that keep large tie classes whole.
+def cut_around_classes(ordered: Ordered, size: int, own: int) -> np.ndarray:
+    """Return the bounds of bins that keep tie classes of at least `own` rows whole.
 
-    Stated confidences and hard answers have few distinct probabilities. A bin that
-    contains the end of one class and the start of the next averages their errors, which
-    may differ. Therefore a class with at least the weight of a bin starts and ends at a
-    cut.
+    Stated confidences, hard answers and isotonic recalibration have few distinct
+    probabilities. A bin that contains the end of one class and the start of the next
+    averages their errors, which may differ. Each class with enough rows is therefore a
+    bin. The rows between two such classes are divided into bins of `size`. Fewer than
+    two of them belong to the bin after them.
+
+    For example, let classes have 7, 1, 1, 1, 6, 1 and 8 rows, let `size` be 2, and let
+    `own` be 5. The
+    pieces are 7, 1 + 1 + 1, 6, 1 and 8 rows. The third one has one bin, since a short
+    last bin is merged. The bins have 7, 3, 6 and 9 rows.
     """
     _, weight, _ = ordered.classes()
-    # Sets of fewer than four rows are merged for the error moments in any case.
-    large = weight >= max(size, 4)
+    large = weight >= own
+    if ordered.low is not ordered.rows.q:  # cells of a sketch are no tie classes
+        large &= (ordered.low == ordered.high) | (weight >= size)
     if not large.any():
         return cut_by_size(ordered.total, size)
-    end = np.cumsum(weight)
-    stops = end[large]
-    pieces: list[np.ndarray] = [np.zeros(1)]
-    place = 0.0
-    for start, stop in zip(stops - weight[large], stops, strict=True):
-        pieces.append(_between(place, start, size))
-        pieces.append(start + cut_by_size(stop - start, size)[1:])
-        place = stop
-    last = _between(place, float(end[-1]), size)
-    if last.size == 0:  # too few rows after the last class for a bin
-        pieces[-1] = pieces[-1][:-1]
-    bounds = np.concatenate([*pieces, last[1:]])
-    # A last bin of less than half a row is only a rounding error.
-    return np.unique(np.r_[bounds[bounds < ordered.total - 0.5], ordered.total])
-
-
-def _between(start: float, stop: float, size: int) -> np.ndarray:
-    """Return the bounds from the end of a class to the start of the next.
-
-    Fewer than two rows are merged with the class after them.
-    """
-    rest = stop - start
-    if rest < 1e-9 * max(stop, 1.0):
-        return np.array([stop])
-    if rest < 2:
-        return np.zeros(0)
-    return start + cut_by_size(rest, size)
+    last = large | np.r_[large[1:], True]  # of each piece
+    stop, whole = np.cumsum(weight)[last].astype(np.float64), large[last]
+    short = ~whole & (np.diff(stop, prepend=0.0) < 2)
+    if short[-1] and short.size > 1:  # no class comes after it
+        short[-2:], whole[-1] = (True, False), True
+    stop, whole = stop[~short], whole[~short]
+    start = np.r_[0.0, stop[:-1]]
+    number = np.maximum(np.floor((stop - start) / size + 1e-9), 1)
+    number = np.where(whole, 1, number).astype(np.intp)
+    first = np.cumsum(number) - number
+    step = np.arange(number.sum()) - np.repeat(first, number)
+    return np.r_[np.repeat(start, number) + step * size, ordered.total]
 
 
 def _interval_size(rows: Sorted) -> int:
@@ -460,6 +521,12 @@ def _interval_size(rows: Sorted) -> int:
         if loss <= _LOSS * noise:
             return size
     return least
+
+
+def narrow_sizes(size: int) -> list[int]:
+    """Return the bin sizes that show whether bins of `size` hide errors."""
+    sizes = (max(_LEAST, size // factor) for factor in _NARROWER)
+    return [each for each in dict.fromkeys(sizes) if each < size]
 
 
 def _sizes(total: float) -> list[int]:
@@ -507,6 +574,8 @@ class Bins:
         Positions of the ends of the bins, from 0 to the total weight.
     bin_size : int or None
         Target weight of a bin.
+    stated : bool
+        Whether each distinct probability is a bin.
     weight, q, y, qq, yq, label_variance : ndarray of shape (n_bins,)
         Sums of w, w q, w y, w q^2, w y q and w q (1 - q).
     residual, squared_residual, pair_residual : ndarray of shape (n_bins,)
@@ -515,14 +584,21 @@ class Bins:
         Smallest and largest q.
     shares : Shares
         The divided tie classes.
+    surprise : float
+        Expected number of labels as improbable as the least probable one.
     """
 
     def __init__(
-        self, ordered: Ordered, bounds: np.ndarray, bin_size: int | None = None
+        self,
+        ordered: Ordered,
+        bounds: np.ndarray,
+        bin_size: int | None = None,
+        stated: bool = False,
     ):
-        self.bounds, self.bin_size = bounds, bin_size
+        self.bounds, self.bin_size, self.stated = bounds, bin_size, stated
         self.weight = np.diff(bounds).astype(np.float64)
         self.low, self.high = ordered.extremes(bounds)
+        self._ordered = ordered
         self._rows, self._positives = rows, positives = ordered.rows, ordered.positives
         # the tie class of the first row after each cut
         cuts = bounds[1:-1]
@@ -564,6 +640,11 @@ class Bins:
         return whole
 
     @cached_property
+    def surprise(self) -> float:
+        """Expected number of labels as improbable as the least probable one."""
+        return self._ordered.surprise()
+
+    @cached_property
     def qq(self) -> np.ndarray:
         """Sum of w q^2 in each bin."""
         return self._sum(2)
@@ -577,6 +658,18 @@ class Bins:
     def yq(self) -> np.ndarray:
         """Sum of w y q in each bin."""
         return self._sum(1, positive=True)
+
+    @property
+    def trials(self) -> np.ndarray:
+        """Independent rows with the same variance of the label frequency of each bin.
+
+        A bin that contains m of the t rows of a divided class gets m / t of each
+        positive of the class. The variance of this share is that of m^2 / t rows.
+        """
+        # theory, (B4)
+        s, n = self.shares, self.weight
+        spared = np.bincount(s.bin, s.taken * (1 - s.taken / s.total), n.size)
+        return n**2 / (n - spared)
 
     @cached_property
     def squared_residual(self) -> np.ndarray:
@@ -602,7 +695,7 @@ class Bins:
     ) -> float:
         """Return the error over these bins; pairs are independent."""
         if debias:
-            return debiased_error(self.weight, self.pair_residual, squared)
+            return debiased_error(self.weight, self.pair_residual, squared, self.stated)
         return norm_of(self.residual / self.weight, self.weight, norm, squared)
 
 
@@ -688,9 +781,16 @@ def rooted(square: float, squared: bool) -> float:
 
 
 def debiased_error(
-    weight: np.ndarray, pair_residual: np.ndarray, squared: bool
+    weight: np.ndarray, pair_residual: np.ndarray, squared: bool, stated: bool = False
 ) -> float:
-    """Return the debiased error over bins of independent pairs."""
+    """Return the debiased error over bins of independent pairs.
+
+    If each distinct probability is a bin (`stated`), those of a single pair are left
+    out, since a square needs two pairs.
+    """
+    if stated:
+        some = weight > 1
+        weight, pair_residual = weight[some], pair_residual[some]
     check_debiasable(weight)
     return rooted(debiased_square(weight, pair_residual), squared)
 

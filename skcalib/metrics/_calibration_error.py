@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -17,7 +17,6 @@ from ._bins import (
     check_binning,
     check_debiasable,
     check_norm,
-    first_of_each,
     rooted,
 )
 from ._cells import CellTable, check_mergeable, tables_of_dask
@@ -25,9 +24,6 @@ from ._grouped_bins import are_single_rows, grouped_bins
 
 # From this number of rows on, probabilities that are all 0 or 1 are suspicious.
 _MANY_ROWS = 20
-
-# Largest number of pairs in a cell of resamples, and numbers held at once.
-_LARGEST_CELL, _NUMBERS = 32, 2**22
 
 
 @overload
@@ -108,10 +104,13 @@ def calibration_error(
         `pos_label`, unless `multi_class` is given. A value that is outside [0, 1] by at
         most 1e-9, or by 16 times the machine epsilon of its type, is clipped.
     bin_size : int or 'auto', default='auto'
-        Number of pairs (total weight) in a bin, beta in [1]_. 'auto' is
-        round(n ** 0.6), and at least 2, where n is the total weight of the rows. A row
-        counts once, even if its classes are pooled. With `debias`, the automatic bin
-        size is doubled until each bin contains rows of at least two groups.
+        Number of pairs (total weight) in a bin, beta in [1]_. With 'auto', each
+        distinct probability is a bin if there are at most twenty of them with an
+        average of at least five pairs, such as confidences that a language model
+        states. Otherwise 'auto' is round(n ** 0.6), and at least 2, where n is the
+        total weight of the rows. A row counts once, even if its classes are pooled.
+        With `debias`, the automatic bin size is doubled until each bin contains rows of
+        at least two groups.
     n_bins : int, default=None
         Number of bins. If given, it is used instead of `bin_size`.
     strategy : {'quantile', 'uniform'}, default='quantile'
@@ -128,6 +127,9 @@ def calibration_error(
         sum_{i != j} r_i r_j / (n_b (n_b - 1)). Without `debias`, label noise adds about
         p (1 - p) / n_b to the squared mean, where p is the label frequency. The
         estimate can be negative; the error is then 0, unless `squared` is True.
+        The automatic bins are too wide for this estimate if few rows carry the error,
+        for example if positive labels are rare. The attribute `estimate` of
+        :func:`calibration_error_interval` is the same estimate in narrower bins.
         Requires norm 'l2'.
     multi_class : {'pooled', 'top_label', 'class_wise', 'per_class'}, default=None
         How a probability matrix is reduced to binary problems. 'pooled' (the default
@@ -292,135 +294,3 @@ def error_of_pairs(
         check_debiasable(grouped.bins.weight)
         return rooted(grouped.debiased_square, squared)
     return bins_of(pairs, binning).error(norm, squared, debias)
-
-
-class ResampledError:
-    """Calibration error of one model as a function of the counts of the items.
-
-    `item` is the index of the item of each pair. The error equals
-    :func:`calibration_error` of the pairs, weighted by the counts of their items.
-
-    The pairs are sorted once and divided into cells of equal size. For many resamples
-    at once, one product of matrices sums the weights and the residuals of each cell.
-    Only cells with a bound of a bin are then looked at pair by pair.
-    """
-
-    def __init__(self, pairs: Pairs, item: np.ndarray, binning: Binning):
-        order = np.argsort(pairs.q, kind="stable")
-        q = pairs.q[order].astype(np.float64, copy=False)
-        assert isinstance(binning.bin_size, int)  # see `for_rows`
-        self._bin_size = binning.bin_size
-        # The fewest numbers per resample: n / width cells, and width pairs per bin.
-        self._width = int(min(self._bin_size, _LARGEST_CELL**2) ** 0.5)
-        # The last cell has at least one pair of weight 0, after all others.
-        n_cells = q.size // self._width + 1
-        self._item = np.zeros(n_cells * self._width, dtype=np.intp)
-        self._item[: q.size] = item[order]
-        # weight and residual of each pair that counts once
-        self._once = np.zeros((2, n_cells * self._width))
-        self._once[:, : q.size] = np.ones(q.size), q - pairs.indicator()[order]
-        # A cut takes the same share of all equal probabilities, so only the ends of
-        # each tie class are needed.
-        first = first_of_each(q)
-        size = np.diff(first, append=q.size)
-        self._start, self._end = np.repeat(first, size), np.repeat(first + size, size)
-        self._is_tied = first.size < q.size
-        self._all = self._before(np.ones((int(item.max()) + 1, 1), dtype=np.uint8))
-
-    def __call__(self, counts: np.ndarray) -> np.ndarray:
-        """Return the error at each row of counts of shape (n_resamples, n_items)."""
-        parts = ((part, self._before(part)) for part in self._parts(counts))
-        return np.concatenate([self._errors(*part) for part in parts])
-
-    def of_swaps(self, stays: np.ndarray) -> np.ndarray:
-        """Return the errors of two models after swaps, of shape (n_resamples, 2).
-
-        Item k of n is of the first model and item n + k of the second model. `stays`
-        contains 1 for an item that stays, of shape (n_resamples, n).
-        """
-        errors = []
-        for part in self._parts(stays):
-            counts = np.concatenate([part, 1 - part])
-            before = self._before(counts)
-            others = self._errors(1 - counts, self._all - before)
-            errors.append(np.column_stack([self._errors(counts, before), others]))
-        return np.concatenate(errors)
-
-    def _parts(self, counts: np.ndarray) -> Iterator[np.ndarray]:
-        """Yield the counts of some resamples, with one row per item."""
-        n_bounds = self._start.size // self._bin_size + 2
-        n_numbers = self._item.size // self._width + n_bounds * self._width
-        step = max(1, _NUMBERS // n_numbers)
-        for k in range(0, len(counts), step):
-            yield np.ascontiguousarray(counts[k : k + step].T)
-
-    def _before(self, counts: np.ndarray) -> np.ndarray:
-        """Return the sums of weights and residuals before each cell and after all.
-
-        The shape is (n_cells + 1, 2, n_resamples).
-        """
-        width, once = self._width, self._once.reshape(2, -1, self._width)
-        n_cells = once.shape[1]
-        sums = np.zeros((n_cells + 1, 2, counts.shape[1]))
-        step = max(1, _NUMBERS // (8 * width * counts.shape[1]))
-        for k in range(0, n_cells, step):
-            item = self._item[k * width : (k + step) * width]
-            weight = counts.take(item, axis=0).astype(np.float64)
-            weight = weight.reshape(-1, width, counts.shape[1])
-            here = once[:, k : k + step].swapaxes(0, 1)
-            np.matmul(here, weight, out=sums[k + 1 : k + 1 + step])
-        return sums.cumsum(axis=0, out=sums)
-
-    def _errors(self, counts: np.ndarray, before: np.ndarray) -> np.ndarray:
-        """Return the error of each resample, given the sums before each cell."""
-        rank = np.ascontiguousarray(before[:, 0].T)
-        total, resample = rank[:, -1:], np.arange(len(rank))[:, np.newaxis]
-        # Bins that a resample does not have are empty.
-        n_bins = np.maximum(np.floor(total / self._bin_size + 1e-9), 1)
-        bins = np.arange(n_bins.max() + 1)
-        bounds = np.where(bins < n_bins, bins * self._bin_size, total)
-        # One search for all resamples: the ranks of each begin after the previous ones.
-        shift = resample * (total.max() + 1)
-        cell = np.searchsorted((rank + shift).ravel(), (bounds + shift).ravel())
-        cell = cell.reshape(bounds.shape) - 1 - resample * rank.shape[1]
-        cell = np.maximum(cell, 0)
-        ranks = self._weights(counts, self._pairs_of(cell)).cumsum(axis=2)
-        ranks = ranks + rank[resample, cell][:, :, np.newaxis]
-        pair = cell * self._width + (ranks < bounds[:, :, np.newaxis]).sum(axis=2)
-        low = self._sums(counts, before, self._start[pair])
-        if self._is_tied:
-            inside = self._sums(counts, before, self._end[pair]) - low
-        else:
-            inside = self._weights(counts, pair) * self._once[:, pair]
-        # The sums are linear between the ends of a tie class, so interpolation gives a
-        # cut its share of the class.
-        share = (bounds - low[0]) / np.where(inside[0] > 0, inside[0], 1)
-        residual = np.diff(low[1] + share * inside[1], axis=1)
-        size = np.diff(bounds, axis=1)
-        # theory, (C1)
-        square = (residual**2 / np.where(size > 0, size, 1)).sum(axis=1)
-        return np.sqrt(square / total[:, 0])
-
-    def _pairs_of(self, cell: np.ndarray) -> np.ndarray:
-        """Return the pairs of each cell, along a new last axis."""
-        return cell[..., np.newaxis] * self._width + np.arange(self._width)
-
-    def _weights(self, counts: np.ndarray, pair: np.ndarray) -> np.ndarray:
-        """Return the weights of pairs; each row is of one resample."""
-        resample = np.arange(len(pair)).reshape(-1, *[1] * (pair.ndim - 1))
-        return counts.take(self._item[pair] * counts.shape[1] + resample)
-
-    def _sums(
-        self, counts: np.ndarray, before: np.ndarray, pair: np.ndarray
-    ) -> np.ndarray:
-        """Return sums of weights and residuals before pairs (n_resamples, m)."""
-        cell, rest = np.divmod(pair, self._width)
-        every = self._pairs_of(cell)
-        is_before = np.arange(self._width) < rest[:, :, np.newaxis]
-        weight = self._weights(counts, every) * is_before
-        inside = (
-            weight.sum(axis=2),
-            np.einsum("...k,...k", weight, self._once[1, every]),
-        )
-        resample = np.arange(len(cell))[:, np.newaxis]
-        return before[cell, :, resample].transpose(2, 0, 1) + inside

@@ -50,7 +50,8 @@ class ReliabilityCurve(Result):
     proba_min, proba_max : ndarray
         Smallest and largest probability in each bin.
     bin_size : int or None
-        Target number of pairs (total weight) in a bin. None if `n_bins` was given.
+        Target number of pairs (total weight) in a bin. None if `n_bins` was given, or
+        if each distinct probability is a bin.
     n_pairs : int
         Number of pairs of positive weight. If classes are pooled, each class of a row
         is one pair.
@@ -95,6 +96,9 @@ class ReliabilityCurve(Result):
     _unit: np.ndarray | None = None
     # Debiased squared error of dependent pairs, or why the bins do not allow it.
     _debiased: float | ParameterError | None = None
+    # Independent pairs with the same variance of the label frequency.
+    _trials: np.ndarray | None = None
+    _stated: bool = False
 
     @property
     def n_samples(self) -> int:
@@ -128,6 +132,15 @@ class ReliabilityCurve(Result):
         low, high : ndarray of shape (n_bins,)
             Ends of the intervals.
 
+        Notes
+        -----
+        If a bin boundary falls between rows of equal probability, each of the two bins
+        has a share of the positive labels of all these rows. Its frequency therefore
+        varies less than the frequency of as many independent rows, and the interval is
+        computed for the number of independent rows with the same variance. If all rows
+        of a bin have one probability, this is the number of rows with this probability
+        in all bins.
+
         References
         ----------
         .. [1] K. Nguyen and B. O'Connor (2015). "Posterior calibration and exploratory
@@ -143,7 +156,8 @@ class ReliabilityCurve(Result):
         """
         level = check_fraction(confidence_level, name="confidence_level")
         check_choice(method, ("wilson", "clopper_pearson", "normal"), name="method")
-        return frequency_interval(self.prob_true, self.weight, level, method)
+        trials = self.weight if self._trials is None else self._trials
+        return frequency_interval(self.prob_true, trials, level, method)
 
     @public
     def consistency_band(
@@ -252,7 +266,9 @@ class ReliabilityCurve(Result):
         if isinstance(found, ParameterError):
             raise ParameterError(found.name, found.problem)
         if found is None:
-            return debiased_error(self.weight, self._pair_residual, squared)
+            return debiased_error(
+                self.weight, self._pair_residual, squared, self._stated
+            )
         return rooted(found, squared)
 
     def to_dict(self) -> dict[str, Any]:
@@ -329,6 +345,8 @@ def _curve_of_bins(
         _label_variance=sums.label_variance,
         _unit=tied_unit(sums),
         _debiased=debiased,
+        _trials=sums.trials,
+        _stated=sums.stated,
     )
 
 
@@ -363,9 +381,11 @@ def adaptive_reliability_curve(
         `pos_label`, unless `multi_class` is given. A value that is outside [0, 1]
         because of rounding is clipped.
     bin_size : int or 'auto', default='auto'
-        Number of pairs (total weight) in a bin. 'auto' is round(n ** 0.6), and at least
-        2, where n is the total weight of the rows. A row counts once, even if its
-        classes are pooled.
+        Number of pairs (total weight) in a bin. With 'auto', each distinct probability
+        is a bin if there are at most twenty of them with an average of at least five
+        pairs, such as confidences that a language model states. Otherwise 'auto' is
+        round(n ** 0.6), and at least 2, where n is the total weight of the rows. A row
+        counts once, even if its classes are pooled.
     n_bins : int, default=None
         Number of bins. If given, it is used instead of `bin_size`. If there are more
         bins than pairs, each pair has its own bin.

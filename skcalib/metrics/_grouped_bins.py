@@ -27,6 +27,8 @@ from scipy import sparse
 from .._errors import ParameterError
 from .._pairs import Pairs
 from ._bins import (
+    FOR_GROUPS,
+    FOR_INTERVAL,
     Binning,
     Ordered,
     Sorted,
@@ -48,6 +50,9 @@ _CELLS = 20_000_000
 # contains the large groups. In benchmarks/interval_constants.py, larger shares lower
 # the coverage for 100 groups of Zipf sizes, and smaller shares make intervals wider.
 _SEEN = 0.6
+
+# Bins are made wider if at least this factor is needed, as between candidate sizes.
+_WIDER = 1.25
 
 # Largest size of a table of groups and sets that is stored densely (8 bytes each).
 _DENSE = 4_000_000
@@ -377,6 +382,21 @@ class GroupedBins:
         mean = self.residual_sum / n
         self.centred = e.residual - e.count * mean[e.set]
 
+    @property
+    def repetition(self) -> float:
+        """Mean number of rows in the group and the set of a row, and at least 1.
+
+        The number of other rows that is expected if groups are independent of
+        probabilities is subtracted, because these rows do not repeat each other.
+        """
+        e, size = self.entries, self.group_weight
+        total = float(size.sum())
+        # theory, (G8)
+        in_set = float(e.squares(e.count).sum()) / total
+        in_group = float(self.same @ size**2) / total
+        by_chance = (in_group - 1) * float(self.share @ self.share)
+        return max(in_set - by_chance, 1.0)
+
     @cached_property
     def label_variance(self) -> np.ndarray:
         """Mean of q (1 - q) in each set."""
@@ -694,35 +714,57 @@ def grouped_bins(pairs: Pairs, binning: Binning) -> GroupedBins:
     """Return bins of dependent rows such that each bin has rows of at least two groups.
 
     Automatic bins are doubled until this is true. For other bins an error is raised.
+    The automatic bins of the interval are chosen for independent rows. If rows of a
+    group repeat each other k times, n rows contain n / k independent ones. Bins of
+    about sqrt(n / k) of them have sqrt(n k) rows, sqrt(k) times as many as before.
     """
+    if binning is FOR_INTERVAL and not are_single_rows(pairs):
+        binning = FOR_GROUPS
     rows = GroupedRows(pairs)
     found = GroupedBins(rows, binning)
+    if binning is FOR_GROUPS:
+        assert found.bins.bin_size is not None
+        start = size = found.bins.bin_size
+        while found.bins.weight.size > 1:
+            wider = round(start * found.repetition**0.5)
+            if wider < _WIDER * size:
+                break
+            size = wider
+            found = GroupedBins(rows, replace(binning, bin_size=size))
     if binning.bin_size == "auto":
         while not found.several_groups.all() and found.bins.weight.size > 1:
-            assert found.bins.bin_size is not None
-            binning = replace(binning, bin_size=2 * found.bins.bin_size)
+            if found.bins.stated:  # all rows of a probability are in one group
+                binning = binning.for_rows(rows.row_total)
+            else:
+                assert found.bins.bin_size is not None
+                binning = replace(binning, bin_size=2 * found.bins.bin_size)
             found = GroupedBins(rows, binning)
     found.check_several_groups()
     return found
 
 
 def _squared_norm(root: sparse.csr_array) -> float:
-    """Return the squared Frobenius norm of root @ root.T in blocks of its rows.
+    """Return the squared Frobenius norm of root @ root.T.
 
     root.T @ root has the same norm, so the one with fewer products is computed.
     """
     per_row, per_column = ((root != 0).sum(axis=axis) for axis in (1, 0))
     if float(per_row @ per_row) < float(per_column @ per_column):
-        root, per_column = root.T.tocsr(), per_row
-    per_row = np.asarray((root != 0) @ np.asarray(per_column, float))
-    other = root.T.tocsr()
+        root = root.T.tocsr()
+    return squared_norm(root, root.T.tocsr())
+
+
+def squared_norm(left: sparse.csr_array, right: sparse.csr_array) -> float:
+    """Return the squared Frobenius norm of left @ right in blocks of rows."""
+    per_column = np.diff(right.indptr).astype(float)
+    per_row = np.asarray((left != 0) @ per_column)
     total, start = 0.0, 0
     ends = np.searchsorted(
         np.cumsum(per_row), np.arange(1, per_row.sum() // _BLOCK + 2) * _BLOCK
     )
-    for end in np.unique(np.r_[ends, root.shape[0]]):
+    for end in np.unique(np.r_[ends, left.shape[0]]):
         if end > start:
-            block = root[start:end] @ other
+            block = left[start:end] @ right
             total += float(block.data @ block.data)
         start = end
     return total

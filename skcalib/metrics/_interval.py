@@ -7,6 +7,7 @@ debiased square and Algorithm 2, and the exact interval of a single probability.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -26,7 +27,15 @@ from .._validation import (
     check_integer,
     is_dask,
 )
-from ._bins import FOR_INTERVAL, Binning, Bins, bins_of, check_binning
+from ._bins import (
+    FOR_INTERVAL,
+    Binning,
+    Bins,
+    Ordered,
+    check_binning,
+    narrow_sizes,
+    order_pairs,
+)
 from ._calibration_error import warn_of_hard_labels
 from ._cells import CellTable, check_mergeable, tables_of_dask
 from ._frequency_intervals import blaker_interval, frequency_interval
@@ -153,6 +162,11 @@ def interval_of_one_value(sums: Bins, level: float) -> tuple[float, float, float
 
 METHODS = ("score", "bootstrap", "simulation")
 
+# A larger T in narrow bins causes a warning if it is outside the interval, larger by
+# this factor, and larger by this number of standard deviations of the difference. In
+# benchmarks/interval_jumps.py, smooth errors cause it in no sample.
+_HIDDEN_SHARE, _SURELY_HIDDEN = 1.2, 5.0
+
 # With fewer effective groups, the variance between groups is poorly estimated.
 LEAST_GROUPS = 10
 
@@ -161,6 +175,10 @@ LEAST_GROUPS = 10
 # benchmarks/interval_constants.py, samples of 2 and 3 rows are rejected in up to 39% of
 # cases, and samples of 4 rows in at most 3%.
 LEAST_UNITS = 5
+
+# Fewer rows that carry the error are too few, if they are also less than a twentieth of
+# all rows. benchmarks/interval_carrying.py measures how often a warning is issued.
+LEAST_CARRYING = 10
 
 # Smaller p-values underflow.
 _TINY = float(np.finfo(float).tiny)
@@ -239,6 +257,9 @@ class CalibrationErrorInterval(Result):
     n_samples: int | None
     # Independent rows or groups as text, such as "3 rows", if they are too few.
     _too_few: str = field(default="", compare=False)
+    # Size of narrower bins, and their estimate, if the estimates are surely different.
+    _hidden: tuple[int, float] | None = field(default=None, compare=False)
+    _carrying: float = field(default=np.inf, compare=False)
 
     @property
     def p_value(self) -> float:
@@ -317,9 +338,11 @@ def calibration_error_interval(
         the interval is wider than necessary. 'auto' is the largest size, at most 0.8
         sqrt(n) and at least 5, for which the variance of the probabilities inside the
         bins is at most a tenth of the standard deviation of the estimated squared
-        error. Larger bins are used if `groups` are given and a bin of this size would
-        contain a single group, or if there would be more than 2 ** 22 bins. For
-        'simulation', 'auto' is chosen as in :func:`calibration_error`.
+        error. Without `groups`, a probability of at least five rows is a bin of its
+        own, and the upper end of 'score' also uses narrower bins (see Notes). Larger
+        bins are used if `groups` are given and a bin of this size would contain a
+        single group, or if there would be more than 2 ** 22 bins. For 'simulation',
+        'auto' is the rule of :func:`calibration_error` for many distinct probabilities.
     confidence_level : float, default=0.95
         Confidence level, strictly between 0 and 1.
     method : {'score', 'bootstrap', 'simulation'}, default='score'
@@ -367,9 +390,12 @@ def calibration_error_interval(
     -----
     UserWarning
         If there are fewer than five independent rows or groups, or fewer than ten
-        effective groups. Also if all values of `y_proba` are 0 or 1 (see
-        `hard_labels`), or if rows of class probabilities do not sum to 1, as in
-        :func:`calibration_error`.
+        effective groups, or if few rows carry the error: with errors d, (sum d^2)^2 /
+        sum d^4 is less than ten and less than a twentieth of the rows. If `bin_size` is
+        'auto', and the estimate in narrower bins is outside the interval and larger by
+        more than five standard deviations of the difference (see Notes). Also if all
+        values of `y_proba` are 0 or 1 (see `hard_labels`), or if rows of class
+        probabilities do not sum to 1, as in :func:`calibration_error`.
 
     See Also
     --------
@@ -397,16 +423,23 @@ def calibration_error_interval(
     - the sampling of the rows, which is the variance of the mean of d^2 over the rows.
 
     For each x, the errors d are assumed to be proportional to the observed errors, and
-    the variances are computed from the label frequencies that these errors imply. The
-    required moments of d are estimated without bias from falling factorials of the
-    numbers of positive labels. If T is close to 0, the estimates are shrunk towards the
-    moments that d would have if d^2 were proportional to q (1 - q). The distribution of
-    T is approximated by the shifted chi-squared distribution with the same first three
-    moments. If the probabilities have few distinct values (on average at least five
-    rows per value), such as confidences that a language model states or hard
-    predictions of 0 and 1, the label frequencies of these values are used instead of
-    the bins. If all probabilities are equal, the interval is derived from Blaker's
-    exact interval for a proportion [5]_.
+    the variances are computed from the label frequencies that these errors imply. If T
+    is close to 0, the observed errors are noise. The variances are then mixed with the
+    variances for errors whose d^2 is proportional to the noise. The distribution of T
+    is approximated by the shifted chi-squared distribution with the same first three
+    moments. Neighbouring bins of one probability, such as a confidence that a language
+    model states or a hard prediction of 0 or 1, are one bin for the variances. If all
+    probabilities are equal, the interval is derived from Blaker's exact interval for a
+    proportion [5]_.
+
+    The lower end needs no assumption about the error, since averaging inside a bin can
+    only make T smaller. The upper end assumes that the errors inside a bin are alike.
+    With bin_size='auto' and independent rows, it is therefore at least the upper end in
+    bins of a fourth and a sixteenth of the automatic size (and at least five rows), at
+    a lower confidence level: with .4 times the normal quantile of `confidence_level`.
+    Errors that jump from probability to probability, such as those of isotonic
+    recalibration, are then in the interval. Errors that change within a few rows cannot
+    be seen in any sample (see the user guide).
 
     The division of 1 - confidence_level between the tails depends on x and follows the
     method of Feldman and Cousins [3]_ for a normal mean that cannot be negative. At
@@ -417,17 +450,29 @@ def calibration_error_interval(
     errors is never below their mean. It is also at least
     1 - (1 - confidence_level)^(1/N): a label with a higher frequency is absent from a
     sample of N pairs with a probability of less than 1 - confidence_level. It is at
-    most the root mean square of max(q, 1 - q), the largest possible error.
+    most the root mean square of max(q, 1 - q), the largest possible error. The lower
+    end falls to 0 as the p-value rises to 1 - confidence_level.
 
-    The p-value is the Cauchy combination [4]_ of the p-values of four statistics under
-    perfect calibration: the mean residual, Spiegelhalter's statistic [6]_, Neyman's
-    smooth test with eight Legendre polynomials [7]_, and T. The first three detect
-    shifts, slopes and smooth curves in samples that are too small for T alone to detect
-    them. The interval contains 0 if and only if pvalue >= 1 - confidence_level, or if
-    there is no test. With fewer than five independent rows (or, with `groups`, groups),
-    there is no test, because it would reject perfect calibration too often: pvalue is
-    NaN, and a warning is issued. The number of independent rows is their total weight.
-    The classes of one row are not independent of each other.
+    The p-value is the Cauchy combination [4]_ of the p-values of six statistics under
+    perfect calibration: the mean residual and Cox's score statistic of the slope [6]_,
+    Neyman's smooth tests with four and with eight Legendre polynomials [7]_, T, and the
+    probability of the least probable label. The first four detect shifts, slopes and
+    smooth curves in samples that are too small for T alone to detect them. The last one
+    detects nearly certain answers that are wrong. Its p-value is the expected number of
+    labels that are as improbable. A smooth test is only used if the sum of q (1 - q) is
+    at least its number of polynomials. The interval contains 0 if and only if
+    pvalue >= 1 - confidence_level, or if there is no test. With fewer than five
+    independent rows (or, with `groups`, groups), there is no test, because it would
+    reject perfect calibration too often: pvalue is NaN, and a warning is issued. The
+    number of independent rows is their total weight. The classes of one row are not
+    independent of each other.
+
+    A probability of exactly 0 or 1 means that one of the labels is impossible. If this
+    label occurs in a single row, perfect calibration is excluded, and pvalue is
+    2.2e-308, the smallest float. If 0 and 1 mean "almost never" and "almost always",
+    for example because probabilities were rounded or a language model prints "100%",
+    clip the probabilities to values that say what is meant, such as ``np.clip(y_proba,
+    0.005, 0.995)`` for whole percents.
 
     If a bin boundary falls between rows of equal probability, T is averaged over all
     orders of these rows. The variance treats these rows as one set, regardless of the
@@ -435,9 +480,9 @@ def calibration_error_interval(
     residuals from different groups. The variances are computed from sums over groups.
     The variance due to the choice of the groups is a jackknife estimate, with
     Satterthwaite's degrees of freedom and quantiles of Student's t distribution. The
-    p-value then combines only the mean residual, Spiegelhalter's statistic and T. With
-    fewer than ten effective groups, a warning is issued. If every group has one row,
-    the rows are treated as independent.
+    p-value then combines only the mean residual, Spiegelhalter's statistic [8]_ and T.
+    With fewer than ten effective groups, a warning is issued. If every group has one
+    row, the rows are treated as independent.
 
     Dask arrays are accepted with method 'score', without `groups` and with one pair per
     row. The interval is then computed from a :class:`ReliabilitySketch` of the blocks.
@@ -454,10 +499,12 @@ def calibration_error_interval(
        Statistical Association 115(529).
     .. [5] H. Blaker (2000). "Confidence curves and improved exact confidence intervals
        for discrete distributions". Canadian Journal of Statistics 28(4).
-    .. [6] D. J. Spiegelhalter (1986). "Probabilistic prediction in patient management
-       and clinical trials". Statistics in Medicine 5(5).
+    .. [6] D. R. Cox (1958). "Two further applications of a model for binary
+       regression". Biometrika 45(3/4).
     .. [7] J. Neyman (1937). "Smooth test for goodness of fit". Scandinavian Actuarial
        Journal.
+    .. [8] D. J. Spiegelhalter (1986). "Probabilistic prediction in patient management
+       and clinical trials". Statistics in Medicine 5(5).
 
     Examples
     --------
@@ -530,13 +577,19 @@ def interval_of_pairs(
     _check_total(pairs.total)
     draws = Draws() if draws is None else draws
     published = draws.method == "simulation"
-    if binning.bin_size == "auto" and not published:
+    if published:
+        binning = binning.for_rows(pairs.row_total)
+    elif binning.bin_size == "auto":
         binning = FOR_INTERVAL
     single = draws.method == "score" and are_single_rows(pairs)
+    narrow: list[tuple[int, SquareDistribution]] = []
     # Algorithm 2 takes all pairs as independent, as published.
     if published or single or not pairs.is_dependent:
-        bins, grouped = bins_of(pairs, binning), None
+        ordered, grouped = order_pairs(pairs), None
+        bins = binning.bins(ordered, pairs.row_total)
         distribution = distribution_of_bins(bins)
+        if binning is FOR_INTERVAL and draws.method == "score":
+            narrow = _in_narrow_bins(ordered, bins)
         n_units = pairs.total / pairs.n_classes
         n_groups = pairs.q.size if single else None
     else:
@@ -548,6 +601,7 @@ def interval_of_pairs(
         bins,
         grouped,
         distribution,
+        narrow,
         level,
         draws,
         n_units=n_units,
@@ -566,10 +620,12 @@ def interval_of_table(
         binning = FOR_INTERVAL
     bins = table.bins(binning, independent=True)
     _check_total(table.cells.total)
+    narrow = _in_narrow_bins(table.cells, bins) if binning is FOR_INTERVAL else []
     return _assemble(
         bins,
         None,
         distribution_of_bins(bins),
+        narrow,
         level,
         Draws(),
         n_units=table.cells.total,
@@ -577,6 +633,20 @@ def interval_of_table(
         n_pairs=table.n_samples,
         n_groups=None,
     )
+
+
+def _in_narrow_bins(
+    ordered: Ordered, bins: Bins
+) -> list[tuple[int, SquareDistribution]]:
+    """Return sizes that are narrower than those of `bins`, and distributions of T."""
+    assert bins.bin_size is not None
+    found, n_bins = [], bins.weight.size
+    for size in narrow_sizes(bins.bin_size):
+        narrow = Binning(size, None, "interval").bins(ordered, ordered.total)
+        if narrow.weight.size > n_bins:
+            n_bins = narrow.weight.size
+            found.append((size, distribution_of_bins(narrow)))
+    return found
 
 
 def _check_two(binning: Binning) -> None:
@@ -598,6 +668,7 @@ def _assemble(
     bins: Bins,
     grouped: GroupedBins | None,
     distribution: SquareDistribution,
+    narrow: list[tuple[int, SquareDistribution]],
     level: float,
     draws: Draws,
     *,
@@ -607,6 +678,8 @@ def _assemble(
     n_groups: int | None,
 ) -> CalibrationErrorInterval:
     """Return the interval from the distribution of the square."""
+    assert bins.bin_size is not None
+    hidden = None
     any_residual = bool((bins.squared_residual > 0).any())
     square_p_value = distribution.p_value(any_residual)
     estimate = float(np.sqrt(max(distribution.square, 0)))
@@ -621,6 +694,12 @@ def _assemble(
             p_value = null_p_value_of_groups(grouped, square_p_value)
         if draws.method == "score":
             low, high = distribution.interval(level, p_value)
+            least = max(high**2, _HIDDEN_SHARE * distribution.square)
+            for size, each in narrow:
+                high = each.raised_end(high, level)
+                excess = each.excess_over(distribution)
+                if excess > _SURELY_HIDDEN and each.square > least:
+                    hidden = size, math.sqrt(each.square)
         else:
             estimate, low, high = _drawn(
                 draws, distribution.square, bins, grouped, level
@@ -630,7 +709,6 @@ def _assemble(
     # Rounding may make a total weight of 5 slightly smaller.
     if n_units < LEAST_UNITS * (1 - 1e-9):
         too_few, p_value, low = f"{n_units:.3g} {unit}", np.nan, 0.0
-    assert bins.bin_size is not None
     return CalibrationErrorInterval(
         estimate=estimate,
         low=low,
@@ -646,11 +724,25 @@ def _assemble(
         n_effective_groups=n_groups if grouped is None else grouped.n_effective_groups,
         n_samples=None if draws.method == "score" else draws.n_samples,
         _too_few=too_few,
+        _hidden=hidden,
+        _carrying=_carrying(distribution),
     )
 
 
+def _carrying(distribution: SquareDistribution) -> float:
+    """Return the number of rows that carry the error, or infinity if it is not small.
+
+    If all probabilities are 0 or 1, every wrong row has the same error.
+    """
+    if distribution.levels is None or distribution.null_deviation <= 0:
+        return np.inf
+    n = distribution.levels.carrying
+    few = n < min(LEAST_CARRYING, distribution.n_units / 20)
+    return n if few else np.inf
+
+
 def warn_of_few(found: Iterable[tuple[Any, CalibrationErrorInterval | None]]) -> None:
-    """Warn if there are too few rows or groups, or if sizes of groups are too unequal.
+    """Warn of too few rows or groups, of unequal groups, and of errors inside bins.
 
     `found` has the name of each model or part of the data (or None), and its interval.
     A warning names the interval with the fewest rows or groups.
@@ -662,6 +754,15 @@ def warn_of_few(found: Iterable[tuple[Any, CalibrationErrorInterval | None]]) ->
         warn(
             f"There is no test of perfect calibration{_of(name, len(untested))}: "
             f"{least._why_no_test}. The p-value is NaN, and the interval contains 0."
+        )
+    carrying = [(each._carrying, k) for k, each in intervals if each._carrying < np.inf]
+    if carrying:
+        n, name = min(carrying, key=lambda x: x[0])
+        warn(
+            f"Only {n:.1f} rows carry the error of the interval"
+            f"{_of(name, len(carrying))}, (sum d^2)^2 / sum d^4 for errors d. Another "
+            "sample may contain more of them, and the upper end may be too low. Use "
+            "more rows, for example ten times as many."
         )
     few = [
         (each.n_effective_groups, k)
@@ -676,6 +777,18 @@ def warn_of_few(found: Iterable[tuple[Any, CalibrationErrorInterval | None]]) ->
             "effective groups, (sum n)^2 / sum n^2 for groups of n rows. With fewer "
             f"than {LEAST_GROUPS} effective groups, its coverage is below the "
             "confidence level. Use more groups, or groups of more equal sizes."
+        )
+    hidden = [(each, k) for k, each in intervals if each._hidden is not None]
+    if hidden:
+        result, name = hidden[0]
+        size, estimate = result._hidden or (0, 0.0)
+        warn(
+            f"The errors{_of(name, len(hidden))} change inside the bins: the estimate "
+            f"is {result.estimate:.4f} in bins of {result.bin_size} pairs and "
+            f"{estimate:.4f} in bins of {size}. Errors of opposite sign cancel in wide "
+            "bins, so the estimate and the lower end are too low. Pass "
+            f"bin_size={size} to compute them in narrow bins. If rows repeat each "
+            "other, pass `groups`."
         )
 
 

@@ -2,10 +2,10 @@
 
 The distribution has the mean x, the squared error under test. Its variance and skewness
 come from the bins (theory, (I1) to (I13)): the noise of the labels, the interaction of
-this noise with the error, and the sampling of the rows or groups. The moments of the
-error that this needs are estimated without bias (`ErrorMoments`). For data with few
-distinct probabilities, the frequency of each of them is used instead (`Levels`). Groups
-of dependent rows have a distribution of their own (`distribution_of_groups`).
+this noise with the error, and the sampling of the rows or groups. For independent rows,
+the errors under test are multiples of the observed errors (`Levels`) or, if T is close
+to 0, proportional to the noise. Groups of dependent rows have a distribution of their
+own (`distribution_of_groups`).
 
 The interval contains each x for which T is not in a tail of its distribution. x cannot
 be negative. An interval with equal tails would be empty if T is far below 0, and it
@@ -19,7 +19,7 @@ equal tails from x = z standard deviations on. With this division, the interval 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -54,159 +54,30 @@ def tail_above(standardised: float, skewness: float) -> float:
 
 
 @dataclass(frozen=True)
-class ErrorMoments:
-    """Means over rows, where p is the true frequency and d = q - p.
+class Levels:
+    """Rows of (nearly) equal probability: a bin, or all bins of one probability.
 
     Attributes
     ----------
-    square : float
-        Mean of d^2.
-    noise : float
-        Mean of p (1 - p) d^2.
-    lean : float
-        Mean of (1 - 2 p) d^3.
-    fourth : float
-        Mean of d^4.
+    rows, proba, variance : ndarray
+        Number of rows, mean q and mean q (1 - q) of each level.
+    error : ndarray
+        Observed errors.
+    tied : float
+        Ratio of the deviations of T with and without the ties across bins.
     """
-
-    square: float
-    noise: float
-    lean: float
-    fourth: float
-
-    def moved(self, c: float) -> tuple[float, float]:
-        """Return noise / c^2 and lean / c^3 if the error were c d instead of d.
-
-        The frequencies are then q - c d = p + (1 - c) d. Equation: theory, (I7).
-        """
-        rest = 1 - c
-        noise = self.noise + rest * self.lean - rest**2 * self.fourth
-        return noise, self.lean - 2 * rest * self.fourth
-
-
-def error_moments(sums: Bins) -> ErrorMoments:
-    """Return the moments of the error, from the counts of positives in each bin."""
-    n, k, q = _at_least_four(*_whole_sets(sums))
-    if n.size == 0:
-        return ErrorMoments(0.0, 0.0, 0.0, 0.0)
-    # theory, (I5)
-    one = k / n
-    two = one * (k - 1) / (n - 1)
-    three = two * (k - 2) / (n - 2)
-    four = three * (k - 3) / (n - 3)
-    # theory, (I6)
-    square = q**2 - 2 * q * one + two
-    noise = q**2 * one - (2 * q + q**2) * two + (1 + 2 * q) * three - four
-    fourth = q**4 - 4 * q**3 * one + 6 * q**2 * two - 4 * q * three + four
-    # q (1 - q) = p (1 - p) + (1 - 2 p) d - d^2
-    lean = q * (1 - q) * square - noise + fourth
-    share = n / n.sum()
-    return ErrorMoments(
-        *(float(share @ each) for each in (square, noise, lean, fourth))
-    )
-
-
-def _whole_sets(sums: Bins) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return rows, positives and sums of q of the bins and of the divided tie classes.
-
-    A divided class is a separate set and is removed from the bins that share it.
-    """
-    s, n_bins = sums.shares, sums.weight.size
-    first = np.unique(s.tie, return_index=True)[1]
-
-    def with_ties(whole: np.ndarray, share: np.ndarray, tie: np.ndarray) -> np.ndarray:
-        # rounding may leave -1e-17 rows
-        rest = np.maximum(whole - np.bincount(s.bin, share, n_bins), 0)
-        return np.concatenate([rest, tie[first]])
-
-    return (
-        with_ties(sums.weight, s.taken, s.total),
-        with_ties(sums.y, s.taken * s.rate, s.total * s.rate),
-        with_ties(sums.q, s.taken * s.value, s.total * s.value),
-    )
-
-
-def _at_least_four(n: np.ndarray, k: np.ndarray, q: np.ndarray) -> list[np.ndarray]:
-    """Return rows, positives and mean q of sets of at least four rows.
-
-    The fourth power of a frequency has no unbiased estimate from fewer rows. Smaller
-    sets are therefore merged with their neighbours in the order of q. Sets that are
-    still smaller are omitted.
-
-    A set goes to block number floor(rows before it / 4). For sets of 2, 1, 3, 2 and 6
-    rows, 0, 2, 3, 6 and 8 rows come before, and the blocks are 0, 0, 0, 1 and 2, of 6,
-    2 and 6 rows. The block of 2 rows is omitted: the block before it took 6.
-    """
-    some = n > 0
-    n, k, q = n[some], k[some], q[some]
-    order = np.argsort(q / n, kind="stable")
-    n, k, q = n[order], k[order], q[order]
-    _, joined = np.unique((np.cumsum(n) - n) // 4, return_inverse=True)
-    n, k, q = (np.bincount(joined, each) for each in (n, k, q))
-    # fractional weights: four rows may sum up to slightly less
-    enough = n > 4 - 1e-9
-    return [n[enough], k[enough], (q / n)[enough]]
-
-
-# Required average number of rows per level. In benchmarks/interval_constants.py, no
-# interval changes with values from 2 to 20.
-_ROWS = 5
-
-
-@dataclass(frozen=True)
-class Levels:
-    """Rows, probability and observed error of each level, as arrays of equal length."""
 
     rows: np.ndarray
     proba: np.ndarray
+    variance: np.ndarray
     error: np.ndarray
-
-    @cached_property
-    def _path(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Return at which multiples of the observed errors levels reach [0, 1].
-
-        The first array, `most`, is the largest multiple of each level. The others are
-        in ascending order of the multiples: `reached` is the mean square at which the
-        next level reaches an end of [0, 1], `full` is the part of the levels that have
-        reached their ends before, and `growing` is the part of the other levels at
-        multiple 1.
-
-        For example, two levels with half of the rows each: q = .2 with error .1, and
-        q = .5 with error .1. The errors are f times .1, but at most .2 and .5. From
-        f = 2 on, the first level has reached its end, and only the second one grows::
-
-            mean square x at multiple f = .01 f^2            for f <= 2, x <= .04
-                                        = .02 + .005 f^2     for f <= 5, x <= .145
-
-        Here `most` is (2, 5), `reached` is (.04, .145), `full` is (0, .02), and
-        `growing` is (.01, .005).
-        """
-        error = self.error
-        room = np.where(error > 0, self.proba, 1 - self.proba)
-        some = np.flatnonzero(error)
-        most = np.full(error.size, 1e300)
-        most[some] = room[some] / np.abs(error[some])
-        order = some[np.argsort(most[some])]
-        share = self.rows[order] / self.rows.sum()
-        # sums over this level and all levels that reach their ends later
-        growing = np.cumsum((share * error[order] ** 2)[::-1])[::-1]
-        full = np.cumsum(share * room[order] ** 2) - share * room[order] ** 2
-        return most, full + growing * most[order] ** 2, full, growing
+    tied: float = 1.0
 
     def errors_at(self, x: float) -> np.ndarray:
-        """Return errors of mean square x, proportional to the observed errors.
-
-        Errors are limited by the ends of [0, 1]. If x is larger than any possible mean
-        square, the largest errors are returned.
-        """
-        most, reached, full, growing = self._path
-        k = int(reached.searchsorted(x))
-        # infinity would give NaN for levels without error
-        factor = 1e300
-        if k < reached.size:
-            # theory, (I18): full + growing * factor^2 = x
-            factor = math.sqrt(max(x - full[k], 0.0) / growing[k])
-        return np.minimum(factor, most) * self.error
+        """Return errors of mean square x, proportional to the observed errors."""
+        square = float(self.rows @ self.error**2) / float(self.rows.sum())
+        # theory, (I18)
+        return self.error * math.sqrt(x / square) if square > 0 else self.error
 
     def unseen(self, level: float) -> float:
         """Return the largest error that a single level of probability 0 or 1 allows.
@@ -221,47 +92,69 @@ class Levels:
         most = 0.0
         for k in sure:
             n = float(self.rows[k])
-            # the observed frequency, before one row was added
-            p = min(abs(float(self.error[k])) * (n + 1) / n, 1.0)
+            p = min(abs(float(self.error[k])), 1.0)
             # If only this level has an error p, the root mean square is p times the
             # root of its share of the rows.
             most = max(most, float(share[k]) * clopper_pearson(p, n, level)[1])
         return most
 
-    def at(self, x: float) -> tuple[float, float, float]:
-        """Return deviation and skewness of T at squared error x, and half a step.
+    def cumulants(self, x: float) -> tuple[float, float, float]:
+        """Return variance and third cumulant of T at squared error x, and of a flip.
 
-        The step is the effect of one additional label at the observed error.
+        The last number is half of the third cumulant that single labels cause at the
+        observed error.
         """
-        n, q = self.rows, self.proba
-        total, w, once, twice, thrice = self._weights
+        total, w, *_ = self._weights
         d = self.errors_at(x)
-        p = q - d
-        label = p * (1 - p)
-        # A frequency at an end of [0, 1] is 1e-17 by rounding.
-        label[label < 1e-15] = 0.0
-        v, square, lean = label / n, d * d, 1 - 2 * p
+        label, square = self.label_variance(d), d * d
+        lean = 1 - 2 * (self.proba - d)
         flips = w * label * square
-        # smaller than the given x if no error of this size is possible
-        x = float(w @ square)
-        linear = 4 * float(flips.sum()) / total
         population = max(float(w @ square**2) - x**2, 0.0) / total
         # theory, (I19), here and below
-        variance = 2 * float(once @ label**2) + linear + population
-        deviation = math.sqrt(variance)
-        if deviation < 1e-150:
-            return 0.0, 0.0, 0.0
-        cube = 8 * float(twice @ label**3) + 4 * float(thrice @ (label * lean) ** 2)
-        cube += 24 * float((flips * w) @ v) / total
-        cube -= 8 * float((flips * lean) @ d) / total**2
+        variance, third = self.noise(label, lean)
+        variance += 4 * float(flips.sum()) / total + population
+        third += 24 * float((flips * w) @ (label / self.rows)) / total
+        third -= 8 * float((flips * lean) @ d) / total**2
         if x > 0:
-            cube += 2 * population**2 / x
-        step = 0.0
-        if linear > 0:
-            # (I12) without the approximations of many levels. It uses the observed
-            # error, because the observed labels make the step.
-            step = 4 * float(flips @ np.abs(self.error * lean)) / total**2 / variance
-        return deviation, min(max(cube / deviation**3, -MOST), MOST), step
+            third += 2 * population**2 / x
+        # (I12) without the approximations of many levels
+        return variance, third, 4 * float(flips @ np.abs(self.error * lean)) / total**2
+
+    def label_variance(self, d: np.ndarray) -> np.ndarray:
+        """Return the mean variance of labels whose frequencies are q - d."""
+        # theory, (I5)
+        variance = self.variance - d * (1 - 2 * self.proba) - d * d
+        # Labels whose frequency would be outside [0, 1] do not vary.
+        return np.where(variance < 1e-15, 0.0, variance)
+
+    def noise(self, label: np.ndarray, lean: np.ndarray) -> tuple[float, float]:
+        """Return variance and third cumulant of T without error.
+
+        `label` is the variance of the labels, and `lean` is 1 minus twice their
+        frequency.
+        """
+        _, _, once, twice, thrice = self._weights
+        label = self.tied * label
+        third = 8 * float(twice @ label**3) + 4 * float(thrice @ (label * lean) ** 2)
+        return 2 * float(once @ label**2), third
+
+    @cached_property
+    def label(self) -> np.ndarray:
+        """Observed variance of labels."""
+        n, p = self.rows, np.clip(self.proba - self.error, 0, 1)
+        seen = n / np.maximum(n - 1, 1) * p * (1 - p)
+        # theory, (I4)
+        return (n * seen + self.variance / 2) / (n + 0.5)
+
+    @property
+    def carrying(self) -> float:
+        """Number of rows that would carry the observed error if errors were equal.
+
+        It is (sum d^2)^2 / sum d^4, or all rows if there is no error.
+        """
+        square = self.error**2
+        first, second = float(self.rows @ square), float(self.rows @ square**2)
+        return first**2 / second if second > 0 else float(self.rows.sum())
 
     @cached_property
     def _weights(self) -> tuple[float, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -273,30 +166,37 @@ class Levels:
         return total, n / total, pairs * g**2, triples * g**3, pairs * g**3
 
 
-def levels_of(sums: Bins) -> Levels | None:
-    """Return the levels.
-
-    Return None if a bin contains several levels, or if levels have too few rows.
-    """
-    if (sums.low < sums.high).any():
-        return None
-    first = np.flatnonzero(np.r_[True, sums.low[1:] != sums.low[:-1]])
-    n = np.add.reduceat(sums.weight, first)
-    if n.sum() < _ROWS * n.size:
-        return None
-    # One additional row with the expected label keeps every variance positive.
-    error = np.add.reduceat(sums.q - sums.y, first) / (n + 1)
+def levels_of(sums: Bins, null_deviation: float) -> Levels:
+    """Return the levels; neighbouring bins of one probability are one level."""
+    one = sums.low == sums.high
+    same = one[1:] & one[:-1] & (sums.low[1:] == sums.low[:-1])
+    first = np.flatnonzero(np.r_[True, ~same])
+    n, q, y, variance = (
+        np.add.reduceat(each, first)
+        for each in (sums.weight, sums.q, sums.y, sums.label_variance)
+    )
+    error = (q - y) / n
     error[np.abs(error) < 1e-12] = 0
-    return Levels(n, sums.low[first], error)
+    found = Levels(n, q / n, variance / n, error)
+    alone = found.noise(found.variance, np.zeros(n.size))[0]
+    if alone <= 0:
+        return found
+    # theory, (I7): products of the rows of a divided class vary less
+    return replace(found, tied=null_deviation / math.sqrt(alone))
 
 
 # A smaller standard deviation is treated as 0, since ratios to it would overflow.
-_NO_DEVIATION = 1e-100
+_NO_DEVIATION = 1e-90
 
 # The growth of the variance of T with the error depends on the location of the error.
 # At this number of standard deviations from 0, its estimate and the prior guess have
 # the same weight. benchmarks/interval_constants.py measures coverage and width by it.
 _TRUSTED = 2.5
+
+
+# Upper ends in narrow bins use this share of the normal quantile.
+# benchmarks/interval_jumps.py measures coverage and width by it.
+_NARROW_SHARE = 0.4
 
 
 def trust_in(estimate: float, deviation: float) -> float:
@@ -314,88 +214,35 @@ class MeanBound:
     Attributes
     ----------
     frequency : float
-        Frequency of labels, or mean of another quantity in [0, 1].
+        Frequency of labels.
     expected : float
         Expected frequency if each probability were right.
     variance : float
         Variance of the frequency.
-    scale : float
-        Largest distance of the frequency from `expected` per unit of the error.
     n_least : float
         Lower bound on the number of trials with the same information.
-    from_below : bool
-        Whether the lower end of the interval may be raised as well.
     """
 
     frequency: float
     expected: float
     variance: float
-    scale: float = 1.0
     n_least: float = 1.0
-    from_below: bool = False
 
     def furthest(self, level: float) -> float:
         """Return the largest error that the mean alone would allow."""
         p = self.frequency
-        if not (0 < p < 1 and self.variance > 0 and self.scale > 0):
+        if not (0 < p < 1 and self.variance > 0):
             return 0.0
         # theory, (I17): the binomial distribution with the observed mean and variance
         n = max(min(p * (1 - p) / max(self.variance, 1e-100), 1e15), self.n_least)
         low, high = clopper_pearson(p, n, level)
-        return max(abs(low - self.expected), abs(high - self.expected)) / self.scale
+        return max(abs(low - self.expected), abs(high - self.expected))
 
     def nearest(self, level: float) -> float:
         """Return the smallest error that the mean alone would allow."""
-        if not self.from_below:
-            return 0.0
         # With the smallest number of trials, the bound is not too high.
         low, high = clopper_pearson(self.frequency, self.n_least, level)
-        return max(low - self.expected, self.expected - high, 0.0) / self.scale
-
-
-@dataclass(frozen=True)
-class LabelNoise:
-    """How the variance of labels depends on the error.
-
-    Let d be the error. The mean variance of labels is the mean of q (1 - q), plus the
-    excess of the Brier score over this mean, minus the mean of d^2. The excess is minus
-    the mean of (1 - 2 q) d.
-
-    Attributes
-    ----------
-    null : float
-        Mean of q (1 - q).
-    excess : float
-        Excess of the Brier score.
-    deviation : float
-        Standard deviation of the excess under perfect calibration.
-    scale : float
-        Root of the mean of (1 - 2 q)^2. The excess is at most `scale` times the error.
-    """
-
-    null: float
-    excess: float
-    deviation: float
-    scale: float
-
-    def growth(self, square: float, x: float) -> float:
-        """Return the ratio of the variances at squared errors x and `square`.
-
-        The ratio is at least 1. If labels vary because of the error, as for hard
-        answers, a sample with few errors also has a small variance.
-        """
-        if self.excess <= 0 or x <= square:
-            return 1.0
-        # theory, (I13): mean variance of labels at the observed error
-        seen = self.null + self.excess - max(square, 0.0)
-        if seen <= 0:
-            return 1.0
-        # Cauchy and Schwarz; the observed shape gives a smaller bound
-        most = self.scale * math.sqrt(x)
-        if square > 0:
-            most = min(most, self.excess * math.sqrt(x / square))
-        trust = trust_in(self.excess, self.deviation)
-        return 1 + trust * max((self.null + most - x) / seen - 1, 0.0)
+        return max(low - self.expected, self.expected - high, 0.0)
 
 
 @dataclass(frozen=True)
@@ -415,40 +262,29 @@ class SquareDistribution:
         variances q (1 - q).
     n_units : float
         Number of independent rows, or of groups in all bins.
-    moments : ErrorMoments or None
-        Moments of the error over the rows, if they are known.
-    ratio : float
-        Mean fourth power of the error divided by its squared mean square, if squared
-        errors were proportional to q (1 - q). It is the guess for a T close to 0.
     reach : float
         Largest possible error.
     bounds : tuple of MeanBound
         Bounds of the error by means.
-    between : float or None
+    between : float
         Variance of the mean of d^2 due to the choice of the groups, divided by T^2.
-        None if rows are independent.
     freedom : float
         Degrees of freedom of the variances.
-    labels : LabelNoise or None
-        Dependence of the label variance on the error.
     levels : Levels or None
-        The rows by level, if there are few distinct probabilities.
+        The rows by level, if they are independent.
     """
 
     square: float
     deviation: float
-    skewness: float
-    slope: float
     null_deviation: float
     null_skewness: float
     n_units: float
-    moments: ErrorMoments | None = None
-    ratio: float = 1.0
+    skewness: float = 0.0
+    slope: float = 0.0
     reach: float = 1.0
     bounds: tuple[MeanBound, ...] = field(default=())
-    between: float | None = None
+    between: float = 0.0
     freedom: float = math.inf
-    labels: LabelNoise | None = None
     levels: Levels | None = None
 
     def p_value(self, any_residual: bool) -> float:
@@ -460,65 +296,41 @@ class SquareDistribution:
     @property
     def trust(self) -> float:
         """Weight of the observed shape of the error."""
-        if self.moments is None:
+        if self.levels is None:
             return 0.0
         return trust_in(self.square, self.deviation)
 
     def _at(self, x: float) -> tuple[float, float, float]:
         """Return deviation and skewness of T at squared error x, and half a step.
 
-        The error is taken as c d, where d is the observed error and c^2 = x / T. A sum
-        of noncentral chi-squared variables with weights l and shifts d^2 has the
+        A sum of noncentral chi-squared variables with weights l and shifts d^2 has the
         cumulants 2 sum l^2 (1 + 2 d^2) and 8 sum l^3 (1 + 3 d^2). The cumulants of the
-        linear part (labels times d) and of the mean of d^2 over the sample are added.
-
-        For example, without skewness, error moments and groups: T = .02, deviation
-        .006, slope .0004, ratio 1.3 and 300 rows. At x = .02 the parts of the variance
-        are .006^2 = 36e-6, 4 slope x = 32e-6 and (1.3 - 1) / 300 x^2 = .4e-6.
+        mean of d^2 over the sample are added.
         """
-        if self.levels is not None:
-            return self.levels.at(x)
-        trust, n = self.trust, self.n_units
-        noise, slope, lean, ratio = self.deviation, self.slope, 0.0, self.ratio
-        if self.labels is not None:
-            # The deviation is proportional to label variances. The observed part of the
-            # slope has been estimated with these labels, so only the guess grows.
-            growth = self.labels.growth(self.square, x)
-            noise, slope = noise * growth, slope * (trust + (1 - trust) * growth)
-        if trust > 0:
-            assert self.moments is not None
-            m, t = self.moments, self.square
-            c = math.sqrt(x / t)
-            # The factor c^2 of the label noise is in 4 slope x, since x = c^2 T.
-            moved_noise, moved_lean = m.moved(c)
-            slope = max(slope + trust * (moved_noise - m.noise) / (n * t), 0.0)
-            lean = trust * moved_lean * c**3
-            ratio = max(trust * m.fourth / t / t + (1 - trust) * ratio, 1.0)
-            # Smaller errors move the frequencies towards q. For larger errors the
-            # observed variances stay.
-            if c < 1:
-                noise += trust * (1 - c) * (self.null_deviation - noise)
-        # theory, (I11), from here to the skewness. With groups, (G6) replaces the first
-        # form.
-        spread = max((ratio - 1) / n if self.between is None else self.between, 0.0)
-        population = spread * x**2
-        linear = 4 * slope * x
-        variance = noise**2 + linear + population
+        n, u = self.n_units, self.trust
+        population, linear = self.between * x**2, 4 * self.slope * x
+        # theory, (I11), and (I12): |1 - 2 p| if the mean label variance slope * n is
+        # p (1 - p)
+        variance = self.deviation**2 + linear + population
+        third = self.skewness * self.deviation**3 + 24 * self.slope**2 * x
+        third += 2 * self.between**2 * x**3
+        asymmetry = math.sqrt(max(1 - 4 * min(self.slope * n, 0.25), 0))
+        flip = math.sqrt(max(self.square, 0)) / n * asymmetry * linear
+        if u > 0:
+            assert self.levels is not None
+            # theory, (I6)
+            variance, third, flip = (
+                u * seen + (1 - u) * guess
+                for seen, guess in zip(
+                    self.levels.cumulants(x), (variance, third, flip), strict=True
+                )
+            )
         deviation = math.sqrt(variance)
-        if deviation <= 0:
+        if deviation <= _NO_DEVIATION:
             # nothing varies: every label is known
             return 0.0, 0.0, 0.0
-        skewness = self.skewness * (noise / deviation) ** 3
-        # quotients first: powers of a small deviation would underflow
-        skewness += 24 * (slope / deviation) ** 2 * (x / deviation)
-        skewness -= 8 / n * lean / deviation * (slope / deviation) / deviation
-        skewness += 2 * spread**0.5 * (population / variance) ** 1.5
-        # theory, (I12): |1 - 2 p| if the mean label variance slope * n is p (1 - p)
-        asymmetry = math.sqrt(max(1 - 4 * min(slope * n, 0.25), 0))
-        step = (
-            math.sqrt(ratio * max(self.square, 0)) / n * asymmetry * linear / variance
-        )
-        return deviation, min(max(skewness, -MOST), MOST), step
+        skewness = min(max(third / deviation**3, -MOST), MOST)
+        return deviation, skewness, flip / variance
 
     def interval(self, level: float, p_value: float) -> tuple[float, float]:
         """Return the ends of the interval of the error.
@@ -533,9 +345,11 @@ class SquareDistribution:
             # The share is small, because T alone already uses 1 - level.
             means = [bound.nearest(1 - (1 - level) / 5) for bound in self.bounds]
             estimate = math.sqrt(max(self.square, 0.0))
-            # If the test rejects, 0 must be outside, even if T is below 0. The end
-            # stays below the estimate.
-            low = max(low, min(max(means, default=0.0), estimate), 2.0**-52)
+            low = max(low, min(max(means, default=0.0), estimate))
+            # theory, (I13): the end falls to 0 as the p-value rises to 1 - level
+            low = min(low, estimate * math.sqrt(1 - p_value / (1 - level)))
+            # If the test rejects, 0 must be outside, even if T is below 0.
+            low = max(low, 2.0**-52)
         # A label that was not observed may still have a positive frequency.
         # theory, (I16)
         unseen = -math.expm1(math.log1p(-level) / self.n_units)
@@ -545,6 +359,31 @@ class SquareDistribution:
         means = [bound.furthest(level) for bound in self.bounds]
         high = min(max(high, unseen, *means), self.reach)
         return min(low, self.reach), max(high, low)
+
+    def raised_end(self, high: float, level: float) -> float:
+        """Return `high`, the upper end of wider bins, or a larger end.
+
+        The other end is the upper end of these bins at the share `_NARROW_SHARE` of the
+        normal quantile of `level`. If the error does not change inside the bins, the
+        noise of T in narrow bins seldom raises the end then.
+        """
+        # theory, (I23)
+        z = _NARROW_SHARE * float(ndtri((1 + level) / 2))
+        return self._high(2 * float(ndtr(z)) - 1, high)
+
+    def excess_over(self, wide: SquareDistribution) -> float:
+        """Return by how many standard deviations T is larger than T in wider bins.
+
+        The result is 0 if the variance of T is not at least twice as large: the bins
+        are then too similar. If each product of two residuals of a narrow bin is also a
+        product of a wide bin, the covariance of both T without error is the variance of
+        the second.
+        """
+        # theory, (I24)
+        variance = self.deviation**2 - wide.deviation**2
+        if variance <= wide.deviation**2:
+            return 0.0
+        return (self.square - wide.square) / math.sqrt(variance)
 
     def _quantile(self, tail: float) -> float:
         """Return the normal tail with the same quantile as a tail of Student's t."""
@@ -582,16 +421,18 @@ class SquareDistribution:
             return estimate
         return self._root(level, 1, 0, self.square)
 
-    def _high(self, level: float) -> float:
-        estimate = math.sqrt(max(self.square, 0.0))
+    def _high(self, level: float, least: float = 0.0) -> float:
+        """Return the larger of `least` and the upper end."""
+        least = max(least, math.sqrt(max(self.square, 0.0)))
         if self.deviation <= _NO_DEVIATION:
-            return estimate
+            return least
         # T may be negative, but x is not.
-        start, stop = max(self.square, 1e-9 * self.deviation), self.reach**2
+        start, stop = max(least**2, 1e-9 * self.deviation), self.reach**2
         if start >= stop or self._excess(stop, level, -1) >= 0:
-            return self.reach
-        if self._excess(start, level, -1) <= 0:  # at a low confidence level
-            return estimate
+            return max(self.reach, least)
+        # T is above the median at a low confidence level.
+        if self._excess(start, level, -1) <= 0:
+            return least
         return self._root(level, -1, start, stop)
 
     def _root(self, level: float, side: int, start: float, stop: float) -> float:
@@ -650,42 +491,26 @@ _GUESSED = 2 / 3
 
 def distribution_of_bins(sums: Bins) -> SquareDistribution:
     """Return the distribution of T for independent rows."""
-    n = sums.weight
-    total = float(n.sum())
-    # The sample variance of r, and the sum of label variances.
-    sample = (sums.squared_residual - sums.pair_residual / (n - 1)) / n
-    null = sums.label_variance
-    observed = _smoothed(n, n * np.maximum(sample, 0), null)
-    mean, mean_square = sums.q / n, sums.qq / n
-    # The label frequency of each bin is shrunk by one row towards its mean q.
-    third = _third_moment(np.clip((sums.y + mean) / (n + 1), 0, 1))
-    # E q^3 = 3 E q^2 E q - 2 (E q)^3 if the third central moment of q is 0
-    cube = 3 * mean_square * mean - 2 * mean**3
-    null_third = mean - 3 * mean_square + 2 * cube
-    # The label variance of a divided class is shrunk by one row towards q (1 - q).
-    s, null_of_class = sums.shares, sums.shares.value * (1 - sums.shares.value)
-    of_class = s.total * s.rate * (1 - s.rate) / np.maximum(s.total - 1, 1)
-    of_class = (s.total * of_class + null_of_class) / (s.total + 1)
-    linear, deviation, skewness = _cumulants(sums, observed, third, of_class, s.rate)
-    _, null_deviation, null_skewness = _cumulants(
-        sums, null, null_third, null_of_class, s.value
-    )
-    square = debiased_square(n, sums.pair_residual)
-    moments, labels = error_moments(sums), label_noise(sums, 1 / total)
+    n, total = sums.weight, float(sums.weight.sum())
+    null_deviation, null_skewness = _cumulants(sums)
+    levels = levels_of(sums, null_deviation)
+    noise, third = levels.noise(levels.label, 1 - 2 * (levels.proba - levels.error))
+    deviation = math.sqrt(noise)
+    linear = float(levels.label.sum()) / total
+    p, q = float(sums.y.sum()) / total, float(sums.q.sum()) / total
+    variance = float(levels.rows @ levels.label) / total**2
     return SquareDistribution(
-        square=square,
+        square=debiased_square(n, sums.pair_residual),
         deviation=deviation,
-        skewness=skewness,
-        slope=slope_of(moments.noise / total, square, deviation, linear),
+        skewness=min(third / deviation**3, MOST) if deviation > _NO_DEVIATION else 0.0,
+        slope=slope_of(0.0, 0.0, deviation, linear),
         null_deviation=null_deviation,
         null_skewness=null_skewness,
         n_units=total,
-        moments=moments,
-        ratio=_proportional_ratio(n, null),
         reach=largest_error(sums),
-        bounds=mean_bounds(sums, observed, labels),
-        labels=labels,
-        levels=levels_of(sums),
+        bounds=(MeanBound(p, q, variance, n_least=total),),
+        between=(_proportional_ratio(n, sums.label_variance) - 1) / total,
+        levels=levels,
     )
 
 
@@ -699,54 +524,13 @@ def _proportional_ratio(n: np.ndarray, null: np.ndarray) -> float:
         return 1.0
     null = null / top
     # theory, (I10), where null = n a
-    return float(n.sum() * (null**2 / n).sum() / null.sum() ** 2)
+    return max(float(n.sum() * (null**2 / n).sum() / null.sum() ** 2), 1.0)
 
 
 def largest_error(sums: Bins) -> float:
     """Return the root mean square of max(q, 1 - q), bin by bin."""
     most = np.maximum(sums.qq, sums.weight - 2 * sums.q + sums.qq)
     return float(np.sqrt(most.sum() / sums.weight.sum()))
-
-
-def label_noise(sums: Bins, share: float) -> LabelNoise:
-    """Return how label variance depends on the error; `share` is one over the units."""
-    total = float(sums.weight.sum())
-    null, lean = sums.label_variance, 1 - 2 * sums.q / sums.weight
-    mean = float(null.sum()) / total
-    return LabelNoise(
-        null=mean,
-        excess=float(sums.squared_residual.sum()) / total - mean,
-        deviation=float(np.sqrt(lean**2 @ null / total * share)),
-        scale=float(np.sqrt((sums.weight - 4 * sums.q + 4 * sums.qq).sum() / total)),
-    )
-
-
-def mean_bounds(
-    sums: Bins, variance: np.ndarray, labels: LabelNoise
-) -> tuple[MeanBound, ...]:
-    """Return the bounds by the mean residual and by the mean squared residual.
-
-    `variance` is the sum of the label variances in each bin. If d = q - p is the error,
-    the excess of the Brier score over the mean of q (1 - q) is minus the mean of (1 - 2
-    q) d.
-    """
-    total = float(sums.weight.sum())
-    lean = 1 - 2 * sums.q / sums.weight
-    residual = MeanBound(
-        float(sums.y.sum()) / total,
-        float(sums.q.sum()) / total,
-        float(variance.sum()) / total**2,
-        n_least=total,
-        from_below=True,
-    )
-    squared = MeanBound(
-        labels.null + labels.excess,
-        labels.null,
-        float(lean**2 @ variance) / total**2,
-        labels.scale,
-        n_least=total,
-    )
-    return residual, squared
 
 
 def slope_of(seen: float, square: float, deviation: float, linear: float) -> float:
@@ -768,43 +552,13 @@ def slope_of(seen: float, square: float, deviation: float, linear: float) -> flo
     return float(max(trust * seen / square + (1 - trust) * guess, 0.1 * guess))
 
 
-def _smoothed(n: np.ndarray, seen: np.ndarray, null: np.ndarray) -> np.ndarray:
-    """Return the sums of label variances seen in two neighbouring bins together.
+def _cumulants(sums: Bins) -> tuple[float, float]:
+    """Return deviation and skewness of T if every probability is right.
 
-    The sums are shrunk by one row towards q (1 - q). Inside the two bins, they stay
-    proportional to q (1 - q).
-    """
-    # Of an odd number of bins, the last three are one set.
-    first = np.arange(0, max(n.size - 1, 1), 2)
-    rows, seen, expected = (np.add.reduceat(each, first) for each in (n, seen, null))
-    # theory, (I4), times the number of rows
-    together = (rows * seen + expected) / (rows + 1)
-    # If every q is 0 or 1, all rows have the same share.
-    course = null + 1e-6 * n
-    which = np.minimum(np.arange(n.size) // 2, first.size - 1)
-    return together[which] * course / np.add.reduceat(course, first)[which]
-
-
-def _third_moment(p: np.ndarray) -> np.ndarray:
-    """Return the third central moment of labels with frequency p."""
-    return p * (1 - p) * (1 - 2 * p)
-
-
-def _cumulants(
-    sums: Bins,
-    variance: np.ndarray,
-    third: np.ndarray,
-    tie_variance: np.ndarray,
-    tie_rate: np.ndarray,
-) -> tuple[float, float, float]:
-    """Return sum w V, deviation and skewness of T if there is no error.
-
-    `variance` is the sum of label variances in each bin, and `third` is the mean third
-    moment of the labels. `tie_variance` and `tie_rate` are the label variance and the
-    label frequency of a row of each share. T is a sum over pairs of independent rows.
-    If the pairs have weight g, and the labels have variance v and third moment m, the n
-    rows of a bin add 2 n (n - 1) g^2 v^2 to the variance and 8 n (n - 1) (n - 2) g^3
-    v^3 + 4 n (n - 1) g^3 m^2 to the third cumulant.
+    T is a sum over pairs of independent rows. If the pairs have weight g, and the
+    labels have variance v and third moment m, the n rows of a bin add 2 n (n - 1) g^2
+    v^2 to the variance and 8 n (n - 1) (n - 2) g^3 v^3 + 4 n (n - 1) g^3 m^2 to the
+    third cumulant.
 
     A bin contains only the share m / t of a divided tie class. The products inside the
     class are one term, regardless of the number of bins that it is divided into. For
@@ -812,9 +566,14 @@ def _cumulants(
     of the 4 rows is in each bin with the chance (2/4) (1/3) = 1/6. Its weight is then
     1/6 of the weights of both bins.
     """
+    variance = sums.label_variance
     top = float(variance.max())
     if top == 0:
-        return 0.0, 0.0, 1.0
+        return 0.0, 1.0
+    mean, mean_square = sums.q / sums.weight, sums.qq / sums.weight
+    # E q^3 = 3 E q^2 E q - 2 (E q)^3 if the third central moment of q is 0
+    third = mean - 3 * mean_square + 2 * (3 * mean_square * mean - 2 * mean**3)
+    tie_variance = sums.shares.value * (1 - sums.shares.value)
     s, n, total = sums.shares, sums.weight, sums.weight.sum()
     # Divided by the largest value, since squares of values near 1e-160 underflow.
     variance, tie = variance / top, tie_variance / top
@@ -831,7 +590,6 @@ def _cumulants(
     pairs = np.maximum(spread**2 - own, 0)
     weight = 1 / (total * (n - 1))
     root = np.sqrt(pairs)
-    first = float(root @ (weight * (n - 1) / n))
     # theory, (I2); `pairs` is n^2 v^2, so (n - 1) / n removes a row times itself
     second = 2 * float((pairs * weight**2) @ ((n - 1) / n))
     skew = 8 * float((root**3 * weight**3) @ ((n - 1) * (n - 2) / n**2))
@@ -846,15 +604,14 @@ def _cumulants(
     per_tie = np.bincount(s.tie, together * weight[s.bin])
     # all shares of a class have the same total, variance and rate
     one = np.unique(s.tie, return_index=True)[1]
-    t, v, m = s.total[one], tie[one], _third_moment(tie_rate[one])
-    first += float((t - 1) @ (per_tie * v))
+    t, v, m = s.total[one], tie[one], tie[one] * (1 - 2 * s.value[one])
     second += 2 * float((t * (t - 1)) @ (per_tie * v) ** 2)
     m = np.minimum(np.abs(m), v * top) / top
     triples = 8 * (t - 2) * v**3 + 4 * rarity * m**2
     skew += float((t * (t - 1)) @ (per_tie**3 * triples))
     if second <= 0:
-        return top * first, 0.0, 1.0
-    return top * first, top * float(np.sqrt(second)), skew / second**1.5
+        return 0.0, 1.0
+    return top * float(np.sqrt(second)), skew / second**1.5
 
 
 def distribution_of_groups(bins: GroupedBins) -> SquareDistribution:
@@ -899,7 +656,6 @@ def distribution_of_groups(bins: GroupedBins) -> SquareDistribution:
         bounds=(_mean_bound(bins),),
         between=between,
         freedom=freedom,
-        labels=label_noise(bins.bins, 1 / bins.n_effective_groups),
     )
 
 
@@ -909,7 +665,7 @@ def _mean_bound(bins: GroupedBins) -> MeanBound:
     total = float(sums.weight.sum())
     p, q = float(sums.y.sum()) / total, float(sums.q.sum()) / total
     n = max(p * (1 - p) / max(variance, 1e-100), bins.n_effective_groups)
-    return MeanBound(p, q, variance, n_least=min(n, total), from_below=True)
+    return MeanBound(p, q, variance, n_least=min(n, total))
 
 
 def _chi_squares(spectrum: np.ndarray) -> tuple[float, float]:

@@ -734,14 +734,14 @@ def test_answers_without_a_probability_are_counted_in_the_first_line(run, folder
 
 
 def test_an_interval_that_only_just_excludes_zero_says_so(run, folder):
-    # 13 of 20 are right where 17 are expected: p = .033 by the test, which the interval
+    # 12 of 20 are right where 17 are expected: p = .024 by the test, which the interval
     # follows, although its lower end is printed as 0.
-    rows = "".join(f"{int(7 * k % 20 < 13)},0.{8 + k % 2}\n" for k in range(20))
+    rows = "".join(f"{int(7 * k % 20 < 12)},0.{8 + k % 2}\n" for k in range(20))
     Path("a.csv").write_text("y,q\n" + rows)
     _, out, _ = run("report", "a.csv", "--no-figure")
     assert re.search(r"95% above 0 to 0\.\d+, bins of", out)
     assert re.search(r"interval above 0 to 0\.\d+, debiased", " ".join(out.split()))
-    assert re.search(r"perfect calibration: p = 0\.03\d*, rejected", out)
+    assert re.search(r"perfect calibration: p = 0\.02\d*, rejected", out)
 
 
 # The most probable outcome of these three answers.
@@ -810,8 +810,8 @@ def test_one_frequency_has_one_interval(run, folder):
 
 
 def test_the_table_of_a_page_shows_that_an_interval_excludes_zero(run, folder):
-    # As in the test above: p = .033, and the lower end is printed as 0.
-    rows = "".join(f"{int(7 * k % 20 < 13)},0.{8 + k % 2},x\n" for k in range(20))
+    # As in the test above: p = .024, and the lower end is printed as 0.
+    rows = "".join(f"{int(7 * k % 20 < 12)},0.{8 + k % 2},x\n" for k in range(20))
     Path("a.csv").write_text("y,q,m\n" + rows)
     text, page, found = texts_of(run, "a.csv", "--by", "m")
     assert 0 < found["calibration_error"]["low"] < 0.0005

@@ -102,15 +102,35 @@ def test_modules_import_in_one_direction():
 class TestWholeClasses:
     """Bins of the score interval: large tie classes begin and end with a cut."""
 
-    def bounds(self, q, size):
+    def bounds(self, q, size, own=5):
         ordered = Ordered(Sorted(np.asarray(q, float)), Sorted(np.zeros(0)))
-        return cut_around_classes(ordered, size).tolist()
+        return cut_around_classes(ordered, size, own).tolist()
 
-    def test_a_large_class_is_cut_at_both_ends(self):
+    def test_a_class_of_five_rows_is_a_bin(self):
         # classes of 3, 12 and 5 rows
         q = [0.1] * 3 + [0.5] * 12 + [0.9] * 5
-        assert self.bounds(q, 6) == [0, 3, 9, 15, 20]
-        assert self.bounds(q, 5) == [0, 3, 8, 15, 20]
+        assert self.bounds(q, 6) == [0, 3, 15, 20]
+        assert self.bounds(q, 20) == [0, 3, 15, 20]
+        # for groups, as many rows as a bin are needed
+        assert self.bounds(q, 6, own=6) == [0, 3, 15, 20]
+        assert self.bounds(q, 20, own=20) == [0, 20]
+
+    def test_rows_between_two_large_classes_have_bins_of_the_size(self):
+        # classes of 7, 1, 1, 1, 6, 1 and 8 rows
+        q = np.repeat(np.arange(7) / 7, [7, 1, 1, 1, 6, 1, 8])
+        assert self.bounds(q, 2) == [0, 7, 10, 16, 25]
+        q = np.repeat(np.arange(6) / 6, [1, 1, 1, 1, 5, 1])
+        assert self.bounds(q, 2) == [0, 2, 4, 10]
+
+    def test_levels_with_opposite_errors_do_not_cancel(self):
+        # 51 levels with 20 rows each; the error is .2 or -.2 by turns
+        q = np.repeat(np.linspace(0.25, 0.75, 51), 20)
+        sign = np.where(np.arange(51) % 2 == 0, 1, -1)
+        right = np.rint(20 * (np.linspace(0.25, 0.75, 51) + 0.2 * sign)).astype(int)
+        y = (np.tile(np.arange(20), 51) < np.repeat(right, 20)).astype(int)
+        found = calibration_error_interval(y, q)
+        assert found.low < 0.2 < found.high
+        assert found.n_bins == 51
 
     def test_a_single_row_before_a_class_joins_it(self):
         assert self.bounds([0.1] + [0.5] * 8 + [0.9] * 2, 8) == [0, 9, 11]

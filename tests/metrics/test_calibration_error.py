@@ -8,8 +8,6 @@ import pandas as pd
 import polars as pl
 import pytest
 from cases import case
-from hypothesis import given
-from hypothesis import strategies as st
 from sklearn.calibration import calibration_curve
 from sklearn.datasets import load_iris
 from sklearn.metrics import make_scorer
@@ -17,15 +15,12 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from skcalib import ReliabilityDisplay, calibration_error_scorer
-from skcalib._pairs import check_pairs
 from skcalib.datasets import make_calibrated_pairs
 from skcalib.metrics import (
     adaptive_reliability_curve,
     calibration_error,
     calibration_error_interval,
 )
-from skcalib.metrics._bins import Binning
-from skcalib.metrics._calibration_error import ResampledError
 
 # Matrices of rounded probabilities.
 pytestmark = pytest.mark.filterwarnings("ignore:The probabilities in")
@@ -180,10 +175,43 @@ class TestAutomaticBinSize:
     @pytest.mark.parametrize("debias", [False, True])
     def test_it_counts_rows_not_pooled_pairs(self, multi_class, debias):
         # 100 ** .6 = 15.8, however many classes a row has
-        y, proba = random_matrix(3, n=100)
+        y, _ = random_matrix(3, n=100)
+        proba = np.random.default_rng(0).dirichlet([1, 1, 1], 100)
         kwargs = {"multi_class": multi_class, "debias": debias}
         found = calibration_error(y, proba, **kwargs)
         assert found == calibration_error(y, proba, bin_size=16, **kwargs)
+
+    @pytest.mark.parametrize("n_values", [1, 2, 20])
+    def test_few_distinct_probabilities_are_the_bins(self, n_values):
+        rng = np.random.default_rng(n_values)
+        values = rng.permutation(np.arange(1, n_values + 1) / 21)
+        q = np.r_[np.repeat(values, 4), rng.choice(values, n_values)]
+        y = (rng.random(q.size) < 0.4).astype(int)
+        squares = [(y[q == v].mean() - v) ** 2 * (q == v).mean() for v in values]
+        expected = math.sqrt(sum(squares))
+        assert calibration_error(y, q) == pytest.approx(expected, rel=1e-12)
+        curve = adaptive_reliability_curve(y, q)
+        assert curve.prob_pred == pytest.approx(np.sort(values), rel=1e-12)
+        assert curve.error() == pytest.approx(calibration_error(y, q), rel=1e-12)
+        # Algorithm 1 as published
+        assert adaptive_reliability_curve(y, q, bin_size=5).n_bins == n_values
+
+    @pytest.mark.parametrize(("n_values", "n"), [(21, 200), (8, 39)])
+    def test_more_values_or_fewer_rows_are_divided_by_size(self, n_values, n):
+        q = np.resize(np.arange(1, n_values + 1) / 22, n)
+        y = (np.arange(n) % 3 == 0).astype(int)
+        found = calibration_error(y, q)
+        assert found == calibration_error(y, q, bin_size=round(n**0.6))
+
+    def test_a_probability_of_one_row_is_left_out_of_the_debiased_error(self):
+        q, y = np.r_[np.full(9, 0.3), 0.8], np.r_[np.arange(9) < 5, 0].astype(int)
+        # sum of r_i r_j over i != j, where five labels are 1
+        products = (9 * 0.3 - 5) ** 2 - (5 * 0.7**2 + 4 * 0.3**2)
+        expected = products / (9 * 8)
+        found = calibration_error(y, q, debias=True, squared=True)
+        assert found == pytest.approx(expected, rel=1e-12)
+        curve = adaptive_reliability_curve(y, q)
+        assert curve.error(debias=True, squared=True) == found
 
     def test_a_gross_error_of_many_classes_is_seen(self):
         # .9 on a class that is right half the time, .1 spread over the other 999:
@@ -624,63 +652,6 @@ def test_numbers_beyond_float64_are_refused():
         calibration_error([0, 1], [10**400, 0.5])
     with pytest.raises(ValueError, match="'sample_weight'.*must contain numbers"):
         calibration_error([0, 1], [0.2, 0.5], sample_weight=[10**400, 1])
-
-
-# Errors of resamples: calibration_error with the counts as weights.
-
-
-@given(
-    st.lists(
-        st.tuples(st.integers(0, 1), st.integers(0, 5), st.integers(0, 3)),
-        min_size=2,
-        max_size=40,
-    ),
-    st.integers(1, 12),
-)
-def test_counts_of_a_resample_are_weights(rows, bin_size):
-    y, q, count = np.array(rows).T
-    if not count.any():
-        return
-    (pairs,) = check_pairs(y, q / 5)
-    binning = Binning(bin_size, None, "quantile")
-    (found,) = ResampledError(pairs, np.arange(y.size), binning)(count[np.newaxis])
-    expected = calibration_error(y, q / 5, bin_size=bin_size, sample_weight=count)
-    assert found == pytest.approx(expected, abs=1e-12)
-
-
-def test_resampled_items_of_several_pairs():
-    rng = np.random.default_rng(0)
-    proba = rng.dirichlet([1, 1, 1], 60)
-    y = rng.integers(0, 3, 60)
-    (pairs,) = check_pairs(y, proba)
-    counts = rng.multinomial(20, np.full(20, 1 / 20), 4)
-    sentence = np.repeat(np.arange(20), 3)
-    error = ResampledError(pairs, np.repeat(sentence, 3), Binning(25, None, "quantile"))
-    expected = [
-        calibration_error(y, proba, bin_size=25, sample_weight=count[sentence])
-        for count in counts
-    ]
-    assert error(counts) == pytest.approx(expected, abs=1e-12)
-
-
-@pytest.mark.parametrize("digits", [2, 15])
-@pytest.mark.parametrize("bin_size", [1, 7, 90])
-def test_errors_of_models_after_swaps(digits, bin_size):
-    rng = np.random.default_rng(0)
-    y, q = rng.integers(0, 2, 500), rng.random(500).round(digits)
-    (pairs,) = check_pairs(y, q)
-    item = rng.permutation(500) // 2
-    error = ResampledError(pairs, item, Binning(bin_size, None, "quantile"))
-    stays = rng.integers(0, 2, (30, 125))
-    counts = np.hstack([stays, 1 - stays])[:, item]
-    expected = [
-        [
-            calibration_error(y, q, bin_size=bin_size, sample_weight=weight)
-            for weight in (count, 1 - count)
-        ]
-        for count in counts
-    ]
-    assert error.of_swaps(stays) == pytest.approx(np.array(expected), abs=1e-12)
 
 
 @pytest.mark.parametrize("name", ["y_true", "y_proba", "sample_weight", "groups"])

@@ -169,6 +169,32 @@ class TestBins:
 
 
 class TestInterval:
+    def wilson(self, p, n):
+        z = 1.959963984540054
+        centre, scale = p + z**2 / (2 * n), 1 + z**2 / n
+        half = z * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
+        return (centre - half) / scale, (centre + half) / scale
+
+    @pytest.mark.parametrize("params", [{}, {"bin_size": 20}, {"n_bins": 3}])
+    def test_a_tied_probability_has_the_interval_of_all_its_rows(self, params):
+        y = np.r_[np.ones(40), np.zeros(60)].astype(int)
+        curve = adaptive_reliability_curve(y, np.full(100, 0.5), **params)
+        low, high = curve.interval()
+        # Wilson's interval for 40 of 100
+        assert low == pytest.approx(0.309401, abs=1e-6)
+        assert high == pytest.approx(0.497997, abs=1e-6)
+
+    def test_a_share_of_a_tie_varies_as_fewer_rows(self):
+        # Bins of 5 rows divide six rows of .5: three belong to the first bin, whose
+        # frequency (k / 2 + j) / 5 has the variance (6 / 4 + 2) v / 25 of 50 / 7 rows.
+        q = [0.1, 0.2, *[0.5] * 6, 0.8, 0.9]
+        y = [0, 1, 1, 0, 1, 0, 0, 1, 1, 1]
+        curve = adaptive_reliability_curve(y, q, bin_size=5)
+        low, high = curve.interval()
+        expected = self.wilson(np.array([2.5, 3.5]) / 5, 50 / 7)
+        assert low == pytest.approx(expected[0], rel=1e-12)
+        assert high == pytest.approx(expected[1], rel=1e-12)
+
     # bins of 12 rows with 0, 1, 5, 11, 12 positives
     POSITIVES = (0, 1, 5, 11, 12)
     N = 12

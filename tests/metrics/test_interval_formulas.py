@@ -9,10 +9,10 @@ from skcalib._pairs import Pairs, check_pairs
 from skcalib.metrics._bins import Binning, Bins, debiased_square, order_pairs
 from skcalib.metrics._grouped_bins import grouped_bins
 from skcalib.metrics._score_interval import (
-    ErrorMoments,
     Levels,
     SquareDistribution,
     _cumulants,
+    distribution_of_bins,
     slope_of,
 )
 
@@ -39,10 +39,7 @@ def test_without_error():
     p = np.repeat([0.2, 0.7], 4)
     q = p + 1e-9 * np.arange(8)
     sums = sums_of(np.arange(8) % 2, q, [0, 4, 8])
-    v = np.array([0.2 * 0.8, 0.7 * 0.3])
-    m = v * np.array([0.6, -0.4])
-    none = np.zeros(0)
-    _, deviation, skewness = _cumulants(sums, 4 * v, m, none, none)
+    deviation, skewness = _cumulants(sums)
     mean, variance, third = cumulants(q, q, [0, 4, 8])
     assert mean == pytest.approx(0, abs=1e-12)
     assert deviation**2 == pytest.approx(variance, rel=1e-6)
@@ -55,43 +52,70 @@ def test_few_levels():
     total, p = n.sum(), q - d
     v, w, g = p * (1 - p), n / total, 1 / (total * (n - 1))
     x = w @ d**2
-    deviation, skewness, half = Levels(n, q, d).at(x)
+    found = Levels(n, q, q * (1 - q), d).cumulants(x)
     rows = n.astype(int)
     mean, variance, third = cumulants(np.repeat(q, rows), np.repeat(p, rows), [0, 4, 7])
     assert mean == pytest.approx(x)
     population = (w @ d**4 - x**2) / total
-    assert deviation**2 - population == pytest.approx(variance)
     mixed = (24 * g**2 * d * n * (n - 1) * v**2 * (2 * p - 1)).sum() / total
-    found = skewness * deviation**3 - 2 * population**2 / x + mixed
-    assert found == pytest.approx(third)
-    linear = 4 * (w * v * d**2) @ np.abs(d * (1 - 2 * p)) / total**2
-    assert half == pytest.approx(linear / deviation**2)
+    flip = 4 * (w * v * d**2) @ np.abs(d * (1 - 2 * p)) / total**2
+    third += 2 * population**2 / x - mixed
+    assert found == pytest.approx((variance + population, third, flip))
 
 
 @pytest.mark.parametrize("x", [0.005, 0.02, 0.05])
 def test_many_levels(x):
-    """Formulas (I7), (I8), (I11) and (I12)."""
-    n, square, kappa, sigma, skew = 300, 0.02, 4e-4, 0.006, 0.7
-    moments = ErrorMoments(square, 0.0024, 0.001, 9e-4)
-    trust = 1 / (1 + (2.5 * sigma / square) ** 2)
-    c = np.sqrt(x / square)
+    """Formulas (I6), (I8), (I11) and (I12)."""
+    n, square, kappa, sigma, skew, ratio = 300, 0.02, 4e-4, 0.006, 0.7, 1.3
+    q = np.array([0.2, 0.5, 0.6])
+    levels = Levels(np.full(3, 100.0), q, q * (1 - q), np.array([0.1, -0.15, 0.2]))
     distribution = SquareDistribution(
-        square, sigma, skew, kappa, 0.008, 0.5, n, moments=moments, ratio=1.3
+        square,
+        sigma,
+        0.008,
+        0.5,
+        n,
+        skewness=skew,
+        slope=kappa,
+        between=(ratio - 1) / n,
+        levels=levels,
     )
-    moved = (1 - c) * moments.lean - (1 - c) ** 2 * moments.fourth
-    kappa += trust * moved / (n * square)
-    lean = trust * c**3 * (moments.lean - 2 * (1 - c) * moments.fourth)
-    sigma += trust * max(1 - c, 0) * (0.008 - sigma)
-    ratio = trust * moments.fourth / square**2 + (1 - trust) * 1.3
     population = (ratio - 1) / n * x**2
     variance = sigma**2 + 4 * kappa * x + population
-    third = skew * sigma**3 + 24 * kappa**2 * x - 8 * kappa * lean / n
-    third += 2 * population**2 / x
-    half = 4 * kappa * x / variance * np.sqrt(ratio * square) / n
-    half *= np.sqrt(1 - 4 * kappa * n)
+    third = skew * sigma**3 + 24 * kappa**2 * x + 2 * population**2 / x
+    flip = 4 * kappa * x * np.sqrt(square) / n * np.sqrt(1 - 4 * kappa * n)
+    u = 1 / (1 + (2.5 * sigma / square) ** 2)
+    guess = np.array([variance, third, flip])
+    variance, third, flip = u * np.array(levels.cumulants(x)) + (1 - u) * guess
     assert distribution._at(x) == pytest.approx(
-        (variance**0.5, third / variance**1.5, half)
+        (variance**0.5, third / variance**1.5, flip / variance)
     )
+
+
+def test_label_variance_of_shifted_frequencies():
+    """Formula (I5), where the error is the same for all rows of a bin."""
+    q, d = np.array([0.1, 0.3, 0.6]), 0.05
+    p = q - d
+    mean = np.array([q.mean()])
+    levels = Levels(np.array([3.0]), mean, np.array([(q * (1 - q)).mean()]), mean * 0)
+    assert levels.label_variance(np.array([d])) == pytest.approx((p * (1 - p)).mean())
+
+
+def test_observed_label_variance():
+    """Formula (I4): 3 of 5 positives at .9."""
+    found = Levels(*np.array([[5.0], [0.9], [0.09], [0.3]])).label
+    assert found == pytest.approx((5 * (5 * 0.6 * 0.4 / 4) + 0.09 / 2) / 5.5)
+
+
+def test_rows_of_a_divided_class_vary_less():
+    """Formula (I7); products of a class and other rows are approximated."""
+    q = np.array([0.2, 0.2, 0.4, 0.4, 0.4, 0.4, 0.7, 0.8])
+    sums = sums_of(np.arange(8) % 2, q, [0, 4, 8])
+    found = distribution_of_bins(sums)
+    _, variance, _ = cumulants(q, q, [0, 4, 8])
+    assert found.levels.tied < 0.9
+    assert found.levels.cumulants(0.0)[0] == pytest.approx(found.null_deviation**2)
+    assert found.null_deviation**2 == pytest.approx(variance, rel=0.05)
 
 
 def test_slope_is_at_least_a_tenth_of_the_guess():

@@ -1,11 +1,18 @@
 """The test of perfect calibration, against exact distributions and other tests."""
 
+import itertools
+import sys
+
 import numpy as np
 import pytest
-from scipy.stats import binom, chi2, ttest_1samp
+from scipy.stats import binom, chi2, t, ttest_1samp
 
-from skcalib.metrics import calibration_error_interval
+from skcalib._pairs import check_pairs
+from skcalib.metrics import ReliabilitySketch, calibration_error_interval
+from skcalib.metrics._bins import FOR_INTERVAL, bins_of
 from skcalib.metrics._null_test import (
+    ORDERS,
+    ROW_WEIGHTS,
     combine,
     linear_p_value,
     scaled_chi_square_p_value,
@@ -66,8 +73,130 @@ def test_groups_of_equal_size_have_students_p_value():
     rng = np.random.default_rng(0)
     value = 1000 * rng.normal(0.3, 1, 30)
     variance = 30 * value.var(ddof=1)
-    found = student_p_value(value, np.ones(30), 30.0, variance)
+    found = student_p_value(value, np.ones(30), 30.0, variance, 1000.0)
     assert found == pytest.approx(ttest_1samp(value, 0).pvalue, rel=1e-3)
+
+
+def test_few_confident_groups_of_equal_rows_are_seldom_rejected():
+    # Ten answers of a deterministic model to each of 20 questions. If all are right,
+    # the observed variance is close to 0. The standard error of .05 is .015.
+    rejected = 0
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        q = rng.beta(8, 1, 20)
+        y = (rng.random(20) < q).astype(int)
+        groups = np.arange(20).repeat(10)
+        found = calibration_error_interval(y.repeat(10), q.repeat(10), groups=groups)
+        rejected += found.pvalue < 0.05
+    assert rejected / 200 < 0.05 + 2 * 0.015
+
+
+def test_expected_variance_has_the_weight_of_one_label():
+    # The sum of the residuals 1, -1, 1, 1 of groups has an estimated variance of 4, and
+    # 10 are expected. If the estimate has the weight 4, the result is (4 * 4 + 10) / 5.
+    found = student_p_value(np.array([1.0, -1, 1, 1]), np.ones(4), 4.0, 10.0, 4.0)
+    assert found == pytest.approx(2 * t.sf(2 / np.sqrt(26 / 5), 3))
+
+
+def test_the_weights_of_the_p_values_sum_to_one():
+    assert sum(ROW_WEIGHTS) == pytest.approx(1)
+    assert len(ROW_WEIGHTS) == 4 + len(ORDERS)
+
+
+def enumerated_size(q, level=0.05):
+    """Return the probability of p < level over all labels if `q` is right."""
+    size = 0.0
+    for y in itertools.product((0, 1), repeat=q.size):
+        chance = np.where(y, q, 1 - q).prod()
+        size += chance * (calibration_error_interval(y, q).pvalue < level)
+    return size
+
+
+def test_few_calibrated_rows_are_not_rejected_more_often_than_the_level_says():
+    rng = np.random.default_rng(5)
+    laws = (rng.uniform(size=(2, 5)), rng.beta(0.5, 0.5, (2, 5)))
+    laws += (rng.beta(1, 4, (2, 5)), rng.beta(4, 1, (2, 5)))
+    sizes = [enumerated_size(q) for q in np.concatenate(laws)]
+    assert np.mean(sizes) <= 0.05
+    assert max(sizes) <= 0.07
+
+
+def binned(y, q, weight=None):
+    (pairs,) = check_pairs(y, q, sample_weight=weight)
+    return bins_of(pairs, FOR_INTERVAL)
+
+
+@pytest.mark.parametrize(("y", "expected"), [
+    ([0, 0, 0, 1, 1, 1], 0.1 + 0.2 + 0.4 + 0.6 + 0.3 + 0.3 + 0.05),
+    ([1, 0, 0, 1, 1, 1], 0.1 + 0.05),
+    ([0, 0, 0, 1, 1, 0], 0.05),
+    ([0, 1, 0, 1, 0, 1], 0.1 + 0.2 + 0.05),
+    ([0, 0, 0, 0, 0, 1], 0.1 + 0.2 + 0.3 + 0.3 + 0.05),
+])  # fmt: skip
+def test_the_least_probable_label_counts_all_rows_that_are_as_certain(y, expected):
+    q = [0.1, 0.2, 0.4, 0.7, 0.7, 0.95]
+    for weight in (None, np.ones(6)):
+        assert binned(y, q, weight).surprise == pytest.approx(expected)
+    # a row of weight 3 is three rows
+    assert binned(y, q, np.full(6, 3.0)).surprise == pytest.approx(3 * expected)
+
+
+class TestImpossibleLabel:
+    """A label that contradicts a probability of exactly 0 or 1 decides the test."""
+
+    @pytest.fixture
+    def rows(self):
+        rng = np.random.default_rng(0)
+        q = np.r_[np.ones(300), rng.random(700)]
+        y = (rng.random(1000) < q).astype(int)
+        assert calibration_error_interval(y, q).pvalue > 0.05
+        return y, q
+
+    @pytest.fixture(params=["probabilities of 1", "probabilities of 0"])
+    def contradicted(self, rows, request):
+        y, q = rows
+        y[7] = 0
+        return (y, q) if request.param.endswith("1") else (1 - y, 1 - q)
+
+    @pytest.mark.parametrize("options", [
+        {},
+        {"sample_weight": np.tile([0.7, 1.3, 2.2, 0.4], 250)},
+        {"groups": np.arange(1000) // 2},
+        {"method": "bootstrap", "n_samples": 10},
+        {"bin_size": 300},
+    ], ids=str)  # fmt: skip
+    def test_perfect_calibration_is_rejected(self, contradicted, options):
+        found = calibration_error_interval(*contradicted, **options)
+        assert found.pvalue == sys.float_info.min
+        if "method" not in options:
+            assert 0 < found.low <= found.high
+
+    def test_a_sketch_rejects_it_too(self, contradicted):
+        sketch = ReliabilitySketch()
+        for y, q in zip(*(np.split(each, 4) for each in contradicted), strict=True):
+            sketch.update(y, q)
+        assert sketch.interval().pvalue == sys.float_info.min
+
+    @pytest.mark.parametrize("least", [1e-300, 2.0**-53])
+    def test_a_probability_close_to_zero_excludes_no_label(self, rows, least):
+        y, q = rows
+        y[7] = 0
+        found = calibration_error_interval(1 - y, np.maximum(1 - q, least))
+        assert found.pvalue > sys.float_info.min
+
+    def test_a_cell_of_a_sketch_with_other_probabilities_excludes_no_label(self, rows):
+        y, q = rows
+        y, q = 1 - y, 1 - q
+        q[:300] = np.where(np.arange(300) % 2, 0, 1e-18)
+        y[8] = 1
+        sketch = ReliabilitySketch()
+        sketch.update(y, q)
+        assert sketch.interval().pvalue > sys.float_info.min
+
+    def test_clipped_probabilities_are_tested_as_usual(self, rows):
+        y, q = rows
+        y[7] = 0
+        assert calibration_error_interval(y, np.clip(q, 0, 0.995)).pvalue > 0.05
 
 
 class TestSizeAndPower:
@@ -97,3 +226,13 @@ class TestSizeAndPower:
     def test_a_shift_is_seen_in_most_samples(self):
         # T alone sees it in a third
         assert self.rejections(lambda q: q - 0.1, 150) > 0.6
+
+    def test_overconfidence_of_nearly_certain_answers_is_seen(self):
+        # Spiegelhalter's statistic, whose factors are nearly equal here, sees a fifth
+        def is_rejected(rng):
+            q = np.clip(rng.beta(0.1, 0.1, 100), 1e-12, 1 - 1e-12)
+            y = (rng.random(100) < 0.02 + 0.96 * q).astype(int)
+            return calibration_error_interval(y, q).pvalue < 0.05
+
+        found = [is_rejected(np.random.default_rng(seed)) for seed in range(100)]
+        assert np.mean(found) > 0.5

@@ -1,7 +1,6 @@
 """The distribution of the debiased square: its tails, its moments and its inversion."""
 
 import math
-from itertools import product
 
 import numpy as np
 import pytest
@@ -9,15 +8,11 @@ from cases import case
 from scipy.optimize import brentq
 from scipy.stats import binom, binomtest, ncx2, norm, pearson3
 
-from skcalib._pairs import check_pairs
 from skcalib.metrics import calibration_error_interval
-from skcalib.metrics._bins import Binning, bins_of
 from skcalib.metrics._score_interval import (
     MOST,
-    ErrorMoments,
     Levels,
     SquareDistribution,
-    error_moments,
     tail_above,
     upper_share,
 )
@@ -139,12 +134,12 @@ class TestSquareDistribution:
             assert covered / 1500 == pytest.approx(0.95, abs=0.01 + 2 * 0.0056)
 
     def test_without_noise_it_is_a_point(self):
-        distribution = SquareDistribution(0.25, 0.0, 1.0, 0.0, 0.1, 1.0, 1e9)
+        distribution = SquareDistribution(0.25, 0.0, 0.1, 1.0, 1e9)
         assert distribution.interval(0.95, 0.0) == pytest.approx((0.5, 0.5))
 
     @pytest.mark.parametrize("n", [1, 10, 1000])
     def test_what_never_came_may_come(self, n):
-        distribution = SquareDistribution(0.0, 0.0, 1.0, 0.0, 0.0, 1.0, n)
+        distribution = SquareDistribution(0.0, 0.0, 0.0, 1.0, n)
         low, high = distribution.interval(0.95, distribution.p_value(False))
         assert low == 0
         # the frequency with which n labels are all 0 one time in 20
@@ -185,75 +180,65 @@ def test_more_skewness_than_of_one_squared_normal_counts_as_that():
     assert tail_above(2.0, 50.0) == tail_above(2.0, MOST)
 
 
-# Rows, probability and true frequency of two values.
-SETS = ((5, 0.3, 0.1), (7, 0.8, 0.95))
-
-
-def true_moments():
-    n, q, p = np.array(SETS).T
-    share, d = n / n.sum(), q - p
-    moments = d**2, p * (1 - p) * d**2, (1 - 2 * p) * d**3, d**4
-    return [float(share @ each) for each in moments]
-
-
-def moments_of(counts):
-    q = np.repeat([q for _, q, _ in SETS], [n for n, _, _ in SETS])
-    y = np.concatenate(
-        [np.arange(n) < k for (n, _, _), k in zip(SETS, counts, strict=True)]
-    )
-    (pairs,) = check_pairs(y.astype(int), q, pos_label=1)
-    sums = bins_of(pairs, Binning(None, 2, "uniform"))
-    found = error_moments(sums)
-    return np.array([found.square, found.noise, found.lean, found.fourth])
-
-
-def test_they_are_unbiased():
-    mean = np.zeros(4)
-    for counts in product(*(range(n + 1) for n, _, _ in SETS)):
-        chance = 1.0
-        for (n, _, p), k in zip(SETS, counts, strict=True):
-            chance *= binom.pmf(k, n, p)
-        mean += chance * moments_of(counts)
-    assert mean == pytest.approx(true_moments(), rel=1e-9)
-
-
-@pytest.mark.parametrize("c", [0.0, 0.5, 1.0, 1.2])
-def test_a_multiple_of_the_error_has_the_moments_of_its_frequencies(c):
-    n, q, p = np.array(SETS).T
-    share, d = n / n.sum(), c * (q - p)
-    moved = q - d
-    noise, lean = ErrorMoments(*true_moments()).moved(c)
-    expected = float(share @ (moved * (1 - moved) * d**2))
-    assert c**2 * noise == pytest.approx(expected, abs=1e-12)
-    assert c**3 * lean == pytest.approx(float(share @ ((1 - 2 * moved) * d**3)))
-
-
-def test_sets_of_fewer_than_four_rows_say_nothing():
-    (pairs,) = check_pairs([0, 1, 1], [0.2, 0.5, 0.9])
-    sums = bins_of(pairs, Binning(3, None, "quantile"))
-    found = error_moments(sums)
-    assert (found.square, found.noise, found.lean, found.fourth) == (0, 0, 0, 0)
-
-
 LEVELS = Levels(
     np.array([30.0, 50.0, 20.0]),
     np.array([0.1, 0.8, 0.95]),
+    np.array([0.09, 0.16, 0.0475]),
     np.array([0.02, 0.0, -0.03]),
 )
 
 
 class TestErrorsUnderTest:
-    @pytest.mark.parametrize("x", [1e-6, 1e-4, 3e-3])
+    @pytest.mark.parametrize("x", [1e-6, 1e-4, 3e-3, 0.1])
     def test_they_have_the_mean_square_and_the_proportions(self, x):
         errors = LEVELS.errors_at(x)
         assert LEVELS.rows @ errors**2 / LEVELS.rows.sum() == pytest.approx(x)
-        if x < 1e-3:  # no frequency is at its end yet
-            assert errors[0] / errors[2] == pytest.approx(0.02 / -0.03)
+        assert errors[0] / errors[2] == pytest.approx(0.02 / -0.03)
 
-    def test_no_frequency_leaves_the_unit_interval(self):
-        for x in np.geomspace(1e-6, 1, 50):
-            p = LEVELS.proba - LEVELS.errors_at(x)
-            assert ((p >= -1e-12) & (p <= 1 + 1e-12)).all()
+    def test_labels_do_not_vary_at_the_ends_of_the_unit_interval(self):
+        errors = LEVELS.errors_at(0.5)
+        p = np.clip(LEVELS.proba - errors, 0, 1)
+        assert LEVELS.label_variance(errors) == pytest.approx(p * (1 - p))
+
+
+class TestCertainty:
+    """Samples in which labels hardly vary."""
+
+    @pytest.mark.parametrize("mirrored", [False, True])
+    def test_a_sample_without_negatives_may_have_a_smaller_mean_square(self, mirrored):
+        # q uniform on [.9, 1], frequency .999: all 60 labels are usually positive
+        truth = math.sqrt(0.1**2 / 3 - 2 * 0.001 * 0.05 + 0.001**2)
+        covered = 0
+        for seed in range(100):
+            rng = np.random.default_rng(seed)
+            q, y = rng.uniform(0.9, 1, 60), rng.random(60) < 0.999
+            if mirrored:
+                q, y = 1 - q, ~y
+            found = calibration_error_interval(y, q, pos_label=True)
+            covered += found.low <= truth <= found.high
+        assert covered >= 93
+
+    def test_the_level_with_the_error_may_be_another_one(self):
+        # 45, 98 and 99.7% right: few rows at .5 hide the error at .9
+        q = np.repeat([0.5, 0.9, 1.0], [34, 86, 180])
+        y = np.repeat([1, 0, 1, 0, 1], [16, 18, 83, 3, 180])
+        found = calibration_error_interval(y, q)
+        truth = math.sqrt(0.1 * 0.05**2 + 0.3 * 0.08**2 + 0.6 * 0.003**2)
+        assert found.low <= truth <= found.high
+
+
+def test_the_lower_end_does_not_jump_where_the_test_ceases_to_reject():
+    q = [0.97, 0.78, 0.6, 0.59, 0.74, 0.99, 0.35, 0.99, 0.14, 0.86, 0.52, 0.11]
+    y = [1, 1, 0, 0, 0, 1, 1, 1, 0, 1, 1, 0, 1, 0, 0]
+    q += [0.51, 0.06, 0.76]
+    p = calibration_error_interval(y, q).pvalue
+    low = [
+        calibration_error_interval(y, q, confidence_level=1 - p - below).low
+        for below in (-1e-6, 1e-6, 1e-4, 1e-2, 5e-2)
+    ]
+    assert low[0] == 0 < low[1] < 0.01
+    assert low == sorted(low)
+    assert low[-1] > 0.1
 
 
 # Rows, probability and true frequency: rare events that probabilities do not announce.

@@ -34,7 +34,10 @@ from skcalib.metrics import (
 )
 from skcalib.queries import ClassQuery
 
-FEW = "ignore:.*(no test of perfect calibration|effective groups):UserWarning"
+FEW = (
+    "ignore:.*(no test of perfect calibration|effective groups|inside the bins)"
+    ":UserWarning"
+)
 
 N = 400
 
@@ -538,6 +541,7 @@ def test_models_without_a_name_of_their_own_are_numbered(y_true, y_proba):
 # Predictions with weights and groups
 
 
+@pytest.mark.filterwarnings(FEW)
 def test_weights_are_frequencies(y_true, y_proba):
     weight = np.random.default_rng(2).integers(0, 4, N)
     found = ReliabilityDisplay.from_predictions(y_true, y_proba, sample_weight=weight)

@@ -18,7 +18,10 @@ from skcalib.datasets import make_calibrated_pairs, make_tagged_sentences
 from skcalib.plot import ReliabilityPanelsDisplay
 from skcalib.queries import ClassQuery, TagQuery
 
-FEW = "ignore:.*(no test of perfect calibration|effective groups):UserWarning"
+FEW = (
+    "ignore:.*(no test of perfect calibration|effective groups|inside the bins)"
+    ":UserWarning"
+)
 
 N = 600
 from_predictions = ReliabilityPanelsDisplay.from_predictions
@@ -131,6 +134,7 @@ def test_nothing_depends_on_the_order_of_the_rows(y_true, y_proba, genre, groups
         same(mixed.displays[group], one)
 
 
+@pytest.mark.filterwarnings(FEW)
 def test_weights_are_frequencies(y_true, y_proba, genre):
     weight = np.random.default_rng(4).integers(0, 4, N)
     weight[genre == "letters"] = 0
