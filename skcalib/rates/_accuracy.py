@@ -112,10 +112,17 @@ def accuracy_interval(
     Notes
     -----
     For independent scores of 0 and 1, the binomial mid-P interval is used [1]_.
-    Otherwise the variance of the mean is estimated from the sums of the groups (the CR2
-    sandwich estimate) and its degrees of freedom are computed by the rule of Bell and
-    McCaffrey [2]_. Let z and t be the quantiles of the normal and of Student's t
-    distribution. The interval is Wilson's interval [3]_ for
+    Otherwise the scores of a group are treated as a common effect of the group plus
+    independent deviations. Analysis of variance estimates both variances, for example
+    b for the effects and w for the deviations, from all groups [2]_. The mean of n
+    scores in groups of some sizes then has the variance
+
+        (w n + b sum(size^2)) / n^2
+
+    and n^2 / sum(size^2) - 1 degrees of freedom. A sum over squared residuals of the
+    groups would be too small if the few large groups happen to be all right [3]_. Let z
+    and t be the quantiles of the normal and of Student's t distribution. The interval
+    is Wilson's interval [4]_ for
 
         n_effective = m (1 - m) / variance * (z / t)^2
 
@@ -129,9 +136,11 @@ def accuracy_interval(
     ----------
     .. [1] A. Agresti and A. Gottard (2007). "Nonconservative exact small-sample
        inference for discrete data". Computational Statistics and Data Analysis 51.
-    .. [2] R. M. Bell and D. F. McCaffrey (2002). "Bias reduction in standard errors for
-       linear regression with multi-stage samples". Survey Methodology 28(2).
-    .. [3] E. B. Wilson (1927). "Probable inference, the law of succession, and
+    .. [2] A. Donner and N. Klar (2000). "Design and Analysis of Cluster Randomization
+       Trials in Health Research". Arnold.
+    .. [3] J. N. K. Rao and A. J. Scott (1992). "A simple method for the analysis of
+       clustered binary data". Biometrics 48(2).
+    .. [4] E. B. Wilson (1927). "Probable inference, the law of succession, and
        statistical inference". Journal of the American Statistical Association 22.
 
     Examples
@@ -162,7 +171,7 @@ def accuracy_interval(
     if codes is None or n_groups == score.size:  # groups of one row are no groups
         found = independent_interval(score, level)
     else:
-        found = grouped_interval(*group_sums(score, codes), level)
+        found = grouped_interval(score, codes, level)
     low, high, n_effective, method = found
     if n_effective == 0:
         warn(
@@ -222,20 +231,19 @@ def independent_interval(
     if is_binary(score):
         low, high = mid_p_interval(int(np.count_nonzero(score)), score.size, level)
         return low, high, float(score.size), "mid-P"
-    return grouped_interval(score, np.ones(score.size), level)
+    return grouped_interval(score, np.arange(score.size), level)
 
 
 def grouped_interval(
-    sums: np.ndarray, size: np.ndarray, level: float
+    score: np.ndarray, codes: np.ndarray, level: float
 ) -> tuple[float, float, float, str]:
-    """Return the interval of a mean from the sums and the sizes of groups.
+    """Return the interval of a mean of scores in groups, with codes from 0.
 
     The other values are the effective number of scores, and the method.
     """
-    n = float(size.sum())
-    mean = float(sums.sum()) / n
-    unit = mean * (1 - mean) / n
-    return *_wilson_of_groups(mean, sums - mean * size, size, unit, level), "Wilson"
+    mean = float(score.mean())
+    unit = mean * (1 - mean) / score.size
+    return *_wilson_of_groups(mean, score - mean, codes, unit, level), "Wilson"
 
 
 def mid_p_interval(k: int, n: int, level: float) -> tuple[float, float]:
@@ -260,17 +268,16 @@ def _mid_p_end(k: int, n: int, tail: float) -> float:
 
 
 def _wilson_of_groups(
-    mean: float, residual: np.ndarray, size: np.ndarray, unit: float, level: float
+    mean: float, residual: np.ndarray, codes: np.ndarray, unit: float, level: float
 ) -> tuple[float, float, float]:
     """Return Wilson's interval for the effective number of answers, and this number.
 
-    `residual` has the sum of the residuals of each group, and adds up to 0. `unit` is
-    the variance of the mean if all answers were independent. For a single group, the
-    interval is [0, 1] and the number is 0.
+    The residuals add up to 0. `unit` is the variance of the mean if all answers were
+    independent. For a single group, the interval is [0, 1] and the number is 0.
     """
-    n = float(size.sum())
+    n = residual.size
     odd = n * min(mean, 1 - mean)  # answers that differ from the rest
-    n_effective = n / dependence(residual, size, unit, odd, level)
+    n_effective = n / dependence(residual, codes, unit, odd, level)
     if n_effective == 0:
         return 0.0, 1.0, 0.0
     low, high = frequency_interval(mean, n_effective, level, "wilson")
@@ -288,25 +295,24 @@ def grouped_frequency_interval(
     """
     residual = (y - q) - (y - q).mean()
     unit = float(residual @ residual) / y.size**2
-    sums = group_sums(residual, codes)
-    return _wilson_of_groups(float(y.mean()), *sums, unit, level)[:2]
+    return _wilson_of_groups(float(y.mean()), residual, codes, unit, level)[:2]
 
 
 def dependence(
-    residual: np.ndarray, size: np.ndarray, unit: float, odd: float, level: float
+    residual: np.ndarray, codes: np.ndarray, unit: float, odd: float, level: float
 ) -> float:
     """Return the number of dependent answers that are equivalent to an independent one.
 
-    It is inf for a single group. `residual` and `size` have the sum of the residuals of
-    each group, and the number of its answers. `unit` is the variance of the mean if all
-    answers were independent. `odd` is the number of answers that differ from most
-    others. If it is small, the data contain little information about the dependence:
-    the design effect is shrunk towards that of fully dependent groups, which has the
-    weight of half an answer.
+    It is inf for a single group. `unit` is the variance of the mean if all answers were
+    independent. `odd` is the number of answers that differ from most others. If it is
+    small, the data contain little information about the dependence: the design effect
+    is shrunk towards that of fully dependent groups, which has the weight of half an
+    answer.
     """
+    sums, size = group_sums(residual, codes)
     if size.size == 1:
         return np.inf
-    variance, freedom = sandwich(residual, size)
+    variance, freedom = mean_variance(sums, size, float(residual @ residual))
     ratio = odd * variance / unit if unit > 0 else 0.0
     ratio = (ratio + float(size @ size) / size.sum() / 2) / (odd + 0.5)
     # Student's quantile in place of the normal one; both round to 0 at smaller levels.
@@ -322,6 +328,26 @@ def group_sums(
     if not size.all():
         sums, size = sums[size > 0], size[size > 0]
     return sums, size.astype(np.float64)
+
+
+def mean_variance(
+    sums: np.ndarray, size: np.ndarray, squares: float
+) -> tuple[float, float]:
+    """Return the variance of a mean by analysis of variance, and its freedom.
+
+    `sums` contains the sum of the residuals of each group, and `squares` is the sum of
+    the squares of all residuals. The correlation within groups is estimated from all
+    groups, whatever their sizes, and then applied to the sizes. With equal sizes, the
+    variance equals that of `sandwich`.
+    """
+    n, own = float(size.sum()), float(size @ size)
+    between = float((sums**2 / size).sum())
+    free = n - size.size
+    within = max(squares - between, 0.0) / free if free > 0 else 0.0
+    effect = (between - (size.size - 1) * within) / (n - own / n)
+    # No sum of a group has a negative variance.
+    effect = max(effect, -within / float(size.max()))
+    return (within * n + effect * own) / n**2, max(n**2 / own - 1, 1.0)
 
 
 def sandwich(residual: np.ndarray, size: np.ndarray) -> tuple[float, float]:

@@ -281,8 +281,8 @@ def _dependence(
 ) -> float:
     """Return the number of dependent labels equivalent to one independent label.
 
-    The variance of the estimate comes from the sums of its linearised residuals over
-    groups. As for the interval of an accuracy, it is averaged with the variance of
+    The variance of the estimate is computed from its linearised residuals by analysis
+    of variance. As for the interval of an accuracy, it is averaged with the variance of
     fully dependent groups, which has the weight of half a label.
     """
     rows, groups = labels.rows, labels.groups
@@ -293,15 +293,14 @@ def _dependence(
     # Equal weights within each stratum, which are the usual case, change nothing.
     if groups is None and np.allclose(factor, plain, rtol=1e-9, atol=0):
         return 1.0
-    residual, size = n * factor * (labels.y[rows] - strata.mean[code]), np.ones(n)
-    if groups is not None:
-        residual, size = group_sums(residual, groups[rows])
+    residual = n * factor * (labels.y[rows] - strata.mean[code])
+    groups = np.arange(n) if groups is None else groups[rows]
     spread = strata.shares @ strata.values**2 - strata.mean**2
     seen = strata.n_labelled > 0
     # variance of the estimate if the labels were independent
     unit = float((strata.weight**2 * spread)[seen] @ (1 / strata.n_labelled[seen]))
     odd = float(strata.n_labelled @ (1 - strata.shares.max(axis=1)))
-    return dependence(residual, size, unit, odd, level)
+    return dependence(residual, groups, unit, odd, level)
 
 
 def stratified_interval(

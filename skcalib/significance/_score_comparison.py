@@ -33,16 +33,16 @@ from ..rates._accuracy import (
     is_binary,
 )
 from ._paired_items import Metric, check_named, check_systems, groups_of
-from ._sign_flips import SignedSum, as_integers, mcnemar_pvalues
+from ._sign_flips import (
+    FEWEST_FLIPS,
+    MOST_DISCORDANT,
+    SignedSum,
+    as_integers,
+    mcnemar_pvalues,
+)
 from ._system_comparison import Comparison, adjusted_pvalues, check_adjust, compared
 from ._tail_probabilities import as_pvalues
 from ._translation import ter
-
-# The mid-p variant is used if its rejection rate stays below .055: McNemar's test if
-# at most this fraction of the questions is discordant, sign flips if at least this
-# number of units differ.
-MOST_DISCORDANT = 0.75
-FEWEST_FLIPS = 7
 
 # Largest lattice of sign flips, and largest number of its points times that of sizes.
 _LARGEST_LATTICE, _MOST_WORK = 1 << 22, 1 << 27
@@ -94,9 +94,7 @@ def flipped_gain(
     largest = min(_LARGEST_LATTICE, _MOST_WORK // max(found.values.size, 1))
     exact = found.exact_tails(largest)
     tails = found.drawn_tails(_N_FLIPS, rng) if exact is None else exact
-    # If all sizes are equal, this is McNemar's test.
-    has_ties = found.values.size > 1 or found.n <= MOST_DISCORDANT * difference.size
-    mid_p = found.n >= FEWEST_FLIPS and has_ties
+    mid_p = found.allows_mid_p(difference.size, are_answers=False)
     way, least = ("exact", 0.0) if exact else ("drawn", 1 / (_N_FLIPS + 1))
     return (
         found.p_value("two-sided", tails, mid_p=mid_p),
@@ -808,7 +806,6 @@ def _intervals(
 ) -> np.ndarray:
     """Return the ends of the intervals of the mean scores."""
     found = []
-    size = None if codes is None else np.bincount(codes).astype(np.float64)
     for k, values in enumerate(score):
         if samples is not None and (samples[k][1] != 1).any():
             values, number = samples[k]
@@ -820,10 +817,10 @@ def _intervals(
                 confidence_level=level,
             )
             found.append((interval.low, interval.high))
-        elif codes is None or size is None:
+        elif codes is None:
             found.append(independent_interval(values, level)[:2])
         else:
-            found.append(grouped_interval(np.bincount(codes, values), size, level)[:2])
+            found.append(grouped_interval(values, codes, level)[:2])
     return np.array(found).T
 
 

@@ -8,7 +8,7 @@ from scipy.linalg import fractional_matrix_power
 from scipy.stats import binom
 
 from skcalib.evaluation import accuracy_interval
-from skcalib.rates._accuracy import sandwich
+from skcalib.rates._accuracy import mean_variance, sandwich
 
 
 @pytest.mark.parametrize(("k", "n"), [(0, 5), (3, 10), (15, 15), (49, 50), (1, 1)])
@@ -67,6 +67,57 @@ def testsandwich_is_that_of_the_matrices():
     freedom = np.trace(products) ** 2 / np.trace(products @ products)
     found = sandwich(np.bincount(codes, residual), size.astype(float))
     assert found == pytest.approx((expected, freedom), rel=1e-10)
+
+
+def test_variance_is_that_of_the_analysis_of_variance():
+    # Sizes 1, 2, 3 with scores 1; 0, 1; 0, 0, 1. The mean is 1/2. The sum of squares
+    # within groups is 1/2 + 2/3 = 7/6 with 3 degrees of freedom, and between groups
+    # 3/2 - 7/6 = 1/3 with 2. The mean size of Donner and Klar is (6 - 14/6) / 2 =
+    # 11/6, so the variance between groups is (1/6 - 7/18) / (11/6) = -4/33, which is
+    # above -7/18 / 3. The other variances follow.
+    within, between = 7 / 18, -4 / 33
+    variance, freedom = mean_variance(
+        np.array([0.5, 0, -0.5]), np.array([1.0, 2, 3]), 1.5
+    )
+    assert variance == pytest.approx((6 * within + 14 * between) / 36, rel=1e-12)
+    assert freedom == pytest.approx(36 / 14 - 1)
+
+
+def test_groups_of_equal_size_have_the_variance_of_the_sandwich():
+    y = np.random.default_rng(0).random(12)
+    residual, size = y - y.mean(), np.full(4, 3.0)
+    sums = residual.reshape(4, 3).sum(axis=1)
+    expected = sandwich(sums, size)
+    found = mean_variance(sums, size, float(residual @ residual))
+    assert found == pytest.approx(expected, rel=1e-12)
+
+
+def test_large_passages_that_are_all_right_do_not_narrow_the_interval():
+    # The answers of a passage are identical. The largest passages are right, and the
+    # squared residuals of the passages alone give an interval with half of the width.
+    size = np.r_[np.full(2, 50), np.full(40, 2)]
+    right = np.repeat(np.arange(42) % 4 > 0, size) * 1.0
+    right[:100] = 1
+    found = accuracy_interval(right, groups=np.repeat(np.arange(42), size))
+    mean, n, own = right.mean(), right.size, size @ size
+    assert found.n_effective < n**2 / own
+    assert found.low < mean - 2 * np.sqrt(mean * (1 - mean) * own) / n
+
+
+@pytest.mark.parametrize(("icc", "n"), [(0.5, 100), (1, 100)])
+def test_answers_about_passages_of_zipf_sizes_are_covered(icc, n):
+    # Squared residuals of passages cover 88% and 83% of 2,000 samples.
+    rng = np.random.default_rng(0)
+    chance = np.cumsum(np.arange(1, 101) ** -1.6)
+    covered = []
+    for _ in range(400):
+        size = 1 + np.searchsorted(chance / chance[-1], rng.random(n))
+        rate = rng.random(n) < 0.9 if icc == 1 else rng.beta(0.9, 0.1, n)
+        groups = np.repeat(np.arange(n), size)
+        right = (rng.random(groups.size) < rate[groups]) * 1.0
+        found = accuracy_interval(right, groups=groups)
+        covered.append(found.low <= 0.9 <= found.high)
+    assert np.mean(covered) > 0.95 - 2 * 0.011
 
 
 def test_several_samples_of_a_question_count_as_one():
