@@ -63,6 +63,7 @@ CALLS = {
     counts.choose_documents: {
         "sd": PROBA,
         "n": 10,
+        "size": PROBA,
         "strata": None,
         "mix": 0.5,
         "random_state": 0,

@@ -4,7 +4,7 @@
 |---|---|
 | the gain is 0 in every resample | p-value 1 |
 | the gain is the same in every item | sign flips |
-| few or unequal items or groups, for 'auto' | sign flips |
+| few or unequal items or groups, or rare large losses, for 'auto' | sign flips |
 | the gain is one ratio of sums | exact on a lattice, or saddlepoint |
 | another metric | resamples; if few are extreme: F1 saddlepoint, or tilted |
 | a p-value below the smallest one of sign flips, for 'auto' | sign flips |
@@ -64,7 +64,7 @@ def choose_test(items: PairedItems, alternative: str, method: str) -> PairTest:
         return PairTest("identical", items)
     flips = None
     if items.is_constant or method in ("auto", "sign_flips"):
-        flips = FlippedGain(items)
+        flips = FlippedGain(items, adjusts=method == "auto")
         if method != "auto" or items.is_constant or not flips.suits_bootstrap:
             return PairTest("sign_flips", items, flips)
     known = undrawn_p_value(items.linear, items.metric.name, alternative, method)

@@ -8,11 +8,13 @@ drawn. McNemar's test is the case in which all differences have the same size.
 
 The functions that use the engine differ on purpose:
 
-- `permutation_test`, and `paired_bootstrap_test` and `compare_systems` if the bootstrap
-  is unreliable, count ties as extreme. The last two replace a p-value from few extreme
-  draws by a saddlepoint approximation.
-- `compare_scores` counts ties by half (mid-p) where the error rate allows it, in sign
-  flips and in McNemar's test, and draws more signs. `mcnemar_test` does so on request.
+- `permutation_test` and ``method="sign_flips"`` count ties as extreme.
+- `paired_bootstrap_test` and `compare_systems` use sign flips by default if the
+  bootstrap is unreliable. They count ties by half (mid-p) where the error rate allows
+  it, and correct the p-value for skewness. A p-value from few extreme draws is replaced
+  by a saddlepoint approximation.
+- `compare_scores` counts ties by half by the same rule, in sign flips and in McNemar's
+  test, and draws more signs. `mcnemar_test` does so on request.
 
 `FlippedGain` also gives an interval. The gain is a ratio (sum d) / (sum l) over rows.
 Under the hypothesis that the gain is t, the signs of d - t l are treated as random. Let
@@ -32,7 +34,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betainc, betaln
+from scipy.special import betainc, betaln, stdtr, stdtrit
 
 from ._paired_items import PairedItems, distinct_rows
 from ._resamples import plain_p_value
@@ -77,6 +79,18 @@ _FEWEST_EXTREME, _FEWEST_FOR_SADDLEPOINT = 50, 30
 # chosen on the distributions for tuning of benchmarks/paired_test_size.py.
 _FEWEST_BY_SQUARES, _FEWEST_ITEMS, _FEWEST_GROUPS = 60, 30, 60
 _FEWEST_WITH_TIES, _FEWEST_WITHOUT_TIES = 20, 30
+
+# The mid-p variant is used if its rejection rate stays below .055: McNemar's test if
+# at most this fraction of the units is discordant, sign flips if at least this number
+# of units differ.
+MOST_DISCORDANT, FEWEST_FLIPS = 0.75, 7
+
+# P-values are corrected for skewness if the skewness, divided by the square root of the
+# number n of items, is above the first number and above the second number divided by n
+# (2.4 standard errors for normal differences), and if the effective number of items is
+# at least this fraction of n. Chosen on distributions such as those of the part skewed
+# of benchmarks/paired_test_size.py, among them the lognormal.
+_SKEWED, _SKEWED_FEW, _LEAST_EVEN = 0.2, 6, 0.5
 
 # Differences between p-values below this value are irrelevant.
 _NEGLIGIBLE_P_VALUE = 1e-12
@@ -157,7 +171,17 @@ class SignedSum:
             return min(2 * above - mid_p * equal, 1.0)
         # S is symmetric: P(S <= T) = P(S >= T) for T of the other sign
         is_upper = (alternative == "greater") == (self.sign >= 0)
-        return above if is_upper else 1 - above + equal
+        return (above if is_upper else 1 - above + equal) - mid_p * equal / 2
+
+    def allows_mid_p(self, n: int, *, are_answers: bool) -> bool:
+        """Whether ties can count by half, for differences of n items or groups.
+
+        `are_answers` is whether the scores of single items are 0 or 1, so that this is
+        McNemar's test.
+        """
+        if self.values.size == 1 and self.n > MOST_DISCORDANT * n:
+            return False
+        return self.n >= FEWEST_FLIPS or are_answers
 
     def exact_tails(
         self, largest_lattice: int = LARGEST_LATTICE, most_listed: int = MOST_LISTED
@@ -385,10 +409,12 @@ class FlippedGain:
     """The gain as a ratio of sums over rows whose differences change sign in a swap.
 
     Items that are all zeros in both systems change neither a score nor the gain. They
-    are left out.
+    are left out. With `adjusts`, ties count by half if there are enough differences,
+    and p-value and interval are corrected for skewness. Otherwise, the p-value is exact
+    for exchangeable systems.
     """
 
-    def __init__(self, items: PairedItems):
+    def __init__(self, items: PairedItems, *, adjusts: bool = False):
         items = items.informative
         self.grouped = items.n_groups is not None and items.n_groups < items.n_items
         gain = _as_ratio(items) if items.linear is None else items.linear
@@ -405,15 +431,67 @@ class FlippedGain:
         self.tie = _TIE * float(size @ self.times)
         # number of items or groups that a swap changes
         self.n_differing = int(self.times[size > self.tie].sum())
+        self.adjusts = adjusts
+        scores = np.concatenate([items.a[:, 0], items.b[:, 0]])
+        self._are_answers = (
+            self._equal_lengths
+            and not self.grouped
+            and items.linear is not None
+            and bool(((scores == 0) | (scores == 1)).all())
+        )
 
     @cached_property
     def sum(self) -> SignedSum:
         """The sum of the differences with random signs."""
         return SignedSum(self.gain.difference, self.times)
 
+    @cached_property
+    def mid_p(self) -> bool:
+        """Whether ties count by half."""
+        return self.adjusts and self.sum.allows_mid_p(
+            self.gain.n, are_answers=self._are_answers
+        )
+
+    @cached_property
+    def skewness(self) -> float:
+        """Skewness of the differences over the square root of their number.
+
+        It is 0 if p-values are not corrected for it. It is not estimated well if a few
+        long items or groups dominate. Wins and losses with equal means are
+        exchangeable.
+        """
+        if not self.adjusts or self.sum.values.size <= 1:
+            return 0.0
+        n, residual = self.gain.n, self.gain.residual
+        square = float(self.times @ residual**2)
+        if square == 0 or self._effective[0] < _LEAST_EVEN * n:
+            return 0.0
+        # theory, (P14)
+        skewness = float(self.times @ residual**3) / square**1.5
+        return skewness if abs(skewness) > max(_SKEWED, _SKEWED_FEW / n) else 0.0
+
+    @cached_property
+    def _effective(self) -> tuple[float, float]:
+        """Effective numbers of items: n for equal lengths, 1 if one length dominates.
+
+        They are computed from the squares and from the fourth powers of the lengths.
+        """
+        length, times = self.gain.length, self.times
+        share = length / length.max()
+        square = float(times @ share**2)
+        return (
+            float(times @ share) ** 2 / square,
+            square**2 / float(times @ share**4),
+        )
+
+    @property
+    def _equal_lengths(self) -> bool:
+        length = self.gain.length
+        return not length.size or bool(np.ptp(length) <= 1e-9 * length.max())
+
     def smallest_p_value(self, alternative: str) -> float:
         """Return the smallest p-value over all signs of these differences."""
-        n_sides = 2 if alternative == "two-sided" else 1
+        n_sides = (2 if alternative == "two-sided" else 1) * (0.5 if self.mid_p else 1)
         return min(max(n_sides * 2.0**-self.n_differing, TINY), 1.0)
 
     def rejects(self, pvalue: float, alternative: str) -> bool:
@@ -428,20 +506,18 @@ class FlippedGain:
         The bootstrap estimates the variance of the gain from the items and treats it as
         known. The estimate is too small by a factor of one over the number of items
         (the effective number if lengths differ). Ties compensate for this bias if all
-        differences are wins, losses and ties.
+        differences are wins, losses and ties. It rejects too often if rare large losses
+        are possible.
         """
-        length, times = self.gain.length, self.times
-        if not length.size:
+        if not self.gain.length.size:
             return True
-        share = length / length.max()
-        square = float(times @ share**2)
-        # effective numbers: n for equal lengths, 1 if one length dominates
-        by_squares = float(times @ share) ** 2 / square
-        by_fourth_powers = square**2 / float(times @ share**4)
+        if self.skewness < 0:
+            return False
+        by_squares, by_fourth_powers = self._effective
         if by_squares >= _FEWEST_BY_SQUARES * (1 - 1e-9):
             fewest = _FEWEST_GROUPS if self.grouped else _FEWEST_ITEMS
             return by_fourth_powers >= fewest
-        if self.sum.values.size == 1 and np.ptp(share) <= 1e-9:
+        if self.sum.values.size == 1 and self._equal_lengths:
             n, fewest = self.gain.n, max(_FEWEST_WITH_TIES, 2 * self.n_differing)
             return n >= min(fewest, _FEWEST_WITHOUT_TIES)
         return False
@@ -495,8 +571,33 @@ class FlippedGain:
         if self.sign < 0:
             turned = {"greater": "less", "less": "greater"}
             alternative = turned.get(alternative, alternative)
+        p, error = self._flipped_p_value(alternative, drawn)
+        if self.skewness < 0 and alternative != "less":
+            # The variance of the gain is too small if rare large losses are not seen.
+            tail = float(stdtr(self.gain.n - 1, -self._without_skewness()))
+            corrected = min((2 if alternative == "two-sided" else 1) * tail, 1.0)
+            if corrected > p:
+                return corrected, 0.0
+        return p, error
+
+    def _without_skewness(self) -> float:
+        """Return the studentised gain, transformed to be approximately symmetric."""
+        a = self.skewness
+        # theory, (P14)
+        t = float(self.gain.total) / float(self.gain.length_total) / self._student_error
+        return ((1 + a * t / 3) ** 3 - 1) / a + a / 6
+
+    @property
+    def _student_error(self) -> float:
+        """Return the standard error with the number of items minus one."""
+        return self.gain.standard_error * math.sqrt(self.gain.n / (self.gain.n - 1))
+
+    def _flipped_p_value(
+        self, alternative: str, drawn: np.ndarray | None
+    ) -> tuple[float, float]:
+        """Return the p-value of sign flips and its Monte Carlo standard error."""
         if self._exact_tails is not None:
-            p = self.sum.p_value(alternative, self._exact_tails)
+            p = self.sum.p_value(alternative, self._exact_tails, mid_p=self.mid_p)
             return min(max(p, TINY), 1.0), 0.0
         assert drawn is not None
         # Flipping a row changes the sum by twice its difference.
@@ -548,15 +649,28 @@ class FlippedGain:
         anything = np.isnan(first) | np.isnan(second)
         low = np.where(anything, -np.inf, np.minimum(first, second))
         high = np.where(anything, np.inf, np.maximum(first, second))
+        if self.mid_p:
+            # These flips are ties for every gain, and for most gains the only ties.
+            chance = np.where(anything, chance / 2, chance)
         # Ties at 1 - level belong to the interval.
         least = (1 - level) * (1 - 1e-12)
         ends = [-_reached(-low, chance, least), _reached(high, chance, least)]
+        if self.skewness:
+            # theory, (P14), solved for the studentised distance from the gain
+            a, side = self.skewness, int(self.skewness > 0)
+            y = (1, -1)[side] * float(stdtrit(self.gain.n - 1, (1 + level) / 2))
+            t = 3 / a * (float(np.cbrt(1 + a * (y - a / 6))) - 1)
+            end = total / whole - t * self._student_error
+            ends[side] = (min, max)[side](ends[side], end)
         # The p-value may come from a lattice or a saddlepoint instead of these flips.
         if pvalue >= least:
             ends[0] = min(ends[0], 0.0)
         elif ends[0] <= 0:
             # the p-value has no Monte Carlo error, but the end may have one
             ends[0] = float(np.min(low[low > 0], initial=total / whole))
+            if self.mid_p and self._exact_tails is not None:
+                # Ties count by half at 0, but not beside it.
+                ends[0] = total / whole - math.nextafter(total / whole, 0.0)
         return ends[0], ends[1]
 
 

@@ -35,6 +35,7 @@ from ._resamples import (
 from ._sign_flips import (
     LARGEST_LATTICE,
     MOST_LISTED,
+    FlippedGain,
     SignedSum,
     drawn_flips,
     listed_flips,
@@ -139,7 +140,8 @@ class PairedBootstrapResult(PairedTestResult):
     smallest_pvalue : float
         Smallest attainable p-value. With sign flips and with 'auto', it is the p-value
         that results if one system leads in every item (or group) in which the systems
-        differ. With 'monte_carlo', it is 1 / (n_resamples + 1). Otherwise it is 0.
+        differ, without the correction for skewness. With 'monte_carlo', it is 1 /
+        (n_resamples + 1). Otherwise it is 0.
     n_items : int
         Number of rows that were passed.
     n_groups : int or None
@@ -254,10 +256,11 @@ def paired_bootstrap_test(
         distribution under which extreme gains are common, and weights them. It is meant
         for small p-values and is suitable for any smooth metric. 'sign_flips' swaps the
         two systems at random in each item or group, or enumerates all swaps if there
-        are few. 'auto' uses sign flips if there are effectively fewer than about 60
-        items or groups, or if the groups are unequal (see Notes). Otherwise it uses the
-        first applicable method: 'exact' if the sums of the statistics have a moderate
-        number of possible values, 'saddlepoint' if it supports the metric, and
+        are few. 'auto' uses sign flips, with a correction for ties and skewness, if
+        there are effectively fewer than about 60 items or groups, if the groups are
+        unequal, or if the differences are very skewed (see Notes). Otherwise it uses
+        the first applicable method: 'exact' if the sums of the statistics have a
+        moderate number of possible values, 'saddlepoint' if it supports the metric, and
         otherwise 'monte_carlo', followed by 'tilted' if fewer than 50 resamples are
         extreme.
     n_resamples : int, default=10_000
@@ -287,10 +290,10 @@ def paired_bootstrap_test(
     UserWarning
         With 'auto' and 'sign_flips', if the smallest attainable p-value is above .05,
         which is the case if the systems differ in fewer than six items or groups (five
-        for a one-sided test). The warning is also raised if the gain has zero variance,
-        for example because A has the same lead in every item. All resamples are then
-        identical, and the p-value of sign flips is returned: 2^-n for a one-sided test
-        and 2^(1-n) for a two-sided test.
+        for a one-sided test; one fewer if ties count by half). The warning is also
+        raised if the gain has zero variance, for example because A has the same lead in
+        every item. All resamples are then identical, and the p-value of sign flips is
+        returned: 2^-n for a one-sided test and 2^(1-n) for a two-sided test.
 
     See Also
     --------
@@ -319,13 +322,26 @@ def paired_bootstrap_test(
     F1, and for ratios with two denominators, x is c_A - c_B - F (m_A - m_B), where c
     are the numerators, m are the denominators, and F is the score of both systems
     together. The p-value is the probability that a sum of +-x is at least as far from 0
-    as the observed sum. It is exact for exchangeable systems and approximately valid
-    for others. The interval contains the gains t that are not rejected when x is
+    as the observed sum. With ``method="sign_flips"``, it is exact for exchangeable
+    systems. The interval contains the gains t that are not rejected when x is
     replaced by x - t l, using the same flips. An end is infinite if no gain can be
     rejected on that side. Up to 65,536 flips are enumerated. The distribution of a sum
     of integers, or of other multiples of a common number such as half points, is
     computed on a lattice. Otherwise flips are drawn, and if fewer than 50 of them are
     extreme, the p-value is computed by a saddlepoint approximation.
+
+    *Corrections of 'auto'*. Sign flips count ties by half (mid-p) if the systems differ
+    in at least seven items or groups, as in :func:`compare_scores`. For wins, losses
+    and ties, at least a quarter of the items must be ties. For answers with scores of 0
+    and 1, fewer than seven differences are enough. Systems with equal means may have
+    skewed differences, for example if B loses a little in most items and gains much in
+    a few. If none of these few items is in the sample, sign flips and the bootstrap
+    reject. The p-value is therefore replaced by that of Hall's transformation of
+    Student's t [3]_, and the interval is extended, if this p-value is larger and if the
+    skewness of the differences (after subtracting the gain), divided by sqrt(n), is
+    above .2 and above 6 / n. It is not replaced for wins, losses and ties, for which
+    equal means imply exchangeability, nor if (sum l)^2 / sum l^2 is below n / 2,
+    because the skewness of a few large groups is not estimated well.
 
     *Choice of 'auto'*. The bootstrap treats the variance of the gain as known. This is
     a poor approximation if, for example, one document contains half of the rows. 'auto'
@@ -353,6 +369,8 @@ def paired_bootstrap_test(
        investigation of statistical significance in NLP". EMNLP-CoNLL.
     .. [2] I. A. Canay, J. P. Romano and A. M. Shaikh (2017). "Randomization tests under
        an approximate symmetry assumption". Econometrica 85, 1013-1030.
+    .. [3] P. Hall (1992). "On the removal of skewness by transformation". Journal of
+       the Royal Statistical Society B 54, 221-228.
 
     Examples
     --------
@@ -381,7 +399,7 @@ def paired_bootstrap_test(
     >>> a, b = [4, 5, 3, 4, 5, 5, 4, 3, 5, 4], [3, 5, 3, 3, 4, 4, 2, 3, 4, 5]
     >>> result = paired_bootstrap_test(a, b)
     >>> result.method, result.pvalue, result.smallest_pvalue
-    ('sign_flips', 0.109375, 0.015625)
+    ('sign_flips', 0.0625, 0.0078125)
     """
     check_choice(alternative, ALTERNATIVES, name="alternative")
     check_choice(method, METHODS, name="method")
@@ -401,7 +419,7 @@ def paired_bootstrap_test(
             "computed by swapping the systems at random instead.",
         )
     elif flips is not None and flips.smallest_p_value(alternative) > _USUAL_LEVEL:
-        _warn_of_few(flips.smallest_p_value(alternative), items, alternative)
+        _warn_of_few(flips, items, alternative)
     if test.undrawn is not None and items.linear is not None:
         p, way, _ = test.undrawn
         half = linear_half_width(items.linear, level, way)
@@ -451,10 +469,11 @@ class _Found(NamedTuple):
     n_undefined: int = 0
 
 
-def _warn_of_few(smallest: float, items: PairedItems, alternative: str) -> None:
+def _warn_of_few(flips: FlippedGain, items: PairedItems, alternative: str) -> None:
     """Warn that the usual significance level cannot be reached."""
     unit = "items" if items.n_groups is None else "groups"
-    least = "six" if alternative == "two-sided" else "five"
+    smallest = flips.smallest_p_value(alternative)
+    least = ("four", "five", "six")[1 + (alternative == "two-sided") - flips.mid_p]
     warn(
         f"paired_bootstrap_test: the systems differ in so few {unit} that no p-value "
         f"can be below {smallest:.3g}, whatever the gain. Compare them on more {unit} "

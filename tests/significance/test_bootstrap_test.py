@@ -120,9 +120,9 @@ def test_no_method_gives_0_if_no_resample_doubles_the_gain():
     kwargs = {"alternative": "greater"}
     for method in ("exact", "saddlepoint"):
         assert paired_bootstrap_test(a, b, method=method, **kwargs).pvalue == TINY
-    # signs of five differences
+    # signs of five differences, of which the observed ones count by half
     result = paired_bootstrap_test(a, b, **kwargs)
-    assert (result.pvalue, result.method) == (2**-5, "sign_flips")
+    assert (result.pvalue, result.method) == (2**-6, "sign_flips")
 
 
 @pytest.mark.filterwarnings("ignore:paired_bootstrap_test. the systems differ in so")
@@ -134,10 +134,16 @@ def test_few_items_with_one_winner_are_no_certainty(statistic, n):
     a = np.stack([gold, gold, gold], 1)
     b = np.stack([0 * gold, gold, gold], 1)
     for alternative, p in (("two-sided", 2.0 ** (1 - n)), ("greater", 2.0**-n)):
-        result = paired_bootstrap_test(
-            a, b, statistic=statistic, alternative=alternative, random_state=0
-        )
-        assert (result.method, result.pvalue) == ("sign_flips", p)
+        for method, mid_p in (("sign_flips", 1), ("auto", 1 if n < 7 else 0.5)):
+            result = paired_bootstrap_test(
+                a,
+                b,
+                statistic=statistic,
+                alternative=alternative,
+                method=method,
+                random_state=0,
+            )
+            assert (result.method, result.pvalue) == ("sign_flips", p * mid_p)
 
 
 def test_one_tilted_resample_has_no_error():

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from scipy import optimize, stats
 
 from skcalib.significance import (
     compare_scores,
@@ -42,6 +43,15 @@ def p_at(d, length, shift):
         for each in signs
     ]
     return Fraction(sum(extreme), len(signs))
+
+
+def mid_p_at(d, shift):
+    """Return the share of signs with sums as far from 0, with half of the ties."""
+    shift = Fraction(shift)
+    rest = shift.denominator * np.array(d) - shift.numerator
+    sums = abs(np.array(all_signs(len(d))) @ rest)
+    seen = abs(rest.sum())
+    return ((sums > seen).mean() + (sums >= seen).mean()) / 2
 
 
 def interval_of(d, length, level):
@@ -134,8 +144,7 @@ def test_f1_is_the_swap_test_of_its_score(seed):
         share * int(x) + (1 - share) * int(y)
         for x, y in zip(a[:, 1:].sum(1), b[:, 1:].sum(1), strict=True)
     ]
-    result = paired_bootstrap_test(a, b, statistic="f1")
-    assert result.method == "sign_flips"
+    result = paired_bootstrap_test(a, b, statistic="f1", method="sign_flips")
     # the sum of the differences is the gain times the sum of the lengths
     assert result.statistic == pytest.approx(float(sum(d) / sum(length)))
     assert result.pvalue == pytest.approx(float(p_at(d, length, 0)), rel=1e-12)
@@ -158,10 +167,128 @@ def test_a_mean_is_the_permutation_test():
         swaps = permutation_test(a, b, alternative=alternative)
         assert flips.pvalue == pytest.approx(swaps.pvalue, rel=1e-12)
     groups = np.arange(18) // 2
-    flips = paired_bootstrap_test(a / 3, b / 3, groups=groups)
+    flips = paired_bootstrap_test(a / 3, b / 3, groups=groups, method="sign_flips")
     swaps = permutation_test(a, b, groups=groups)
-    assert flips.method == "sign_flips"
     assert flips.pvalue == pytest.approx(swaps.pvalue, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "d",
+    [
+        [2, 1, 1, 0, -1, 1, 2, 1],
+        [3, 1, 1, -2, 0, 0, 1, 1, 2],
+        [1, 1, 1, 0, 1, 0, 1, -1, 1, 0],
+        [1, -1, 2, -2, 3, -3, 1, -1],
+    ],
+)
+def test_by_default_ties_count_by_half(d):
+    """The same p-value as that of compare_scores, and the interval that belongs to it.
+
+    Between the gains of the flipped rows, the p-value is constant.
+    """
+    n, d = len(d), np.array(d)
+    result = paired_bootstrap_test(d, 0 * d, confidence_level=0.8)
+    assert result.pvalue == pytest.approx(mid_p_at(d, 0), rel=1e-12)
+    score = 0.5 + d / 6
+    other = compare_scores({"B": np.full(n, 0.5), "A": score})
+    if len(set(abs(d))) > 2:
+        assert other.pvalue[0] == pytest.approx(result.pvalue, rel=1e-12)
+    assert result.smallest_pvalue == 2.0 ** -np.count_nonzero(d)
+    sets = [np.flatnonzero(np.array(each) < 0) for each in all_signs(n)]
+    gains = sorted({Fraction(int(d[s].sum()), s.size) for s in sets if s.size})
+    inner = [
+        (x, y)
+        for x, y in zip(gains[:-1], gains[1:], strict=True)
+        if mid_p_at(d, (x + y) / 2) >= 0.2
+    ]
+    low, high = result.confidence_interval
+    assert low == pytest.approx(float(inner[0][0]), abs=1e-12)
+    assert high == pytest.approx(float(inner[-1][1]))
+    assert (low <= 0 <= high) == (result.pvalue >= 0.2)
+
+
+def test_ties_count_fully_below_seven_differences_and_without_ties():
+    six, all_equal = [2, 1, 1, -1, 1, 2, 0, 0], [1, 1, 1, 1, 1, -1, 1, 0]
+    for d in (six, all_equal):  # in `six`, two sizes differ
+        p = [
+            paired_bootstrap_test(d, np.zeros(8), method=method).pvalue
+            for method in ("auto", "sign_flips")
+        ]
+        assert p[0] == p[1] == permutation_test(d, np.zeros(8)).pvalue
+
+
+def skewed(n, seed=0):
+    """Gains that are negative except for rare large ones."""
+    rng = np.random.default_rng(seed)
+    return np.exp(rng.normal(size=n)) - np.exp(0.5) - 0.4
+
+
+def hall(d):
+    """Return the two-sided p-value of Hall's transformation of Student's t (1992)."""
+    n, t = len(d), stats.ttest_1samp(d, 0).statistic
+    g = stats.skew(d) / np.sqrt(n)
+    moved = t + g * t**2 / 3 + g**2 * t**3 / 27 + g / 6
+    return 2 * stats.t.sf(abs(moved), n - 1)
+
+
+@pytest.mark.parametrize(("n", "seed"), [(30, 0), (80, 2)])
+def test_skewed_differences_are_corrected(n, seed):
+    d = skewed(n, seed)
+    result = paired_bootstrap_test(d, 0 * d, random_state=0)
+    plain = paired_bootstrap_test(d, 0 * d, method="sign_flips", random_state=0)
+    assert stats.skew(d) / np.sqrt(n) > 0.2
+    assert result.method == "sign_flips"
+    assert result.pvalue == pytest.approx(hall(d), rel=1e-9)
+    assert result.pvalue > 1.5 * plain.pvalue
+    assert result.confidence_interval.low == plain.confidence_interval.low
+    end = optimize.brentq(lambda t: hall(d - t) - 0.05, d.mean() + 0.05, d.mean() + 2)
+    assert result.confidence_interval.high == pytest.approx(end, rel=1e-6)
+    mirrored = paired_bootstrap_test(-d, 0 * d, random_state=0)
+    assert mirrored.pvalue == result.pvalue
+    assert mirrored.confidence_interval.low == pytest.approx(-end, rel=1e-6)
+    # in the direction of the long tail, the p-value is not too small
+    less = paired_bootstrap_test(d, 0 * d, alternative="less", random_state=0)
+    assert less.pvalue == pytest.approx(hall(d) / 2, rel=1e-9)
+    assert paired_bootstrap_test(
+        d, 0 * d, alternative="greater", method="auto", random_state=0
+    ).pvalue == pytest.approx(1 - plain.pvalue / 2, abs=0.02)
+
+
+def test_gains_in_the_direction_of_the_long_tail_are_not_corrected():
+    d = skewed(30) + 1.2
+    result = paired_bootstrap_test(d, 0 * d, random_state=0)
+    plain = paired_bootstrap_test(d, 0 * d, method="sign_flips", random_state=0)
+    assert result.pvalue == plain.pvalue
+
+
+def test_right_and_wrong_answers_and_unequal_groups_are_not_corrected():
+    """Wins and losses with equal means are exchangeable."""
+    d = np.repeat([1, -1, 0], [9, 1, 9])
+    assert stats.skew(d) < -0.2
+    assert paired_bootstrap_test(d, 0 * d).pvalue == pytest.approx(
+        stats.binomtest(1, 10).pvalue - stats.binom.pmf(1, 10, 0.5)
+    )
+    sizes = 2 ** (np.arange(30) % 8)
+    d, groups = np.repeat(skewed(30), sizes), np.repeat(np.arange(30), sizes)
+    p = [
+        paired_bootstrap_test(d, 0 * d, groups=groups, method=method, random_state=0)
+        for method in ("auto", "sign_flips")
+    ]
+    assert p[0].pvalue == p[1].pvalue
+
+
+def test_the_error_rate_of_skewed_differences():
+    """The standard error of the difference of two rates is at most .02."""
+    rng = np.random.default_rng(0)
+    n_small = np.zeros(2)
+    for _ in range(150):
+        d = np.exp(rng.normal(size=30)) - np.exp(0.5)
+        for k, method in enumerate(("auto", "sign_flips")):
+            found = paired_bootstrap_test(
+                d, 0 * d, method=method, n_resamples=499, random_state=rng
+            )
+            n_small[k] += found.pvalue < 0.05
+    assert n_small[0] < 0.75 * n_small[1]
 
 
 def unequal_groups(n_groups, seed, lead=0.0):
@@ -306,9 +433,16 @@ def test_the_method_follows_the_number_of_items():
 
 
 def test_few_wins_in_many_items_claim_no_more_than_their_signs():
-    """Five wins, no loss: no resample counts as much as 2^-5 on each side."""
-    a = np.repeat([1, 0], [5, 995])
+    """Five wins, no loss: at least 2^-5, as McNemar's test with mid-p.
+
+    In fewer than seven groups, ties count fully.
+    """
+    a = np.zeros(1000)
+    a[:10:2] = 1
     result = paired_bootstrap_test(a, 0 * a)
+    assert result.smallest_pvalue == 2**-5 < result.pvalue < 0.05
+    assert compare_scores({"B": 0 * a, "A": a}).pvalue[0] == pytest.approx(2**-5)
+    result = paired_bootstrap_test(a, 0 * a, groups=np.arange(1000) // 2)
     assert (result.pvalue, result.method) == (pytest.approx(2**-4), "sign_flips")
     low, high = result.confidence_interval
     assert low <= 0 < result.statistic < high
