@@ -24,6 +24,11 @@ PRECISION = 1e-6
 # maximum, the distance corresponds to PRECISION in the logarithm of the temperature.
 _ROUNDING = 1e-12
 
+# Rate of the prior of the logarithm of the temperature: temperature 1 is kept unless
+# the log likelihood has a larger slope there. It was chosen on the models for tuning of
+# benchmarks/few_sentences.py.
+_PRIOR_RATE = 8.0
+
 # Step of the grid of log temperatures. The likelihood may have several maxima, but the
 # distance between them is larger than this step.
 STEP = 0.2
@@ -79,21 +84,30 @@ def best_temperature(
     The log likelihood is concave in 1 / T, so it has one maximum. If the likelihood at
     the maximum is not higher than at 1, the temperature is 1.
     """
-    found = minimize_scalar(
+
+    def with_prior(temperature: float) -> float:
         # theory, (T1)
-        lambda log_t: -log_likelihood(float(np.exp(log_t))),
+        return log_likelihood(temperature) + log_prior(float(np.log(temperature)))
+
+    found = minimize_scalar(
+        lambda log_t: -with_prior(float(np.exp(log_t))),
         bounds=(np.log(low), np.log(high)),
         method="bounded",
         options={"xatol": PRECISION},
     )
     # The search does not evaluate the ends.
-    tried = {t: log_likelihood(t) for t in (1.0, low, high, float(np.exp(found.x)))}
-    best = max(tried, key=lambda t: tried[t])
-    if tried[best] - tried[1.0] <= _ROUNDING * max(1.0, abs(tried[1.0])):
+    tried = {t: with_prior(t) for t in (1.0, low, high, float(np.exp(found.x)))}
+    best, before = max(tried, key=lambda t: tried[t]), tried[1.0]
+    if tried[best] - before <= _ROUNDING * max(1.0, abs(before)):
         best = 1.0  # also if the likelihood is flat
     if best != 1 and best in (low, high):
         _warn_at_end("bounds", best, best == low)
-    return best, tried[best], tried[1.0]
+    return best, tried[best] - log_prior(float(np.log(best))), before
+
+
+def log_prior(log_t: float) -> float:
+    """Return the logarithm of the prior of a log temperature, 0 at temperature 1."""
+    return -_PRIOR_RATE * abs(log_t)
 
 
 @public
@@ -104,7 +118,7 @@ def fit_temperature(
     *,
     bounds: tuple[float, float] = (0.01, 100.0),
 ) -> float:
-    """Fit the temperature that maximises the likelihood of labelled sentences.
+    """Fit a temperature to the likelihood of labelled sentences.
 
     Parameters
     ----------
@@ -123,7 +137,8 @@ def fit_temperature(
     temperature : float
         Fitted temperature, which can be passed to :meth:`LinearChainPosterior.tempered
         <skcalib.posteriors.LinearChainPosterior.tempered>` of any posterior of the
-        model. If it is above 1, the model is overconfident.
+        model. If it is above 1, the model is overconfident. With few sentences, its
+        logarithm is shrunk towards 0, as in :class:`TemperatureScaling`.
 
     Raises
     ------
@@ -154,7 +169,7 @@ def fit_temperature(
     >>> y_true = [[["A", "B", "C"][k] for k in path[0]] for path in paths]
     >>> sure = LinearChainPosterior([3 * each for each in scores])
     >>> round(fit_temperature(sure, y_true, ["A", "B", "C"]), 1)
-    3.2
+    3.1
     """
     low, high = check_bounds(bounds)
     labels = as_label_lists(y_true, name="y_true")
@@ -210,7 +225,8 @@ def best_temperature_and_offset(
     The log likelihood there and at (1, 0) is returned, too. At a given temperature it
     is concave in the offset, so the best offset is always found. It is not concave in
     the temperature, since a mention may have several true antecedents. A grid finds the
-    neighbourhood of the global maximum, and a search refines it.
+    neighbourhood of the global maximum, and a search refines it. The prior of the
+    temperature is that of `best_temperature`.
     """
 
     def best_at(log_t: float) -> tuple[float, float]:
@@ -219,11 +235,14 @@ def best_temperature_and_offset(
         offset = free.best_offset(*offset_bounds)
         return free.log_likelihood(offset), offset
 
+    def with_prior(log_t: float) -> float:
+        return best_at(log_t)[0] + log_prior(log_t)
+
     low, high = np.log(bounds).tolist()
     grid = np.linspace(low, high, max(5, int(np.ceil((high - low) / STEP)) + 1))
-    k = int(np.argmax([best_at(log_t)[0] for log_t in grid.tolist()]))
+    k = int(np.argmax([with_prior(log_t) for log_t in grid.tolist()]))
     found = minimize_scalar(
-        lambda log_t: -best_at(float(log_t))[0],
+        lambda log_t: -with_prior(float(log_t)),
         bounds=(grid[max(k - 1, 0)], grid[min(k + 1, grid.size - 1)]),
         method="bounded",
         options={"xatol": PRECISION * 1e-2},
@@ -233,7 +252,7 @@ def best_temperature_and_offset(
     after, best, offset = before, 0.0, 0.0
     for log_t in (0.0, float(grid[k]), float(found.x)):
         value, own = best_at(log_t)
-        if value > after:
+        if value + log_prior(log_t) > after + log_prior(best):
             after, best, offset = value, log_t, own
     temperature = float(np.exp(best))
     if best in (low, high) and best != 0:

@@ -69,7 +69,8 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
     or too few entities. The offset may change the best clustering.
 
     The temperature and the offset maximise the likelihood of whole true taggings or
-    clusterings, on sentences or documents that the model did not see in training.
+    clusterings, on sentences or documents that the model did not see in training. A
+    prior keeps the temperature close to 1 if there are few of them.
 
     Parameters
     ----------
@@ -129,6 +130,13 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
 
     Notes
     -----
+    The log likelihood minus 8 abs(log(temperature)) is maximised. The second term is
+    the logarithm of a Laplace prior. With few sentences, the temperature of maximum
+    likelihood would make a calibrated model worse. With the prior, the temperature is
+    exactly 1 unless the derivative of the log likelihood with respect to
+    log(temperature) is above 8 or below -8 there. With hundreds of sentences, the prior
+    has little influence. The offset has no prior.
+
     The log likelihood of taggings is concave in 1 / temperature, so the optimum is
     unique. The log likelihood of clusterings is concave in the offset at each
     temperature, but not in the temperature. A grid of temperatures finds the
@@ -143,8 +151,8 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
     `predict_proba` returns the probabilities of pairs, and `score` returns the
     estimator's own score, computed from the new scores.
 
-    Weights multiply the log likelihoods of the sentences. They are passed to the
-    estimator's `fit` if it accepts them.
+    Weights multiply the log likelihoods of the sentences, but not the prior. They are
+    passed to the estimator's `fit` if it accepts them.
 
     Isotonic or Platt calibration of the marginals of each tag does not keep the
     probabilities consistent: the probabilities of a token's tags no longer sum to one,

@@ -19,6 +19,7 @@ def draw(seed=0, factor=2.0):
     return [factor * each for each in scores], y
 
 
+@pytest.mark.usefixtures("without_prior")
 def test_the_temperature_maximises_the_likelihood_of_the_tokens():
     scores, y = draw()
     rows = np.concatenate(scores)

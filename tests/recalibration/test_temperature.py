@@ -31,6 +31,8 @@ from skcalib.recalibration import TemperatureScaling
 from skcalib.scorers import calibration_error_scorer, log_likelihood_scorer
 from skcalib.sequence import CRFTagger, HMMTagger, TokenFeatures
 
+pytestmark = pytest.mark.usefixtures("without_prior")
+
 X = [["the", "dog", "barks"], ["a", "cat", "sleeps"], [], ["dogs", "bark"], ["it"]]
 Y = [["D", "N", "V"], ["D", "N", "V"], [], ["N", "V"], ["N"]]
 OTHER_X = [["the", "cat", "barks"], ["it", "barks"], [], ["dogs"]]

@@ -32,6 +32,8 @@ from skcalib.posteriors import AntecedentPosterior
 from skcalib.queries import CorefPairQuery
 from skcalib.scorers import calibration_error_scorer, log_likelihood_scorer
 
+pytestmark = pytest.mark.usefixtures("without_prior")
+
 EXACT = SampledCorefPairs(method="exact")
 
 

@@ -29,6 +29,7 @@ def test_temperature_of_trees_drawn_from_the_posterior_is_found():
     np.testing.assert_allclose(found.log_scores[0], expected.log_scores[0])
 
 
+@pytest.mark.usefixtures("without_prior")
 def test_impossible_trees_are_left_out_and_counted():
     forbidden = np.zeros((3, 4))
     forbidden[1, 1] = -np.inf
