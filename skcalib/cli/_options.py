@@ -416,7 +416,8 @@ model may be confident and wrong. Equal probabilities are better for fewer than
             "--id COL": "column of document ids",
             **_MODEL,
             "--sd COL": "column of standard deviations of the model's counts",
-            "--size COL": "draw in proportion to this column of sizes",
+            "--size COL": "draw in proportion to this column of sizes, or of sizes "
+            "and --sd in equal parts",
         },
         "how to draw": {
             "--n N": {"required": True, "help": "number of documents to label"},

@@ -53,7 +53,7 @@ def run_sample(options: Namespace) -> None:
 def _check_options(options: Namespace) -> None:
     check_dates(options)
     exclude(options, ("proba", "expected"), ("proba", "sd"), ("expected", "sd"))
-    exclude(options, ("size", "sd"), ("strata", "date"), ("percent", "expected"))
+    exclude(options, ("strata", "date"), ("percent", "expected"))
     exclude(options, ("mix", "equal"), ("size", "equal"), ("sd", "equal"))
     if options.mix is not None and not 0 < options.mix <= 1:
         raise CommandError(f"--mix must be above 0 and at most 1. Got {options.mix!r}.")
@@ -109,6 +109,12 @@ def _steps(drawn: Drawn, options: Namespace) -> list[str]:
                 "documents, and for rare documents equal probabilities give shorter "
                 "intervals."
             )
+    if is_weighted and not is_proba and options.size is None and options.sd is None:
+        steps.append(
+            "Consider --size: these probabilities increase with the model's expected "
+            "count alone, so large documents that the model misses are seldom drawn. "
+            "Name a column of sizes, such as the number of words."
+        )
     what = "1 or 0 (yes or no)" if is_proba else "the count of the document"
     return [
         *steps,

@@ -79,6 +79,7 @@ def draw(options: Namespace) -> Drawn:
         choice = choose_documents(
             _spread(found, model, options, line.size),
             options.n,
+            size=None if options.size is None else found[options.size],
             strata=strata,
             mix=1.0 if options.equal else (options.mix or 0.5),
             random_state=options.random_state,
@@ -102,12 +103,14 @@ def _spread(
     model: tuple[str, bool] | None,
     options: Namespace,
     n: int,
-) -> np.ndarray:
-    """Return a number for each document, from which its probability is computed."""
+) -> np.ndarray | None:
+    """Return a number for each document, or None if the size alone is used."""
     if options.equal:
         return np.ones(n)
-    if options.sd is not None or options.size is not None:
-        return found[options.sd or options.size]
+    if options.sd is not None:
+        return found[options.sd]
+    if options.size is not None:
+        return None
     assert model is not None
     expected = found[model[0]]
     # The error of a count grows with the count; of 0 or 1, with the uncertainty.

@@ -1,4 +1,4 @@
-"""Random samples of documents to label, with a preference for uncertain documents."""
+"""Random samples of documents to label, which prefer uncertain or large documents."""
 
 from __future__ import annotations
 
@@ -77,36 +77,41 @@ class DocumentChoice(Result):
 
 @public
 def choose_documents(
-    sd: ArrayLike,
+    sd: ArrayLike | None,
     n: int,
     *,
+    size: ArrayLike | None = None,
     strata: ArrayLike | None = None,
     mix: float = 0.5,
     random_state: RandomStateLike = None,
 ) -> DocumentChoice:
-    """Draw documents to label, with a preference for uncertain documents.
+    """Draw documents to label, with a preference for uncertain or large documents.
 
     Each document is drawn with a probability that has two parts: one part is equal for
-    all documents, the other is proportional to `sd`. The first part gives every
-    document a chance to be drawn. It is necessary because a model may be certain and
-    wrong.
+    all documents, the other is proportional to `sd`, to `size`, or to both. The first
+    part gives every document a chance to be drawn. It is necessary because a model may
+    be certain and wrong.
 
     Parameters
     ----------
-    sd : array-like of shape (N,)
+    sd : array-like of shape (N,) or None
         Standard deviation of each document's count under the model. For a probability
-        p, it is ``sqrt(p * (1 - p))``. For counts that grow with the size of a
-        document, pass the size instead. Equal values give equal probabilities.
+        p, it is ``sqrt(p * (1 - p))``. Equal values give equal probabilities. If None,
+        `size` alone is used. Do not pass the expected counts of a model alone: it may
+        miss large documents, which are then seldom drawn.
     n : int
         Number of documents to label.
+    size : array-like of shape (N,), default=None
+        Known size of each document, such as its number of words, for counts that grow
+        with the size. If `sd` is given too, both have the same weight.
     strata : array-like of shape (N,), default=None
         Strata, such as periods, within which documents are drawn. At least two
         documents are drawn in each stratum, or all documents of a smaller stratum.
     mix : float, default=0.5
         Weight, in (0, 1], of the part of the probability that is equal for all
-        documents. The part that is proportional to `sd` has the weight 1 - mix. A value
-        of 1 gives equal probabilities. Without strata, the weight of a document (the
-        inverse of its inclusion probability) is at most N / (n mix).
+        documents. The other part has the weight 1 - mix. A value of 1 gives equal
+        probabilities. Without strata, the weight of a document (the inverse of its
+        inclusion probability) is at most N / (n mix).
     random_state : int, RandomState, Generator or None, default=None
         Random state used to draw the sample.
 
@@ -119,7 +124,8 @@ def choose_documents(
     ------
     ValueError
         If `n` is larger than the number of documents or too small for two documents per
-        stratum, or if a value of `sd` is negative or not finite.
+        stratum, if a value of `sd` or `size` is negative or not finite, or if both are
+        None.
 
     See Also
     --------
@@ -128,11 +134,14 @@ def choose_documents(
     Notes
     -----
     The variance is smallest if the probabilities are proportional to the standard
-    deviation of the residuals [1]_. Documents are drawn systematically in a random
-    order [2]_, so that their number is fixed and every pair of documents can be drawn.
-    The variance of a systematic sample in a fixed order, such as the order of dates,
-    cannot be estimated validly. For a sample that is spread over time, pass periods as
-    `strata`.
+    deviation of the residuals [1]_. If few documents have most of the events and the
+    model may miss some of them, draw by `size`: a sample without large documents cannot
+    show that they exist.
+
+    Documents are drawn systematically in a random order [2]_, so that their number is
+    fixed and every pair of documents can be drawn. The variance of a systematic sample
+    in a fixed order, such as the order of dates, cannot be estimated validly. For a
+    sample that is spread over time, pass periods as `strata`.
 
     Equal probabilities (``mix=1``) are better for fewer than 50 labels, and for counts
     of 0 and 1 that are rarely 1. With unequal probabilities, the sample has fewer
@@ -157,29 +166,30 @@ def choose_documents(
     >>> round(float(choice.inclusion_probability.min()), 3)
     0.062
     """
-    spread = as_column(sd, None, name="sd")
-    bad = ~((spread >= 0) & np.isfinite(spread))
-    raise_where(bad, spread, "be finite and not negative", name="sd")
+    if sd is None and size is None:
+        raise ParameterError("sd", "must be given if `size` is None.")
+    parts: list[np.ndarray] = []
+    for name, values in (("sd", sd), ("size", size)):
+        if values is not None:
+            parts.append(_shares(values, len(parts[0]) if parts else None, name=name))
+    goal = parts[0] if len(parts) == 1 else (parts[0] + parts[1]) / 2
     n = check_integer(n, minimum=1, name="n")
-    if n > len(spread):
-        problem = f"must be at most the number of documents, {len(spread)}. Got {n}."
+    if n > len(goal):
+        problem = f"must be at most the number of documents, {len(goal)}. Got {n}."
         raise ParameterError("n", problem)
     mix = check_real(mix, low=0, high=1, name="mix")
     if mix == 0:
         problem = "must be positive, so that every document can be drawn. Got 0."
         raise ParameterError("mix", problem)
-    total = float(spread.sum())
-    even = 1 / len(spread)
-    goal = spread / total if total > 0 else np.full(len(spread), even)
     goal *= 1 - mix
-    goal += mix * even
+    goal += mix / len(goal)
     rng = as_generator(random_state)
     if strata is None:
         pi = _probabilities(goal, n)
         del goal
         return DocumentChoice(_systematic(pi, n, rng), pi)
-    codes = as_codes(strata, len(spread), name="strata")[1]
-    pi = np.empty(len(spread))
+    codes = as_codes(strata, len(goal), name="strata")[1]
+    pi = np.empty(len(goal))
     chosen = []
     budget = _allocate(n, np.bincount(codes, goal), np.bincount(codes))
     for stratum, n_drawn in enumerate(budget):
@@ -187,6 +197,17 @@ def choose_documents(
         pi[rows] = _probabilities(goal[rows], int(n_drawn))
         chosen.append(rows[_systematic(pi[rows], int(n_drawn), rng)])
     return DocumentChoice(np.sort(np.concatenate(chosen)), pi)
+
+
+def _shares(values: ArrayLike, n: int | None, *, name: str) -> np.ndarray:
+    """Return the share of each document in a sum, or equal shares if the sum is 0."""
+    column = as_column(values, n, name=name)
+    bad = ~((column >= 0) & np.isfinite(column))
+    raise_where(bad, column, "be finite and not negative", name=name)
+    total = float(column.sum())
+    return (
+        column / total if total > 0 else np.full(len(column), 1 / max(len(column), 1))
+    )
 
 
 def _allocate(n: int, goal: np.ndarray, n_documents: np.ndarray) -> np.ndarray:

@@ -35,6 +35,7 @@ from ._estimates import (
     fit,
     once,
     product_sum,
+    supports_model,
     weighted_total,
 )
 
@@ -262,7 +263,9 @@ def corrected_count(
         Groups of one document each give the same result as no groups.
     size : array-like of shape (N,), default=None
         Size of each document, such as its number of tokens, if counts and errors grow
-        with the size.
+        with the size. The count per unit of size then replaces the count per document
+        in the estimate, and the interval takes into account that the sample may have
+        fewer large documents than the corpus.
     periods : array-like of shape (N,), default=None
         Period of each document. If given, the result has a table with one row per
         period.
@@ -304,12 +307,16 @@ def corrected_count(
     unit : float, default=1.0
         Smallest possible error of a count, other than 0. If no labelled document has an
         error, the 95% interval still allows for 3.84 errors of this size, each with the
-        weight of one label.
+        weight of one label. For counts without an upper bound, the size of these errors
+        is at least the mean count of the labelled documents with events.
     slope : {'shrunk', 'best'} or float, default='shrunk'
         Coefficient of the expected counts. 'best' is the least-squares slope of the
         labels on the expected counts. 'shrunk' shrinks this slope towards 1, as a
-        normal prior with mean 1 and standard deviation 1/2 does. A value of 1 gives the
-        difference estimator, and a value of 0 uses the labels alone.
+        normal prior with mean 1 and standard deviation 1/2 does. For counts without an
+        upper bound, it uses the slope 0 if the least-squares slope is negative, or if
+        one label exceeds the largest fitted count of the corpus by more than a fifth. A
+        value of 1 gives the difference estimator, and a value of 0 uses the labels
+        alone.
     confidence_level : float, default=0.95
         Confidence level of the intervals.
 
@@ -339,7 +346,8 @@ def corrected_count(
         - periods without documents count as 0 in a trend,
         - all expected counts are equal,
         - a single document has a large share of the variance (or may have one, if it
-          has no label), or
+          has no label),
+        - the inclusion probabilities increase with `expected` alone, or
         - an expected count is outside `bounds`.
 
     See Also
@@ -368,12 +376,20 @@ def corrected_count(
     alone, the interval is close to Wilson's interval for counts of 0 and 1, and close
     to the interval of [4]_ for other counts.
 
-    For counts without an upper bound, errors are assumed to grow with the count. If
-    documents with large expected counts are rarer in the sample than in the corpus,
-    V(T) is multiplied by the ratio of the mean of (a + b f)^1.5 in the corpus to its
-    mean in the sample. A similar factor is used in ratio estimation [5]_. The exponent
-    1.5 lies between the exponent of Poisson counts (1) and the exponent of errors that
-    are proportional to the count (2).
+    For counts without an upper bound, errors are assumed to grow with `size`, or with
+    the fitted count if `size` is None. If large documents are rarer in the sample than
+    in the corpus, V(T) is multiplied by the ratio of the mean of size^1.5 or
+    (a + b f)^1.5 in the corpus to its mean in the sample. A similar factor is used in
+    ratio estimation [5]_. The exponent 1.5 lies between the exponent of Poisson counts
+    (1) and the exponent of errors that are proportional to the count (2).
+
+    The model may also miss all events of a document. For counts without an upper
+    bound, the skewness of the errors is therefore at least the skewness that results
+    if one further document, with the mean count of the labelled documents with events,
+    is added with weight 1/8. A slope other than 0 needs labels that support it (see
+    `slope`), because a model that does not know the large documents makes the errors of
+    the other documents small, and the interval too narrow. No interval can take large
+    documents into account if neither the labels, nor `expected`, nor `size` show them.
 
     In the table, each row is corrected with the mean error of its own labels. The slope
     and the variance are pooled over rows, unless `groups` or `size` is given. If the
@@ -463,8 +479,10 @@ def corrected_count(
         check_sides(f, rows)
     if not (is_given and number_is_wrong(sample)):
         warn_of_the_sample(sample, is_given)
+    if is_given:
+        warn_of_draws_by_the_model(sample)
     warn_of_recalibration(sample)
-    if sample.is_tuned and np.ptp(once(sample.size)) == 0 and np.ptp(f) == 0:
+    if sample.is_tuned and not sample.has_sizes and np.ptp(f) == 0:
         warn(
             f"{THE_EXPECTED} is {f[0]:g} for every document. The model does "
             "not distinguish them, so the result is computed from the labels alone."
@@ -488,6 +506,9 @@ def _estimate(
     # For a single sum, 'auto' is the score interval; it chooses for rows of a table.
     overall = "t" if method == "t" else "score"
     fitted = fit(sample)
+    if not supports_model(sample, fitted):
+        sample = replace(sample, slope=0.0)
+        fitted = fit(sample)
     total = weighted_total(sample, fitted, weight, method=overall, level=level)
     no_model = np.broadcast_to(0.0, sample.n_documents)
     labels = replace(sample, expected=no_model, slope=0.0)
@@ -850,6 +871,10 @@ SIDES: tuple[Literal["left", "right"], ...] = ("left", "right")
 # If one document has a larger share of the variance, the coverage is too low.
 _LARGE_SHARE = 0.08
 
+# Limits of the share of one labelled document, in units of log(n) / n.
+_OF_ERRORS = 4.0
+_OF_LABELS = 2.5
+
 
 def deviation(sample: Sample, values: np.ndarray, ordered: np.ndarray | None) -> float:
     """Return the difference between sample and corpus in standard errors.
@@ -943,6 +968,27 @@ def warn_of_the_sample(sample: Sample, is_given: bool) -> None:
         )
 
 
+def warn_of_draws_by_the_model(sample: Sample) -> None:
+    """Warn if the probabilities increase with the expected count and nothing else."""
+    pi, f = once(sample.probability), once(sample.expected)
+    if not sample.is_unbounded or pi.size == 1 or f.size == 1:
+        return
+    rest = pi < 1
+    if np.ptp(f[rest]) == 0 or sample.has_sizes:
+        return
+    # A line through two documents predicts the probabilities of all others.
+    least, most = (np.flatnonzero(rest)[k(f[rest])] for k in (np.argmin, np.argmax))
+    rise = (pi[most] - pi[least]) / (f[most] - f[least])
+    line = pi[least] + rise * (f - f[least])
+    if rise > 0 and np.allclose(line[rest], pi[rest], rtol=1e-6, atol=0):
+        warn(
+            f"The inclusion probabilities increase with {EXPECTED} alone. If the model "
+            "misses large documents, they are seldom drawn, and the interval is too "
+            "narrow. Draw documents with probabilities that also increase with a known "
+            f"size, such as the number of words {SEE_CHOICE}."
+        )
+
+
 def warn_of_recalibration(sample: Sample) -> None:
     """Warn if each value of `expected` is the mean label of its rows.
 
@@ -986,25 +1032,30 @@ def warn_of_the_errors(total: Total, sample: Sample, method: str) -> None:
             f"{ENOUGH_ERRORS:g} errors, method='t' gives intervals that are too "
             "narrow. Use method='score'."
         )
-    # For skewed counts, this share is the best sign that one document has a tenth of
-    # the variance in the corpus. Normal errors hardly ever exceed the limit.
+    # For skewed counts, this share is a sign that few documents have most of the
+    # variance in the corpus. Normal errors seldom exceed the limit. Labels without a
+    # model have a lower limit: nothing else shows the documents that are not drawn.
     n = len(sample.rows)
-    if n == sample.n_documents or not np.isinf(sample.high).any():
+    if n == sample.n_documents or not sample.is_unbounded:
         return
-    if total.largest_share > max(0.1, 4 * np.log(n) / n):
+    factor = _OF_LABELS if sample.slope == 0 else _OF_ERRORS
+    if total.largest_share > max(0.1, factor * np.log(n) / n):
         warn(
             f"One labelled document has {100 * total.largest_share:.0f}% of the "
-            "estimated variance. With such errors, 95% intervals contain the count in "
-            "85 to 95% of samples. Label more documents, or draw large documents with "
-            f"larger probabilities {SEE_CHOICE}."
+            "estimated variance. If the corpus has larger documents that were not "
+            "drawn, 95% intervals contain the count in fewer than 95% of samples. "
+            "Label more documents, or draw documents with probabilities that increase "
+            f"with a known size {SEE_CHOICE}."
         )
     elif total.largest_unlabelled > max(_LARGE_SHARE, 4 / sample.n_documents):
+        measure = "size" if sample.has_sizes else f"value of {EXPECTED}"
         warn(
             f"One document without a label may have "
             f"{100 * total.largest_unlabelled:.0f}% of the variance, because its "
-            f"value of {EXPECTED} is much larger than in other documents. With such "
+            f"{measure} is much larger than in other documents. With such "
             "documents, 95% intervals contain the count in 88 to 95% of samples. Draw "
-            f"large documents with larger probabilities {SEE_CHOICE}."
+            "documents with probabilities that increase with a known size "
+            f"{SEE_CHOICE}."
         )
 
 

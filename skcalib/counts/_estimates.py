@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.special import stdtrit
@@ -82,6 +83,16 @@ class Sample:
     def is_tuned(self) -> bool:
         """Return whether the slope is estimated from the labels."""
         return isinstance(self.slope, str)
+
+    @property
+    def is_unbounded(self) -> bool:
+        """Return whether some documents have counts without an upper bound."""
+        return bool(np.isinf(once(self.high)).any())
+
+    @property
+    def has_sizes(self) -> bool:
+        """Return whether documents differ in size."""
+        return bool(np.ptp(once(self.size)) > 0)
 
     @property
     def has_equal_chances(self) -> bool:
@@ -208,16 +219,45 @@ def fit(sample: Sample) -> Fit:
     )
 
 
+# A label that exceeds the largest fitted count by this factor shows that the model does
+# not know the large documents.
+_BEYOND = 1.2
+
+
+def supports_model(sample: Sample, found: Fit) -> bool:
+    """Return whether the labels support a slope other than 0.
+
+    They do not if they decrease with the expected counts, or if one of them is much
+    larger than every fitted count of the corpus. Both are judged only for counts
+    without an upper bound, where documents that are not in the sample may be large.
+    """
+    if sample.slope != "shrunk" or not sample.is_unbounded:
+        return True
+    # the least-squares slope times a number between 0 and 1, 0 up to rounding if all
+    # labels are equal
+    is_rising = float(found.derivatives[:, 1] @ sample.y) >= -1e-9
+    largest = float(np.abs(once(found.fitted)).max())
+    return is_rising and float(np.abs(sample.y).max()) <= _BEYOND * largest
+
+
 # Weight of one unseen error relative to observed errors. If no error was observed, 0.5
 # gives a side of 3.84 errors at 95% in large samples (compare the rule of three).
 _UNSEEN = 0.5
+
+# Weight of one unseen document whose events were all missed by the model.
+_MISSED = 0.125
 
 # Number of errors on one side that is needed to shorten the other side.
 _BEFORE_SHORTENING = 4.0
 
 
 def arms(
-    second: float, third: float, unseen: Sequence[float], m: float, quantile: float
+    second: float,
+    third: float,
+    unseen: Sequence[float],
+    missed: Sequence[float],
+    m: float,
+    quantile: float,
 ) -> tuple[float, float]:
     """Return the lengths of the interval below and above the estimate.
 
@@ -236,6 +276,8 @@ def arms(
         Sums of squares and of cubes of the contributions to the total.
     unseen : pair of float
         Amounts that one unseen error adds to the total and subtracts from it.
+    missed : pair of float
+        Amounts that one missed document adds to and subtracts from the total, or 0.
     m : float
         Number of labels for an unweighted count of 0 and 1, otherwise inf.
     quantile : float
@@ -245,8 +287,12 @@ def arms(
     # x^2 (1 + q^2 / m) = q^2 (second + skewness x), a quadratic equation
     tight = 1 + square / m if m > 0 else 1.0
     lengths = []
-    for sign, error in zip((1, -1), unseen, strict=True):
+    for sign, error, whole in zip((1, -1), unseen, missed, strict=True):
         skewness = _skewness(second, sign * third, error, _UNSEEN)
+        if whole > 0:
+            # theory, (E3)
+            own = _skewness(second, sign * third, whole, _MISSED)
+            skewness = max(skewness, own)
         if skewness < 0:
             # A side becomes shorter only if several errors of the other sign were seen,
             # and only for binomial counts.
@@ -266,21 +312,38 @@ def _skewness(second: float, third: float, error: float, n_errors: float) -> flo
     return (third + n_errors * error**3) / below if below > 0 else 0.0
 
 
+def missed_count(sample: Sample, slope: float) -> float:
+    """Return the mean count of documents with events, or 0 if it is not needed.
+
+    A model may miss all events of a document. For counts of 0 and 1, this is one error.
+    """
+    has = sample.y > 0
+    if slope == 0 or not (sample.is_unbounded and has.any()):
+        return 0.0
+    drawn = 1 / sample.probability[sample.rows][has]
+    return float(drawn @ sample.y[has] / drawn.sum())
+
+
 def unseen_errors(
-    sample: Sample, fitted: np.ndarray, weight: np.ndarray, step: np.ndarray | float
-) -> tuple[tuple[float, float], bool]:
+    sample: Sample,
+    fitted: np.ndarray,
+    slope: float,
+    weight: np.ndarray,
+    step: np.ndarray | float,
+) -> tuple[tuple[float, float], tuple[float, float], bool]:
     """Return the amounts that one unseen error adds to and subtracts from the total.
 
     The error of a document is at most one unit and respects the bounds of its count: a
     fitted count of 0.2 is too large by at most 0.2. The amounts are means over the
-    possible errors of the documents. The second returned value is whether the total is
+    possible errors of the documents. The second pair has the amounts if the model
+    misses the mean count of a document. The last returned value is whether the total is
     an unweighted count of documents with counts of 0 or 1.
 
     step : standard deviation of a document's weight under the design.
     """
     used = None if once(weight).all() else weight != 0
     if used is not None and not used.any():
-        return (0.0, 0.0), False
+        return (0.0, 0.0), (0.0, 0.0), False
 
     def of_used(column: np.ndarray) -> np.ndarray:
         entries = once(column)
@@ -291,19 +354,34 @@ def unseen_errors(
     spread = np.abs(c) * of_used(np.asarray(step))
     low, high = of_used(sample.low), of_used(sample.high)
     inside = np.clip(of_used(fitted), low, high)
-    rising = high - inside, inside - low
-    # A count with a negative weight lowers the total when it rises.
-    if c.min() < 0:
-        rising = np.where(c > 0, *rising), np.where(c > 0, *rising[::-1])
-    found = []
-    for room in rising:
-        size = np.minimum(room, sample.unit, out=room)
+
+    above, below = high - inside, inside - low
+    has_negative = c.min() < 0
+
+    def amount(positive: tuple[Any, float], negative: tuple[Any, float]) -> float:
+        """Use the room and limit of errors at positive and at negative weights."""
+        if not (positive[1] or has_negative):
+            return 0.0
+        size = np.minimum(*positive)
+        # A count with a negative weight lowers the total when it rises.
+        if has_negative:
+            size = np.where(c > 0, size, np.minimum(*negative))
         mean, n = float(size.mean()), max(size.size, spread.size)
         square = product_sum(np.square(size, out=size), spread) / n
-        found.append(square / mean if mean > 0 else 0.0)
+        return square / mean if mean > 0 else 0.0
+
+    def amounts(too_small: float, too_large: float) -> tuple[float, float]:
+        rise, fall = (above, too_small), (below, too_large)
+        return amount(rise, fall), amount(fall, rise)
+
+    missed = missed_count(sample, slope)
     is_equal = c.min() > 0 and np.ptp(c) <= 1e-12 * c.max()
     is_plain = is_equal and (high - low <= sample.unit * (1 + 1e-9)).all()
-    return (found[0], found[1]), bool(is_plain)
+    return (
+        amounts(sample.unit, sample.unit),
+        amounts(missed, 0.0) if missed > sample.unit else (0.0, 0.0),
+        bool(is_plain),
+    )
 
 
 # The variance of a count's error grows with the count to a power between 1 (Poisson)
@@ -366,7 +444,9 @@ def weighted_total(
     else:
         chance = once(pi)
         step = np.sqrt(1 - chance) / chance
-        unseen, is_plain = unseen_errors(sample, found.fitted, weight, step)
+        unseen, missed, is_plain = unseen_errors(
+            sample, found.fitted, found.slope, weight, step
+        )
         # Only for counts of 0 and 1, the variance x - x^2 / m of a binomial falls.
         m = float((weight[rows] != 0).sum())
         if not is_plain or sample.groups is not None:
@@ -374,7 +454,7 @@ def weighted_total(
         scaled = jackknife * np.sqrt(ratio)
         # second and third cumulant of the estimate
         moments = float(scaled @ scaled), float((scaled**3).sum())
-        below, above = arms(*moments, unseen, m, quantile)
+        below, above = arms(*moments, unseen, missed, m, quantile)
     ends = np.array([estimate, estimate - below, estimate + above])
     # Labels of drawn documents are known, so the total has certain bounds.
     ends = np.clip(ends, *sample.possible(weight))
@@ -397,18 +477,20 @@ def unseen_sizes(
 ) -> tuple[float, float]:
     """Return the ratio of the error variances in the corpus and in the sample.
 
-    The variance of a count's error is assumed to be proportional to the fitted count to
-    the power 1.5. The ratio is the mean of this variance over the corpus divided by its
-    mean over the sample. A sample with few large documents underestimates the variance
-    by this ratio. The ratio is at least 1, and it is 1 for counts with an upper bound.
+    The variance of a count's error is assumed to be proportional to the power 1.5 of
+    the document's size, or of its fitted count if sizes are unknown. The ratio is the
+    mean of this variance over the corpus divided by its mean over the sample. A sample
+    with few large documents underestimates the variance by this ratio. The ratio is at
+    least 1, and it is 1 for counts with an upper bound.
 
     The second returned value is the largest share of a document without a label in the
     variance of this design.
     """
-    if not np.isinf(once(sample.high)).any():
+    if not sample.is_unbounded:
         return 1.0, 0.0
     rows, c, pi = sample.rows, weight**2, sample.probability
-    size = c * np.maximum(fitted, 0) ** _SIZE_POWER
+    known = sample.size if sample.has_sizes else np.maximum(fitted, 0)
+    size = c * known**_SIZE_POWER
     spread = size * (1 - pi) / pi
     rest = spread.copy()
     rest[rows] = 0
@@ -488,7 +570,7 @@ def domain_totals(
     n_domains = len(n_documents)
     n_labelled = np.bincount(place[sample.rows], minlength=n_domains)
     # With groups or sizes, errors do not have the same distribution.
-    if sample.groups is None and np.ptp(once(sample.size)) == 0:
+    if sample.groups is None and not sample.has_sizes:
         ends = _pooled(sample, place, n_documents, n_labelled, method, level)
     else:
         rule = "t" if method == "t" else "score"
@@ -574,9 +656,10 @@ def _pooled(
         below, above = np.full((2, n_domains), np.nan)
         for t in np.flatnonzero(n_labelled):
             fitted = mean_y[t] + slope * (sample.expected - mean_f[t])
-            unseen, _ = unseen_errors(sample, fitted, (place == t) * 1.0, step[t])
+            own = (place == t) * 1.0
+            unseen, missed, _ = unseen_errors(sample, fitted, slope, own, step[t])
             moments = float(second[t]) * step[t] ** 2, float(third[t]) * step[t] ** 3
-            below[t], above[t] = arms(*moments, unseen, np.inf, quantile)
+            below[t], above[t] = arms(*moments, unseen, missed, np.inf, quantile)
     return np.array([estimate, estimate - below, estimate + above, error])
 
 

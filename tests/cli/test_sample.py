@@ -135,6 +135,22 @@ def test_probabilities_follow_a_size_or_an_expected_count(
     np.testing.assert_allclose(found, 30 * (0.2 / N + 0.8 * words / words.sum()))
 
 
+def test_probabilities_follow_a_size_and_a_standard_deviation(run, corpus, documents):
+    options = ("--size", "words", "--sd", "p")
+    assert run("sample", corpus, "--n", 30, *options)[0] == 0
+    p, words = (np.array([row[k] for row in documents[0]]) for k in (3, 4))
+    found = [float(r["inclusion_probability"]) for r in read("docs.design.csv")]
+    expected = 30 * (0.5 / N + p / p.sum() / 4 + words / words.sum() / 4)
+    np.testing.assert_allclose(found, expected)
+
+
+def test_a_draw_by_the_expected_count_alone_recommends_a_size(run, corpus):
+    for options, expected in (("--expected words", True), ("--size words", False)):
+        output = ("--output", f"{expected}.sample.csv")
+        said = run("sample", corpus, "--n", 30, *options.split(), *output)[1]
+        assert ("Consider --size" in said) == expected
+
+
 def test_equal_probabilities(run, corpus):
     run("sample", corpus, "--n", 30, "--equal")
     found = [float(r["inclusion_probability"]) for r in read("docs.design.csv")]

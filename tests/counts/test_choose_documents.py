@@ -14,6 +14,20 @@ def test_probabilities_by_hand():
     assert len(choice.index) == 2
 
 
+def test_probabilities_by_a_known_size_by_hand():
+    # Half is even, 1/4 each; half goes by size, 1/8, 1/8, 1/4 and 1/2.
+    size = [1, 1, 2, 4]
+    alone = choose_documents(None, 2, size=size, random_state=0)
+    expected = [3 / 8, 3 / 8, 1 / 2, 3 / 4]
+    assert alone.inclusion_probability == pytest.approx(expected, abs=1e-12)
+    same = choose_documents(size, 2, random_state=0)
+    assert same.index.tolist() == alone.index.tolist()
+    # With sd, each has half of this part: sd 1/2, 1/4, 1/8, 1/8 and size 1/8 to 1/2.
+    both = choose_documents([4, 2, 1, 1], 2, size=size, random_state=0)
+    expected = [9 / 16, 7 / 16, 7 / 16, 9 / 16]
+    assert both.inclusion_probability == pytest.approx(expected, abs=1e-12)
+
+
 def test_probabilities_beyond_one_are_divided_again():
     # 3 * (1/8 + 1/2) > 1: this document is certain, two are drawn of the other three.
     choice = choose_documents([1, 0, 0, 0], 3, random_state=0)
@@ -113,6 +127,9 @@ def test_dict_frame_and_repr():
         ({"sd": [1, -1], "n": 1}, "'sd'.* row 1"),
         ({"sd": [1, np.nan], "n": 1}, "'sd'.* row 1"),
         ({"sd": [[1], [2]], "n": 1}, "'sd'.*shape"),
+        ({"sd": None, "n": 1}, "'sd' .* if `size` is None"),
+        ({"sd": [1, 2], "size": [1, -1], "n": 1}, "'size'.* row 1"),
+        ({"sd": [1, 2], "size": [1], "n": 1}, "'size'.*2 documents"),
         ({"sd": [1, 2], "n": 3}, "'n'.*number of documents, 2"),
         ({"sd": [1, 2], "n": 0}, "'n'.*at least 1"),
         ({"sd": [1, 2], "n": 1, "mix": 0}, "'mix'.*positive"),

@@ -1,5 +1,6 @@
 """Corrected counts against enumeration, survey formulas and worked tables."""
 
+from dataclasses import replace
 from datetime import date
 from fractions import Fraction
 from itertools import combinations, product
@@ -150,7 +151,7 @@ def test_equal_to_ppi_python(lam, published):
 
 def test_best_slope_is_least_squares():
     rng = np.random.default_rng(1)
-    f = rng.uniform(0, 4, 40)
+    f = rng.uniform(0, 40, 40)
     y = rng.poisson(f) * 1.0
     rows = np.arange(15)
     slope = np.polyfit(f[rows], y[rows], 1)[0]
@@ -218,7 +219,49 @@ def test_samples_without_large_documents_have_wider_intervals(large, ratio):
     variance, error = ratio * 20 * 20 * (20 / 19) ** 2, np.sqrt(20)
     q, x = student.ppf(0.975, 19), result.high - result.estimate
     k = (error**3 / 2) / (variance + error**2 / 2)
+    # The documents with events have a mean count of 2. One that the model misses has
+    # the weight 1/8.
+    missed = 2 * error
+    k = max(k, (missed**3 / 8) / (variance + missed**2 / 8))
     assert x**2 == pytest.approx(q**2 * (variance + k * x))
+
+
+def test_a_negative_slope_of_counts_is_not_used():
+    y = np.array([9.0, 7, 6, 4, 3, 1, np.nan, np.nan])
+    result = corrected_count(y, np.arange(8.0))
+    assert result.slope == 0
+    assert result.labels_only == (result.estimate, result.low, result.high)
+    assert corrected_count(y, np.arange(8.0), slope="best").slope < -1.5
+    # Counts with an upper bound keep the slope of the prior and the labels.
+    assert corrected_count(y, np.arange(8.0), bounds=(0, 9)).slope < 0
+
+
+@pytest.mark.parametrize(("largest", "is_used"), [(9, True), (40, False)])
+def test_a_label_above_every_fitted_count_excludes_a_saturated_model(largest, is_used):
+    # The model stops at 10, and its fitted counts at about 10 times the slope.
+    f = np.r_[np.arange(11.0), np.full(9, 10)]
+    y = np.r_[np.arange(10.0), largest, np.full(9, np.nan)]
+    assert (corrected_count(y, f).slope != 0) == is_used
+
+
+def test_a_model_that_agrees_with_few_events_may_miss_others():
+    # Two of 20 labelled documents have 10 and 14 events, as the model says.
+    y, f = np.zeros(100), np.full(100, 0.01)
+    y[[0, 1]] = f[[0, 1]] = 10, 14
+    result = corrected_count(labels(y, range(20)), f)
+    # The variance is nearly 0: 3.84 documents with 12 events in the limit of normal
+    # errors, each with the standard deviation of one weight, sqrt(1 - 0.2) / 0.2.
+    q = student.ppf(0.975, 18)
+    assert result.high - result.estimate == pytest.approx(
+        q**2 * 12 * np.sqrt(0.8) / 0.2, rel=0.02
+    )
+
+
+def test_sizes_replace_fitted_counts_in_the_variance_ratio():
+    # The sizes are 1 in the sample and 4 in the other half of the corpus: (1 + 8) / 2.
+    size = np.repeat([1.0, 4.0], 10)
+    sample = replace(sample_of(np.ones(20), 10, np.full(20, 0.5)), size=size)
+    assert unseen_sizes(sample, np.ones(20), np.ones(20))[0] == pytest.approx(4.5)
 
 
 def test_no_error_seen_is_the_rule_of_three():
@@ -269,7 +312,7 @@ def test_good_model_is_worth_more_labels():
     rng = np.random.default_rng(3)
     y = rng.poisson(20, 400) * 1.0
     f = y + rng.normal(0, 1, 400)
-    result = corrected_count(labels(y, range(40)), f)
+    result = corrected_count(labels(y, range(40)), f, bounds=(0, 100))
     # 1 / n - 1 / N falls by the ratio of variances, about 20.
     assert 150 < result.equivalent_labels < 350
 
@@ -441,10 +484,9 @@ def test_a_tuned_slope_costs_a_degree_of_freedom():
         assert widths[1] / widths[0] == pytest.approx(expected)
 
 
-def unseen(expected, n, probability):
-    """Return ratio and largest share for labels of the first n documents."""
-    expected = np.array(expected, dtype=float)
-    sample = Sample(
+def sample_of(expected, n, probability):
+    """Return a sample of the first n documents."""
+    return Sample(
         rows=np.arange(n),
         y=expected[:n],
         expected=expected,
@@ -457,6 +499,12 @@ def unseen(expected, n, probability):
         unit=1.0,
         slope=1.0,
     )
+
+
+def unseen(expected, n, probability):
+    """Return ratio and largest share for labels of the first n documents."""
+    expected = np.array(expected, dtype=float)
+    sample = sample_of(expected, n, probability)
     return unseen_sizes(sample, expected, np.ones(expected.size))
 
 

@@ -170,6 +170,37 @@ def test_one_document_without_a_label_may_carry_the_variance():
         corrected_count(y_true, f, inclusion_probability=pi)
 
 
+def test_draws_by_the_expected_count_alone():
+    rng = np.random.default_rng(0)
+    y, words = rng.poisson(5, 200) * 1.0, rng.integers(50, 500, 200)
+    f = y * rng.uniform(0.5, 1.5, 200)
+    for size, warns in ((None, True), (words, False)):
+        choice = choose_documents(f, 40, size=size, random_state=0)
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            corrected_count(
+                labels(y, choice.index),
+                f,
+                inclusion_probability=choice.inclusion_probability,
+            )
+        said = any("increase with `expected` alone" in str(w.message) for w in found)
+        assert said == warns
+
+
+def test_skewed_labels_that_exclude_the_model_have_a_lower_limit():
+    # The largest of 20 labels has 30% of the variance: 2 log(20) / 20 is 0.3.
+    y = np.r_[np.arange(1.0, 20), 30, np.full(180, np.nan)]
+    f = np.r_[np.arange(20.0, 0, -1), np.linspace(20, 1, 180)]
+    rest = y[:20] - y[:20].mean()
+    share = rest[-1] ** 2 / (rest @ rest)
+    assert 2.5 * np.log(20) / 20 < share < 4 * np.log(20) / 20
+    with pytest.warns(UserWarning, match="larger documents that were not drawn"):
+        corrected_count(y, f)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        corrected_count(y, f, slope=1e-9)  # the limit for the errors of a model
+
+
 @pytest.mark.parametrize(
     ("f", "bounds", "match"),
     [
