@@ -112,7 +112,7 @@ def test_a_part_that_does_not_exist_is_an_error(tool):
 def test_a_part_that_is_never_called_is_an_error(tool, monkeypatch):
     parts = tool("_interval_parts")
     monkeypatch.setattr(parts, "USED", set())
-    with pytest.raises(RuntimeError, match=r"growth of the part 'LabelNoise'"):
-        parts.check_used(["LabelNoise"])
+    with pytest.raises(RuntimeError, match=r"furthest of the part 'MeanBound'"):
+        parts.check_used(["MeanBound"])
     # a constant is not called
     parts.check_used(["_COMBINED"])
