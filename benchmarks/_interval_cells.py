@@ -2,8 +2,9 @@
 
 A cell has a `draw(rng)` that returns labels, probabilities and groups (or None), and
 the root mean square error of the population. The cells of `tuning_rows`,
-`tuning_groups`, CONSTANT and method_coverage.py were looked at while the method was
-chosen; those of `testing_rows` and `testing_groups` were not.
+`tuning_groups`, `certain_rows`, CONSTANT and method_coverage.py were looked at while
+the method was chosen; those of `testing_rows`, `testing_groups` and `certain_testing`
+were not.
 """
 
 from collections.abc import Callable
@@ -232,6 +233,50 @@ def level_quantile(values, chances=None):
     return lambda u: values[np.searchsorted(cut, u, side="right")]
 
 
+def repeated_groups():
+    """Return cells of groups whose rows have the same probability and label."""
+    uniform, skewed = beta_quantile(2, 1), beta_quantile(0.3, 2)
+    wide, sure = beta_quantile(0.6, 0.6), beta_quantile(8, 1)
+    shapes = {
+        "right": (uniform, same),
+        "confident, right": (sure, same),
+        "half": (skewed, scaled(0.5)),
+        "over": (wide, scaled(0.7, 0.15)),
+        "top": (lambda u: 0.5 + u / 2, scaled(0.6, 0.2)),
+    }
+    return [
+        groups_of(f"{n} of {size}, {name}", equal_sizes(n, size), *shape, 1.0, 1.0)
+        for n, size in ((20, 10), (50, 10), (50, 2), (100, 10), (200, 10))
+        for name, shape in shapes.items()
+    ]
+
+
+def testing_repeated_groups():
+    """Return cells of groups of similar rows that no setting was chosen on.
+
+    Sizes, probabilities and errors are of other kinds, and some probabilities of a
+    group are close to each other, but not equal.
+    """
+    beta25, u, high = beta_quantile(2, 5), lambda x: x, beta_quantile(30, 2)
+    stated = level_quantile([0.5, 0.7, 0.8, 0.9, 0.95], [1, 2, 4, 4, 2])
+    geometric = lambda rng: rng.geometric(0.2, 80)  # noqa: E731
+    poisson, many = poisson_sizes(30, 6), equal_sizes(150, 6)
+    return [
+        groups_of("30 Poisson(6), U, right", poisson, u, same, 1, 1),
+        groups_of("30 Poisson(6), U, temp .5", poisson, u, temperature(0.5), 1, 1),
+        groups_of("80 geometric, Beta(2,5), right", geometric, beta25, same, 1, 1),
+        groups_of("80 geometric, Beta(2,5), x.6", geometric, beta25, scaled(0.6), 1, 1),
+        groups_of("150 of 6, near, U, right", many, u, same, 0.99, 1),
+        groups_of("150 of 6, near, U, -.1", many, u, moved(-0.1), 0.99, 1),
+        groups_of("150 of 6, near, U, wave", many, u, wave(0.15, 2), 0.99, 1),
+        groups_of("60 of 4, Beta(30,2), right", equal_sizes(60, 4), high, same, 1, 1),
+        groups_of("60 of 4, stated, right", equal_sizes(60, 4), stated, same, 1, 1),
+        groups_of(
+            "60 of 4, stated, -.2", equal_sizes(60, 4), stated, moved(-0.2), 1, 1
+        ),
+    ]
+
+
 STATED = np.array([0, 5, 10, 15, 20, 25, 30, 40, 50, 60, 70, 75, 80, 85, 90, 95, 100])
 STATED_WEIGHTS = np.array([1, 1, 2, 2, 3, 2, 2, 3, 5, 8, 10, 12, 15, 12, 12, 8, 3])
 
@@ -275,6 +320,54 @@ def tuning_rows():
         rows("hard answers, right", hard, same, 100),
     ]
     return cells
+
+
+def certain_rows():
+    """Return cells whose labels hardly vary, on which the method was chosen."""
+    high, low = uniform(0.9, 1), uniform(0, 0.1)
+    cells = [
+        rows(name, law, constant(p), n)
+        for name, law, p in (
+            ("U[.9,1], true .999", high, 0.999),
+            ("U[0,.1], true .001", low, 0.001),
+        )
+        for n in (40, 60, 100, 200)
+    ]
+    three = lambda q: np.where(q < 0.7, 0.45, np.where(q < 0.95, 0.98, 0.997))  # noqa: E731
+    cells += [
+        rows(
+            f".5/.9/1, {name}, true .45/.98/.997",
+            levels([0.5, 0.9, 1], chances),
+            three,
+            300,
+        )
+        for name, chances in (("10% .5", [1, 3, 6]), ("20% .5", [2, 3, 5]))
+    ]
+    rare = [0.3, 0.4, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75]
+    often = [0.8, 0.85, 0.9, 0.95, 1.0]
+    stated = levels(rare + often, [0.1 / 8] * 8 + [0.9 / 5] * 5)
+    cells += [
+        rows("8 rare levels, true .97", stated, constant(0.97), n) for n in (100, 200)
+    ]
+    return cells
+
+
+def certain_testing():
+    """Return cells whose labels hardly vary, that no setting was chosen on."""
+    four = levels([0.6, 0.8, 0.95, 1.0], [1, 2, 4, 5])
+    four_true = lambda q: np.interp(q, [0.6, 0.8, 0.95, 1.0], [0.5, 0.93, 0.99, 0.999])  # noqa: E731
+    percents = rounded(beta(12, 1), 2)
+    return [
+        rows("U[.8,.99], true .998", uniform(0.8, 0.99), constant(0.998), 50),
+        rows("U[.8,.99], true .998", uniform(0.8, 0.99), constant(0.998), 150),
+        rows("Beta(40,2), true .9995", beta(40, 2), constant(0.9995), 80),
+        rows("Beta(1,30), true q/20", beta(1, 30), scaled(0.05), 120),
+        rows("Beta(1,30), true q/20", beta(1, 30), scaled(0.05), 600),
+        rows(".6/.8/.95/1, true .5/.93/.99/.999", four, four_true, 120),
+        rows(".6/.8/.95/1, true .5/.93/.99/.999", four, four_true, 400),
+        rows("whole percents, true .985", percents, constant(0.985), 150),
+        rows("whole percents, true .985", percents, constant(0.985), 800),
+    ]
 
 
 # rows, the one probability of them all, its true frequency
@@ -495,4 +588,78 @@ ERRORS = (
     ("wave of .15, 2 periods, uniform", uniform(0, 1), wave(0.15, 2)),
     ("wave of .15, 4 periods, uniform", uniform(0, 1), wave(0.15, 4)),
     ("step of -.2 above .5, .2 below", uniform(0.2, 0.8), step(-0.2, 0.5, 0.2)),
+)
+
+
+def odds(change, start=0.0):
+    """Return the frequencies whose log odds are a function of the log odds of q."""
+
+    def law(q):
+        z = special.logit(np.clip(q, CLIP, 1 - CLIP))
+        return special.expit(start + change(z))
+
+    return law
+
+
+def two_classes(score, log_ratio, slope):
+    """Return a law of q and the frequency for a normal model of other classes.
+
+    The classes have the locations 1 and -1. The model takes its log odds as linear in
+    the score; `log_ratio` gives the true ones.
+    """
+
+    def draw(rng, n):
+        x = score(rng, n) + np.where(rng.random(n) < 0.5, 1, -1)
+        # not exactly 1, which a single label contradicts
+        return np.clip(special.expit(slope * x), CLIP, 1 - CLIP)
+
+    return draw, odds(lambda z: log_ratio(z / slope))
+
+
+def unequal_levels(seed, n_levels, deviation):
+    """Return levels that each have an error of their own, as the leaves of a tree."""
+    rng = np.random.default_rng(seed)
+    values = np.sort(rng.random(n_levels))
+    true = special.expit(
+        special.logit(values) + deviation * rng.standard_normal(n_levels)
+    )
+    law = levels(values, rng.dirichlet(np.full(n_levels, 2.0)))
+    return law, lambda q: true[np.clip(values.searchsorted(q), 0, n_levels - 1)]
+
+
+_LAPLACE = (
+    lambda rng, n: rng.laplace(0, 1, n),
+    lambda x: np.abs(x + 1) - np.abs(x - 1),
+)
+_STUDENT = (
+    lambda rng, n: rng.standard_t(3, n),
+    lambda x: 2 * np.log1p((x + 1) ** 2 / 3) - 2 * np.log1p((x - 1) ** 2 / 3),
+)
+_NORMAL, _RARE = logit_normal(0, 1.3), logit_normal(-6, 1.5)
+# without probabilities of exactly 0 and 1, which a single label can contradict
+_SURE = lambda rng, n: np.clip(rng.beta(0.1, 0.1, n), CLIP, 1 - CLIP)  # noqa: E731
+_MOST_HIGH = levels([0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99], [1, 1, 2, 3, 4, 3, 2])
+
+# Errors with shapes of misspecified models, on which the weights of the test were
+# chosen together with ERRORS: name, probabilities, true frequency, rows. The models of
+# interval_test.py, on which the test is measured, are of other kinds.
+CURVES = (
+    ("Laplace classes", *two_classes(*_LAPLACE, 1.0), 300),
+    ("Laplace classes, overconfident", *two_classes(*_LAPLACE, 2.0), 100),
+    ("Student classes", *two_classes(*_STUDENT, 0.9), 300),
+    ("log odds quadratic", _NORMAL, odds(lambda z: z + 0.15 * (z**2 - 1.69)), 600),
+    ("log odds wave 1.5", _NORMAL, odds(lambda z: z + 0.5 * np.cos(1.5 * z)), 300),
+    ("log odds wave 2.5", _NORMAL, odds(lambda z: z + 0.5 * np.cos(2.5 * z + 1)), 600),
+    ("log odds wave 4", _NORMAL, odds(lambda z: z + 0.5 * np.cos(4 * z + 2)), 600),
+    ("log odds x .6", logit_normal(0, 2), temperature(0.6), 60),
+    ("log odds x 1.5", logit_normal(0, 2), temperature(1.5), 150),
+    ("12 levels", *unequal_levels(4, 12, 0.6), 200),
+    ("20 levels", *unequal_levels(2, 20, 0.5), 300),
+    ("rare, log odds + .5", _RARE, temperature(1, 0.5), 2000),
+    ("rare, log odds x .7", _RARE, temperature(0.7, -1.0), 3000),
+    ("rare, log odds x 1.3", _RARE, temperature(1.3, 1.5), 3000),
+    ("Beta(20,1) x .97", beta(20, 1), scaled(0.97), 100),
+    ("Beta(.1,.1), slope .96", _SURE, scaled(0.96, 0.02), 100),
+    ("levels, all .8", _MOST_HIGH, constant(0.8), 30),
+    ("levels, all .92", _MOST_HIGH, constant(0.92), 60),
 )

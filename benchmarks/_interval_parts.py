@@ -18,8 +18,8 @@ from interval_coverage import generators
 from skcalib.metrics import calibration_error_interval
 
 USED = set()
-UNIFORM, COMBINED = "_null_test._UNIFORM", "_null_test._COMBINED"
-WEIGHTS, N_SMOOTH = "_null_test.WEIGHTS", "_null_test.N_SMOOTH"
+UNIFORM, COMBINED = "_null_test._UNIFORM", "_null_test._ROW_COMBINED"
+WEIGHTS = "_null_test.ROW_WEIGHTS"
 COMBINE, SLOPE_OF = "_null_test.combine", "_score_interval.slope_of"
 ENDS = "_score_interval.SquareDistribution.interval"
 TRUST = "_score_interval.trust_in"
@@ -35,11 +35,6 @@ def giving(value):
     return lambda _: lambda *_arguments, **_options: value
 
 
-def _own_noise(_):
-    # the variance of each bin by itself, shrunk by one row as that of two bins is
-    return lambda n, seen, null: (n * seen + null) / (n + 1)
-
-
 def _without_step(original):
     return lambda self, x: (*original(self, x)[:2], 0.0)
 
@@ -50,10 +45,6 @@ def _without_skewness(original):
         return deviation, 0.0, step
 
     return at
-
-
-def _guess_alone(original):
-    return lambda seen, _, deviation, linear: original(seen, -1.0, deviation, linear)
 
 
 def floor_of_slope(floor):
@@ -73,22 +64,21 @@ def floor_of_slope(floor):
 
 
 PARTS = {
-    "LabelNoise": [("_score_interval.LabelNoise.growth", giving(1.0))],
     # the identity: the combination is not corrected
-    "_COMBINED": [(COMBINED, lambda _: np.array(value_at(UNIFORM)))],
-    "_smoothed": [("_score_interval._smoothed", _own_noise)],
+    "_COMBINED": [
+        (path, lambda _: np.array(value_at(UNIFORM)))
+        for path in (COMBINED, "_null_test._COMBINED")
+    ],
     "MeanBound": [
         ("_score_interval.MeanBound.furthest", giving(0.0)),
         ("_score_interval.MeanBound.nearest", giving(0.0)),
     ],
-    "Levels": [("_score_interval.levels_of", giving(None))],
-    "smooth test": [(WEIGHTS, lambda w: (w[0], w[1], 0.0, w[3]))],
+    # the guess alone, and the observed errors alone
+    "Levels": [("_score_interval.SquareDistribution.trust", giving(0.0))],
+    "guess": [("_score_interval.SquareDistribution.trust", giving(1.0))],
+    "smooth test": [(WEIGHTS, lambda w: (*w[:2], 0.0, 0.0, *w[4:]))],
     "step": [("_score_interval.SquareDistribution._at", _without_step)],
     "skewness": [("_score_interval.SquareDistribution._at", _without_skewness)],
-    "ErrorMoments": [
-        ("_score_interval.SquareDistribution.trust", giving(0.0)),
-        (SLOPE_OF, _guess_alone),
-    ],
     "bin size search: widest bins": [("_bins._LOSS", to(1e300))],
     "bin size search: narrowest bins": [("_bins._LOSS", to(-1.0))],
     "unseen": [
@@ -104,24 +94,14 @@ PARTS = {
 }
 
 # Several parts at once.
-TOGETHER = {
-    "LabelNoise, MeanBound and Levels": ("LabelNoise", "MeanBound", "Levels"),
-    "LabelNoise, MeanBound, _smoothed and _COMBINED": (
-        "LabelNoise",
-        "MeanBound",
-        "_smoothed",
-        "_COMBINED",
-    ),
-    "LabelNoise and _COMBINED": ("LabelNoise", "_COMBINED"),
-}
+TOGETHER = {"MeanBound and _COMBINED": ("MeanBound", "_COMBINED")}
 
 # Constants of the distribution of T, with their paths (the floor is in `slope_of`).
 CONSTANTS = {
     "_GUESSED": ["_score_interval._GUESSED"],
-    "floor of slope_of": [SLOPE_OF, "_score_interval.slope_of"],
+    "floor of slope_of": [SLOPE_OF],
     "_TRUSTED": ["_score_interval._TRUSTED"],
     "_LOSS": ["_bins._LOSS"],
-    "_ROWS": ["_score_interval._ROWS"],
     "_SEEN": ["_grouped_bins._SEEN"],
 }
 FLOOR = 0.1  # written in `slope_of`

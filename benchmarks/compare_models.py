@@ -2,11 +2,11 @@
 
     python benchmarks/compare_models.py [PART ...]
 
-The parts are tests, clusters, gains, scores, passes and speed. Without arguments, all
-parts run in about half an hour. `speed` reads MMLU-Pro and the translations of WMT 2017
-from SKCALIB_DATA. Results for independent answers are exact (by enumeration of all
-tables). The other results are simulated, and the table contains the number of
-replicates and the standard error.
+The parts are tests, clusters, gains, scores, passages, passes and speed. Without
+arguments, all parts run in about half an hour. `speed` reads MMLU-Pro and the
+translations of WMT 2017 from SKCALIB_DATA. Results for independent answers are exact
+(by enumeration of all tables). The other results are simulated, and the table contains
+the number of replicates and the standard error.
 """
 
 import gzip
@@ -23,6 +23,7 @@ from scipy.stats import t as student
 
 from skcalib.evaluation import accuracy_interval, pass_at_k
 from skcalib.metrics._frequency_intervals import frequency_interval
+from skcalib.rates._accuracy import sandwich
 from skcalib.significance import bleu, bleu_statistics, compare_metrics, compare_scores
 from skcalib.significance._score_comparison import (
     flipped_gain,
@@ -330,6 +331,148 @@ def scores():
     write_csv("compare_models_scores.csv", rows, note)
 
 
+# --- Accuracy on passages of unequal sizes
+
+
+def zipf_sizes(n, most=100, exponent=1.6):
+    values = np.arange(1, most + 1)
+    chance = np.cumsum(values**-exponent)
+    return lambda rng: 1 + np.searchsorted(chance / chance[-1], rng.random(n))
+
+
+def lognormal_sizes(n, deviation):
+    return lambda rng: np.ceil(rng.lognormal(1, deviation, n)).astype(int)
+
+
+def pareto_sizes(n):
+    return lambda rng: np.minimum(np.ceil(rng.pareto(1.2, n)), 120).astype(int) + 1
+
+
+def given(*sizes):
+    return lambda rng: np.concatenate([np.full(n, size) for n, size in sizes])
+
+
+def beta_rates(accuracy, icc):
+    """Return rates of passages with a Beta distribution and this correlation."""
+
+    def draw(rng, n):
+        if icc == 1:
+            return (rng.random(n) < accuracy).astype(float)
+        total = 1 / icc - 1 if icc else 1e9
+        return rng.beta(total * accuracy, total * (1 - accuracy), n)
+
+    return draw
+
+
+def normal_rates(accuracy, rho):
+    """Return rates of passages from a Gaussian copula with correlation rho."""
+
+    def draw(rng, n):
+        shift = np.sqrt(rho) * rng.normal(size=n)
+        return norm.cdf((norm.ppf(accuracy) - shift) / np.sqrt(1 - rho))
+
+    return draw
+
+
+def hard_passages(accuracy, share):
+    """Return rates of .3 in a share of hard passages, and of one other value."""
+    other = (accuracy - 0.3 * share) / (1 - share)
+    return lambda rng, n: np.where(rng.random(n) < share, 0.3, other)
+
+
+def passage_cells():
+    """Return name, use, accuracy, sizes and rates of cells.
+
+    The cells of `testing` were not used to choose the method.
+    """
+    cells = []
+    for n, accuracy, icc in (
+        *((n, 0.9, 0.5) for n in (50, 100, 200)),
+        *((n, 0.8, 0.5) for n in (50, 100)),
+        *((n, 0.9, 0.25) for n in (100, 200)),
+        *((n, 0.9, 1) for n in (50, 100)),
+    ):
+        draw = beta_rates(accuracy, icc)
+        name = f"{n} Zipf, correlation {icc}"
+        cells.append((name, "tuning", accuracy, zipf_sizes(n), draw))
+    draw = beta_rates(0.9, 0.5)
+    for n in (50, 100, 200):
+        name = f"{n} lognormal, correlation .5"
+        cells.append((name, "tuning", 0.9, lognormal_sizes(n, 1), draw))
+    for n in (20, 50, 200):
+        name = f"{n} of 5, correlation .5"
+        cells.append((name, "tuning", 0.9, given((n, 5)), draw))
+    geometric = lambda n: lambda rng: rng.geometric(0.1, n)  # noqa: E731
+    few_large = given((40, 3), (2, 60))
+    for name, accuracy, sizes, draw in (
+        ("30 geometric, copula .5", 0.85, geometric(30), normal_rates(0.85, 0.5)),
+        ("80 geometric, copula .8", 0.85, geometric(80), normal_rates(0.85, 0.8)),
+        ("60 Pareto, copula .6", 0.93, pareto_sizes(60), normal_rates(0.93, 0.6)),
+        ("150 Pareto, copula .6", 0.93, pareto_sizes(150), normal_rates(0.93, 0.6)),
+        ("150 Pareto, copula .9", 0.7, pareto_sizes(150), normal_rates(0.7, 0.9)),
+        ("40 Pareto, 30% hard", 0.6, pareto_sizes(40), hard_passages(0.6, 0.3)),
+        ("300 Pareto, 5% hard", 0.92, pareto_sizes(300), hard_passages(0.92, 0.05)),
+        ("40 of 3 and 2 of 60", 0.85, few_large, beta_rates(0.85, 0.3)),
+        ("12 of 8, copula .4", 0.9, given((12, 8)), normal_rates(0.9, 0.4)),
+        ("8 of 20, correlation .3", 0.8, given((8, 20)), beta_rates(0.8, 0.3)),
+        ("30 of 2, correlation 1", 0.95, given((30, 2)), beta_rates(0.95, 1)),
+        ("40 of 3 and 2 of 60, 0", 0.85, few_large, beta_rates(0.85, 0)),
+        ("100 Zipf, correlation 0", 0.9, zipf_sizes(100), beta_rates(0.9, 0)),
+        (
+            "60 lognormal, correlation 0",
+            0.7,
+            lognormal_sizes(60, 1.2),
+            beta_rates(0.7, 0),
+        ),
+    ):
+        cells.append((name, "testing", accuracy, sizes, draw))
+    return cells
+
+
+def squared_residuals(right, groups):
+    """Return Wilson's interval by the squared residuals of the groups (CR2)."""
+    size, mean = np.bincount(groups).astype(float), right.mean()
+    variance, freedom = sandwich(np.bincount(groups, right - mean), size)
+    odd = right.size * min(mean, 1 - mean)
+    unit = mean * (1 - mean) / right.size
+    ratio = odd * variance / unit if unit > 0 else 0
+    ratio = (ratio + size @ size / right.size / 2) / (odd + 0.5)
+    ratio *= (student.ppf(0.975, freedom) / norm.ppf(0.975)) ** 2
+    return frequency_interval(mean, right.size / ratio, 0.95, "wilson")
+
+
+def passages():
+    n_replicates = 2 * N_REPLICATES
+    rows = []
+    for name, use, accuracy, sizes, draw in passage_cells():
+        rng = np.random.default_rng(zlib.crc32(f"{name}, {accuracy}".encode()))
+        ends = np.zeros((n_replicates, 4))
+        for k in range(n_replicates):
+            size = sizes(rng)
+            groups = np.repeat(np.arange(size.size), size)
+            right = (rng.random(groups.size) < draw(rng, size.size)[groups]) * 1.0
+            found = accuracy_interval(right, groups=groups)
+            ends[k] = found.low, found.high, *squared_residuals(right, groups)
+        row = {"passages": name, "accuracy": accuracy, "used for": use}
+        for low, high, what in ((*ends.T[:2], ""), (*ends.T[2:], "CR2: ")):
+            share = ((low <= accuracy) & (accuracy <= high)).mean()
+            row |= {
+                f"{what}coverage": f"{100 * share:.1f}",
+                f"{what}low end too high": f"{100 * (low > accuracy).mean():.1f}",
+                f"{what}width": f"{(high - low).mean():.4f}",
+            }
+            if not what:
+                row["se"] = f"{100 * standard_error(share, n_replicates):.1f}"
+        rows.append(row)
+        print_table(rows[-1:])
+    note = (
+        "95% intervals of an accuracy; shares in %; CR2: the same interval by the "
+        f"squared residuals of the passages; {n_replicates} replicates; "
+        f"{versions('numpy')}"
+    )
+    write_csv("compare_models_passages.csv", rows, note)
+
+
 # --- pass@k
 
 
@@ -471,7 +614,7 @@ def page():
     print(f"written: {path.name}")
 
 
-PARTS = (tests, clusters, gains, scores, passes, speed)
+PARTS = (tests, clusters, gains, scores, passages, passes, speed)
 
 
 QUICK = [
@@ -489,8 +632,9 @@ QUICK = [
         },
     },
     {
-        "args": ["tests", "scores", "passes"],
+        "args": ["tests", "scores", "passages", "passes"],
         "keep": {
+            "passage_cells": [2],
             "GROUPS": ["20 alone", "100 alone", "5 x 4", "20 x 5"],
             "CHANCES": ["all .3"],
         },
@@ -500,6 +644,7 @@ QUICK = [
                 "keys": ["kind", "questions", "first", "second"]
             },
             "compare_models_scores.csv": {"keys": ["answers", "accuracy"]},
+            "compare_models_passages.csv": {"keys": ["passages", "accuracy"]},
             "compare_models_passes.csv": {"keys": ["chances", "score", "questions"]},
         },
     },

@@ -2,10 +2,11 @@
 
     python benchmarks/corrected_counts.py --part generated [--splits 300]
 
-Parts: generated, counts, real, periods, design, events, speed and glide, each of two
-minutes or less of one core. Their rows replace those of the same part in
+Parts: generated, counts, real, periods, design, heavy, tuning, events, speed and glide,
+each of four minutes or less of one core. Their rows replace those of the same part in
 corrected_counts.csv (counts of whole corpora), corrected_counts_periods.csv,
-corrected_counts_design.csv, corrected_events_gum.csv (with a figure),
+corrected_counts_design.csv, corrected_counts_heavy.csv (heavy tails: the cells of the
+part tuning were used to choose constants), corrected_events_gum.csv (with a figure),
 corrected_counts_speed.csv and corrected_counts_glide.csv. The part glide needs the
 package glide-py, and Python 3.12.
 
@@ -41,7 +42,7 @@ from functools import cache
 
 import numpy as np
 from _common import RESULTS, print_table, read_csv, versions, write_csv
-from scipy.special import expit, logit
+from scipy.special import expit, logit, stdtrit
 from scipy.stats import t as student
 
 from skcalib.coref import AntecedentFeatures, AntecedentRanker
@@ -486,6 +487,207 @@ DESIGNS = (
 )
 
 
+# Heavy tails: few documents have most of the events. A corpus also has known sizes.
+
+
+def zipf(rng, n):
+    k = np.arange(1, 501.0)
+    return rng.choice(k, n, p=k**-2.2 / (k**-2.2).sum())
+
+
+def half_missed(rng):
+    truth, own = np.zeros(1500), rng.choice(1500, 75, replace=False)
+    truth[own] = 1 + rng.geometric(1 / 12, 75)
+    f = np.zeros(1500)
+    f[own[::2]] = truth[own[::2]]
+    return truth, f, f, np.exp(rng.normal(5.5, 0.8, 1500)) + truth
+
+
+def zipf_model(model):
+    def corpus(rng):
+        size = zipf(rng, 1500)
+        truth = rng.poisson(2 * size)
+        f = model(rng, 2 * size)
+        return truth, f, f, 20 * size
+
+    return corpus
+
+
+def few_of_many(rng):
+    truth, own = np.zeros(8000), rng.choice(8000, 20, replace=False)
+    truth[own] = rng.integers(1, 30, 20)
+    f = 0.02 * rng.gamma(0.05, 20, 8000)
+    f[own] += truth[own] * rng.uniform(0.25, 0.75, 20)
+    return truth, f, f, np.exp(rng.normal(5.5, 0.8, 8000)) + 5 * truth
+
+
+def negative_binomial(rng):
+    mean = rng.gamma(0.15, 5 / 0.15, 1500)
+    f = 0.6 * mean * rng.gamma(4, 0.25, 1500) + 0.05
+    return rng.poisson(mean), f, f, np.exp(rng.normal(5, 0.5, 1500)) + 10 * mean
+
+
+def lognormal_model(model):
+    def corpus(rng):
+        mean = 4 * np.exp(rng.normal(0, 1.5, 1200))
+        f = model(mean)
+        return rng.poisson(mean), f, f, 25 * mean * rng.gamma(5, 0.2, 1200)
+
+    return corpus
+
+
+def hurdle(rng):
+    large = np.round(np.exp(rng.normal(2, 1, 1200))) + 1
+    truth = np.where(rng.random(1200) < 0.1, large, 0)
+    f = 0.02 + 0.8 * truth * (rng.random(1200) < 0.7)
+    return truth, f, f, np.exp(rng.normal(5, 0.7, 1200)) + 20 * truth
+
+
+def pareto_model(model):
+    def corpus(rng):
+        size = rng.random(1200) ** (-1 / 1.5)
+        f = model(rng, size)
+        return rng.poisson(3 * size), f, f, 50 * size
+
+    return corpus
+
+
+HEAVY = {
+    "5% have all events, half missed": half_missed,
+    "Zipf, anti-correlated": zipf_model(lambda rng, mean: np.maximum(0.5, 40 - mean)),
+    "Zipf, saturated at 10": zipf_model(lambda rng, mean: np.minimum(mean, 10)),
+    "Zipf, good model": zipf_model(lambda rng, mean: mean * rng.gamma(8, 0.1, 1500)),
+    "20 of 8,000 have 1 to 29 events": few_of_many,
+    "negative binomial": negative_binomial,
+}
+TUNING = {
+    "lognormal, anti-correlated": lognormal_model(
+        lambda mean: np.maximum(0.1, 12 - 0.75 * mean)
+    ),
+    "lognormal, soft saturation": lognormal_model(
+        lambda mean: 10 * -np.expm1(-mean / 10)
+    ),
+    "hurdle, 30% missed": hurdle,
+    "Pareto, useless model": pareto_model(lambda rng, size: rng.gamma(2, 2, 1200)),
+    "Pareto, square root": pareto_model(
+        lambda rng, size: 3 * np.sqrt(size) * rng.gamma(5, 0.2, 1200)
+    ),
+}
+
+
+def heavy_designs(f, variance, size):
+    """Return the arguments of choose_documents, by design."""
+    even = np.ones(len(f))
+    strata = np.argsort(np.argsort(f)) * 5 // len(f)
+    return {
+        "equal": {"sd": even},
+        "sd, mix .5": {"sd": np.sqrt(variance)},
+        "five strata of f": {"sd": even, "strata": strata},
+        "size, mix .5": {"sd": None, "size": size},
+    }
+
+
+def skewness(y, pi, n):
+    """Return the skewness of the estimate from n labels, drawn with replacement."""
+    p = pi / pi.sum()
+    z = y / p - y.sum()
+    return (p @ z**3) / (p @ z**2) ** 1.5 / np.sqrt(n)
+
+
+def skewness_class(value):
+    return next(name for limit, name in SKEWNESS if value < limit)
+
+
+SKEWNESS = ((0.5, "below .5"), (1, ".5 to 1"), (2, "1 to 2"), (np.inf, "above 2"))
+
+
+def expanded_t(values, f, pi, strata, slope):
+    """Return the ends of Student's interval of a difference estimator.
+
+    A slope of 0 is the Horvitz-Thompson estimator. strata: of the labelled documents.
+    """
+    e = (values - slope * f[0]) / pi
+    variance, n = 0.0, len(e)
+    for h in np.unique(strata):
+        own = e[strata == h]
+        if own.size > 1:
+            free = max(1 - pi[strata == h].mean(), 0)
+            variance += own.size * own.var(ddof=1) * free
+    middle = slope * f[1] + e.sum()
+    half = stdtrit(n - 1, 0.975) * np.sqrt(variance)
+    return middle - half, middle + half
+
+
+def greg_slope(y, f, pi):
+    d = 1 / pi
+    x = f - d @ f / d.sum()
+    return (d * x) @ y / max((d * x) @ x, 1e-12)
+
+
+def heavy_cell(name, corpus, design, n, n_splits):
+    population = np.random.default_rng(zlib.crc32(name.encode()))
+    truth, f, variance, size = corpus(population)
+    y, total = np.asarray(truth, dtype=float), float(np.sum(truth))
+    arguments = heavy_designs(f, variance, size)[design]
+    strata = arguments.get("strata", np.zeros(len(y), dtype=int))
+    rng = np.random.default_rng(zlib.crc32(f"{name} {design} {n}".encode()))
+    ends = {key: [] for key in ("corrected", "labels", "HT t", "GREG t", "PPI++")}
+    warned = []
+    for _ in range(n_splits):
+        choice = choose_documents(n=n, random_state=rng, **arguments)
+        rows, pi = choice.index, choice.inclusion_probability
+        y_true = np.full(len(y), np.nan)
+        y_true[rows] = y[rows]
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            found = corrected_count(
+                y_true,
+                f,
+                inclusion_probability=pi,
+                strata=arguments.get("strata"),
+            )
+        warned.append(any(str(w.message).startswith("One ") for w in caught))
+        ends["corrected"].append((found.low, found.high))
+        ends["labels"].append(found.labels_only[1:])
+        parts = y[rows], (f[rows], f.sum()), pi[rows], strata[rows]
+        slope = greg_slope(y[rows], f[rows], pi[rows])
+        ends["HT t"].append(expanded_t(*parts, 0))
+        ends["GREG t"].append(expanded_t(*parts, slope))
+        if design == "equal":
+            ends["PPI++"].append(ppi_plus_plus(y, f, rows))
+    row = {
+        "corpus": name,
+        "design": design,
+        "n": n,
+        "skewness": skewness_class(skewness(y, pi, n)),
+    }
+    low, high = np.array(ends["labels"]).T
+    width = np.mean(high - low)
+    for key, pairs in ends.items():
+        low, high = np.array(pairs or [(np.nan, np.nan)]).T
+        inside = (low <= total) & (total <= high)
+        row[f"coverage {key}"] = percent(inside) if pairs else ""
+        if key == "corrected":
+            row["width"] = round(float(np.mean(high - low) / width), 2)
+            for group, use in (("missed", ~inside), ("covered", inside)):
+                share = percent(np.array(warned)[use]) if use.any() else ""
+                row[f"% warned if {group}"] = share
+    return row
+
+
+def heavy(corpora, n_splits):
+    return [
+        heavy_cell(name, corpus, design, n, n_splits)
+        for name, corpus in corpora.items()
+        for design in HEAVY_DESIGNS
+        for n in HEAVY_NUMBERS
+    ]
+
+
+HEAVY_DESIGNS = ("equal", "sd, mix .5", "five strata of f", "size, mix .5")
+HEAVY_NUMBERS = (20, 50, 200)
+
+
 # Section 6 with gold events: who is the subject of a verb in GUM, by five years
 
 SHOWN = ("USA", "GBR", "FRA", "DEU")
@@ -651,6 +853,15 @@ QUICK = [
         "files": {"corrected_counts_design.csv": {"keys": ["corpus", "n", "design"]}},
     },
     {
+        "args": ["--part", "heavy", "--splits", "500"],
+        "keep": {
+            "HEAVY": ["Zipf, anti-correlated"],
+            "HEAVY_DESIGNS": [0, 3],
+            "HEAVY_NUMBERS": [0],
+        },
+        "files": {"corrected_counts_heavy.csv": {"keys": ["corpus", "design", "n"]}},
+    },
+    {
         "args": ["--part", "events", "--splits", "300"],
         "skip": ["draw_events"],
         "needs": ["data/gum"],
@@ -676,8 +887,9 @@ QUICK = [
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parts = ("generated", "counts", "real", "periods", "design", "events", "speed")
-    parser.add_argument("--part", choices=(*parts, "glide"), required=True)
+    parts = ("generated", "counts", "real", "periods", "design", "heavy", "tuning")
+    others = ("events", "speed", "glide")
+    parser.add_argument("--part", choices=(*parts, *others), required=True)
     parser.add_argument("--splits", type=int, default=300)
     options = parser.parse_args()
     start, n_splits = time.process_time(), options.splits
@@ -685,6 +897,9 @@ def main():
     if options.part == "periods":
         name, key = "corrected_counts_periods.csv", "cell"
         rows = [period_cell(each, n_splits) for each in PERIODS]
+    elif options.part in ("heavy", "tuning"):
+        name = "corrected_counts_heavy.csv"
+        rows = heavy(HEAVY if options.part == "heavy" else TUNING, n_splits)
     elif options.part == "events":
         name, key = "corrected_events_gum.csv", "period"
         rows = events_by_period(n_splits)

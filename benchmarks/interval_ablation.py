@@ -7,9 +7,8 @@ The same samples are measured with the whole method ("today") and with a part of
 switched off (_interval_parts.py). The sets of cells are:
 
 - rows: the cells of independent rows in _interval_cells.py, tuning and testing;
-- near-certain: probabilities between .9 and 1 whose labels are positive with
-  probability .999, and the mirror image, at 40 to 200 rows. Most samples have no
-  negative label;
+- near-certain: the cells of `certain_rows` in _interval_cells.py. Most of their samples
+  have hardly any label of one kind;
 - errors: the errors on which the power of the test is measured, at 100 and 500 rows,
   for the parts that the test depends on;
 - groups: the cells of groups in _interval_cells.py, tuning and testing.
@@ -44,7 +43,6 @@ TODAY = "today"
 CELLS, SUMMARY = "interval_ablation_cells.csv", "interval_ablation.csv"
 # The parts that the interval with groups has.
 WITH_GROUPS = (
-    "LabelNoise",
     "_COMBINED",
     "MeanBound",
     "step",
@@ -52,7 +50,6 @@ WITH_GROUPS = (
     "bin size search: widest bins",
     "bin size search: narrowest bins",
     "Student's t",
-    "LabelNoise and _COMBINED",
 )
 # The parts that the interval without groups does not have.
 WITH_GROUPS_ONLY = ("Student's t",)
@@ -67,20 +64,6 @@ OF_THE_TEST = (
 SHARES = {"rows": 1.0, "near-certain": 4.0, "errors": 2.0, "groups": 0.5}
 
 
-def near_certain():
-    """Return cells in which nearly all samples have labels of one kind only."""
-    sizes = (40, 60, 100, 200)
-    high, low = cells_of.uniform(0.9, 1), cells_of.uniform(0, 0.1)
-    cells = [
-        cells_of.rows("U[.9,1], true .999", high, cells_of.constant(0.999), n)
-        for n in sizes
-    ]
-    return cells + [
-        cells_of.rows("U[0,.1], true .001", low, cells_of.constant(0.001), n)
-        for n in sizes
-    ]
-
-
 def errors():
     return [
         cells_of.rows(name, probabilities, frequency, n)
@@ -91,7 +74,7 @@ def errors():
 
 SETS = {
     "rows": lambda: cells_of.tuning_rows() + cells_of.testing_rows(),
-    "near-certain": lambda: near_certain(),
+    "near-certain": lambda: cells_of.certain_rows(),
     "errors": lambda: errors(),
     "groups": lambda: cells_of.tuning_groups() + cells_of.testing_groups(),
 }
@@ -132,7 +115,7 @@ QUICK = [
         "keep": {
             "cells_of.tuning_rows": [6],
             "cells_of.testing_rows": [0],
-            "near_certain": [1],
+            "cells_of.certain_rows": [1],
             "cells_of.ERRORS": [0],
             "cells_of.tuning_groups": [],
             "cells_of.testing_groups": [7],

@@ -1,14 +1,15 @@
-"""Coverage of the default interval, and power of its test, on many distributions.
+"""Coverage of the default interval on many distributions.
 
-    python benchmarks/interval_coverage.py tuning testing constant power
+    python benchmarks/interval_coverage.py tuning testing certain constant
         [--replicates 2000] [--grouped-replicates 1000] [--only TEXT] [--package NAME]
 
 tuning, testing: for each cell of _interval_cells.py, the proportion of samples whose
 interval contains the error of the population, the proportions that miss it on either
 side, the mean width, and the proportion with p < 0.05. The cells of `testing` were not
-used to choose the method. constant: the same if all probabilities are equal, computed
-from the exact binomial distribution. power: the test of perfect calibration compared
-with other tests of the same size. --package measures another installed copy of the
+used to choose the method. certain, certain-testing: the same where labels hardly vary.
+repeated-groups, testing-repeated-groups: the same for groups whose rows have the same
+probability and label. constant: the same if all probabilities are equal, computed from
+the exact binomial distribution. --package measures another installed copy of the
 package and writes nothing.
 """
 
@@ -27,10 +28,7 @@ import numpy as np
 from _common import print_table, versions, write_csv
 from scipy.stats import binom
 
-from skcalib._pairs import check_pairs
 from skcalib.metrics import calibration_error_interval
-from skcalib.metrics._bins import FOR_INTERVAL, bins_of
-from skcalib.metrics._score_interval import distribution_of_bins
 
 
 def generators(name, n):
@@ -98,71 +96,51 @@ def constant_rows(_, interval):
     return rows
 
 
-def statistics_of(y, q, interval):
-    """Return statistics of perfect calibration that are large where it fails."""
-    order = np.argsort(q, kind="stable")
-    residual, variance = (y - q)[order], (q * (1 - q)).sum()
-    path = np.r_[0, np.cumsum(residual)] / np.sqrt(variance)
-    (pairs,) = check_pairs(y, q)
-    distribution = distribution_of_bins(bins_of(pairs, FOR_INTERVAL))
-    lean = 1 - 2 * q
-    return {
-        "default": -interval(y, q).pvalue,
-        "square alone": -distribution.p_value(True),
-        "Kolmogorov-Smirnov": np.abs(path).max(),
-        "Kuiper": path.max() - path.min(),
-        "Spiegelhalter": abs((y - q) @ lean) / np.sqrt(lean**2 @ (q * (1 - q))),
-    }
-
-
-def power_rows(options, interval):
-    """Return the power at size .05, the critical values from as many null samples.
-
-    Every statistic rejects in 5% of calibrated samples with the same probabilities.
-    """
-    rows = []
-    for name, probabilities, frequency in cells_of.ERRORS:
-        for n in (100, 500):
-            samples = {}
-            for kind, truth in (("null", cells_of.same), ("error", frequency)):
-                cell = cells_of.rows(f"{name}, {kind}", probabilities, truth, n)
-                drawn = (
-                    cell.draw(r) for r in generators(cell.name, options.replicates)
-                )
-                found = [statistics_of(y, q, interval) for y, q, _ in drawn]
-                samples[kind] = {k: np.array([f[k] for f in found]) for k in found[0]}
-            size = (samples["null"]["default"] > -0.05).mean()
-            row = {"error": name, "n": n, "p<.05 if right": f"{100 * size:.1f}"}
-            for key, values in samples["error"].items():
-                critical = np.quantile(samples["null"][key], 0.95, method="higher")
-                row[key] = f"{100 * (values > critical).mean():.1f}"
-            rows.append(row)
-            print_table(rows[-1:])
-    return rows
-
-
 QUICK = [
     {
-        "args": ["constant", "power"],
-        "keep": {"cells_of.CONSTANT": [0, 1, 2], "cells_of.ERRORS": [0]},
+        "args": ["constant"],
+        "keep": {"cells_of.CONSTANT": [0, 1, 2]},
         "files": {
             "interval_constant.csv": {"keys": ["n", "q", "p"]},
-            "interval_power.csv": {"keys": ["error", "n"]},
         },
     },
     {
-        "args": ["tuning", "testing", "tuning-groups", "testing-groups"],
+        "args": [
+            "tuning",
+            "testing",
+            "tuning-groups",
+            "testing-groups",
+            "certain",
+            "certain-testing",
+            "--replicates",
+            "1000",
+        ],
         "keep": {
             "cells_of.tuning_rows": [0],
             "cells_of.testing_rows": [0],
             "cells_of.tuning_groups": [0],
             "cells_of.testing_groups": [0],
+            "cells_of.certain_rows": [1],
+            "cells_of.certain_testing": [0],
         },
         "files": {
             "interval_tuning.csv": {"keys": ["cell"]},
             "interval_testing.csv": {"keys": ["cell"]},
             "interval_tuning_groups.csv": {"keys": ["cell"]},
             "interval_testing_groups.csv": {"keys": ["cell"]},
+            "interval_certain.csv": {"keys": ["cell"]},
+            "interval_certain_testing.csv": {"keys": ["cell"]},
+        },
+    },
+    {
+        "args": ["repeated-groups", "testing-repeated-groups"],
+        "keep": {
+            "cells_of.repeated_groups": [0],
+            "cells_of.testing_repeated_groups": [0],
+        },
+        "files": {
+            "interval_repeated_groups.csv": {"keys": ["cell"]},
+            "interval_testing_repeated_groups.csv": {"keys": ["cell"]},
         },
     },
 ]
@@ -175,8 +153,12 @@ def main():
         "testing": cells_of.testing_rows,
         "tuning-groups": cells_of.tuning_groups,
         "testing-groups": cells_of.testing_groups,
+        "repeated-groups": cells_of.repeated_groups,
+        "testing-repeated-groups": cells_of.testing_repeated_groups,
+        "certain": cells_of.certain_rows,
+        "certain-testing": cells_of.certain_testing,
     }
-    parser.add_argument("tables", nargs="+", choices=[*makers, "constant", "power"])
+    parser.add_argument("tables", nargs="+", choices=[*makers, "constant"])
     parser.add_argument("--replicates", type=int, default=2000)
     parser.add_argument("--grouped-replicates", type=int, default=1000)
     parser.add_argument("--only", default="")
@@ -193,8 +175,7 @@ def main():
         if table in makers:
             rows = coverage_rows(makers[table](), options, interval)
         else:
-            make = constant_rows if table == "constant" else power_rows
-            rows = make(options, interval)
+            rows = constant_rows(options, interval)
         note = f"shares in %; {time.perf_counter() - start:.0f} s; "
         note += versions("numpy", "scipy")
         print(note, flush=True)

@@ -125,8 +125,6 @@ def rows_of_labels(corpus, asked, display):
                 f"{name} high": f"{error.high:.4f}",
             }
         row |= {
-            "HMM plug-in": f"{found[k].error_b:.4f}",
-            "CRF plug-in": f"{found[k].error_a:.4f}",
             "difference": f"{found[k].difference:+.4f}",
             "difference low": f"{found[k].low:+.4f}",
             "difference high": f"{found[k].high:+.4f}",
@@ -381,8 +379,8 @@ def main():
     if options.quick:
         return
     note = (
-        f"{n_resamples} resamples, groups = sentence; 'difference' is CRF - HMM, of "
-        "the plug-in errors in equal bins; "
+        "groups = sentence; 'difference' is CRF - HMM, of the debiased errors; "
+        f"{n_resamples} resamples for Brier scores; "
         + versions("numpy", "scipy", "scikit-learn", "sklearn-crfsuite")
     )
     for name, rows in tables.items():

@@ -1,0 +1,393 @@
+"""Coverage of the interval if the error jumps, against its width if it does not.
+
+    python benchmarks/interval_jumps.py [--replicates 300] [--jobs 2] [--models]
+
+The automatic bins assume that the error changes no faster than the probability. Upper
+ends of narrower bins are used, too (`_NARROW_SHARE`). Each row is a cell and a rule for
+the bins: the coverage, the mean width over that of automatic bins alone, and how often
+the interval warns. The rules see the same samples. The share was chosen on the cells
+`tuning` and `smooth`; the cells `testing` were not looked at before. They are
+recalibrated and boosted models with known posterior probabilities, in a population of
+400,000 rows. The true frequency of a probability is its mean in the population if at
+least 20 rows have it, and the mean of 20 neighbours otherwise. With --models, only the
+cells of models are measured again.
+
+interval_levels.csv is about the intervals of the reliability curve if few probabilities
+are stated: the mean proportion of points whose interval contains the true frequency.
+"""
+
+import argparse
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import multiprocessing
+import time
+import warnings
+from functools import cache
+
+import _interval_cells as cells_of
+import numpy as np
+from _common import print_table, read_csv, versions, write_csv
+from _interval_parts import replaced, to
+from interval_coverage import generators
+from scipy import special
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import AdaBoostClassifier, GradientBoostingClassifier
+from sklearn.naive_bayes import GaussianNB
+
+from skcalib.metrics import adaptive_reliability_curve, calibration_error_interval
+
+SHARE = "_score_interval._NARROW_SHARE"
+NO_NARROW = ("_bins._NARROWER", to(()))
+RULES = {
+    "automatic bins alone": ("auto", [NO_NARROW]),
+    "share .2": ("auto", [(SHARE, to(0.2))]),
+    "share .4, default": ("auto", []),
+    "share .6": ("auto", [(SHARE, to(0.6))]),
+    "share 1": ("auto", [(SHARE, to(1.0))]),
+    "bins of 8": (8, []),
+    "bins of 5": (5, []),
+}
+# The other rules see the first fifth of the samples.
+COMPARED = ("automatic bins alone", "share .4, default")
+N_POPULATION = 400_000
+LEAST_CLASS = 20
+MODELS = {
+    "isotonic, 300": (
+        lambda: CalibratedClassifierCV(GaussianNB(), method="isotonic"),
+        300,
+    ),
+    "isotonic, 1000": (
+        lambda: CalibratedClassifierCV(GaussianNB(), method="isotonic"),
+        1000,
+    ),
+    "AdaBoost, 3000": (lambda: AdaBoostClassifier(random_state=0), 3000),
+    "isotonic, one fold": (
+        lambda: CalibratedClassifierCV(
+            GaussianNB(), method="isotonic", cv=3, ensemble=False
+        ),
+        600,
+    ),
+    "isotonic boosting": (
+        lambda: CalibratedClassifierCV(
+            GradientBoostingClassifier(max_depth=1, n_estimators=30, random_state=0),
+            method="isotonic",
+        ),
+        800,
+    ),
+    "AdaBoost, 20 stumps": (
+        lambda: AdaBoostClassifier(n_estimators=20, random_state=0),
+        500,
+    ),
+}
+
+
+@cache
+def population(name):
+    """Return probabilities, posterior probabilities and the true error of a model."""
+    make, n_train = MODELS[name]
+    rng = np.random.default_rng(list(MODELS).index(name) + 100)
+    n_features = 6
+    root = rng.normal(size=(n_features, n_features))
+    covariance = 0.5 * root @ root.T / n_features + 0.5 * np.eye(n_features)
+    mean = 1.2 * rng.normal(size=n_features) / np.sqrt(n_features)
+    factor, slope = np.linalg.cholesky(covariance), np.linalg.solve(covariance, mean)
+
+    def draw(n):
+        y = (rng.random(n) < 0.5).astype(int)
+        x = (2 * y - 1)[:, None] * mean + rng.normal(size=(n, n_features)) @ factor.T
+        return x, y, special.expit(2 * x @ slope)
+
+    x, y, _ = draw(n_train)
+    model = make().fit(x, y)
+    x, _, p = draw(N_POPULATION)
+    q = model.predict_proba(x)[:, 1]
+    return q, p, true_error(q, p)
+
+
+def true_error(q, p):
+    """Return the root mean square distance of q from the mean p at q."""
+    _, which, n = np.unique(q, return_inverse=True, return_counts=True)
+    alone = n[which] < LEAST_CLASS
+    order = np.argsort(q[alone], kind="stable")
+    near = np.array_split(order, max(1, order.size // LEAST_CLASS))
+    common = np.flatnonzero(~alone)
+    sets = [np.flatnonzero(alone)[each] for each in near if each.size > 1]
+    by_class = common[np.argsort(which[common], kind="stable")]
+    sets += np.split(by_class, np.cumsum(n[n >= LEAST_CLASS])[:-1])
+    total = 0.0
+    for rows in sets:
+        if rows.size > 1:
+            d = q[rows] - p[rows]
+            # without the variance of the mean of d
+            total += rows.size * d.mean() ** 2 - d.var(ddof=1)
+    return float(np.sqrt(total / q.size))
+
+
+def model_cell(name, n):
+    def draw(rng):
+        q, p, _ = population(name)
+        rows = rng.integers(0, q.size, n)
+        return (rng.random(n) < p[rows]).astype(int), q[rows], None
+
+    return cells_of.Cell(f"{name}, {n} rows", draw, population(name)[2])
+
+
+def jump(low, high, by):
+    return lambda q: np.where((q > low) & (q < high), np.clip(q + by, 0, 1), q)
+
+
+def by_turns(n_levels, by):
+    """Return levels from .25 to .75, and frequencies that are too high or too low."""
+    values = 0.25 + 0.5 * np.arange(n_levels) / (n_levels - 1)
+    steps = lambda q: np.rint((q - 0.25) / 0.5 * (n_levels - 1)) % 2  # noqa: E731
+    return cells_of.levels(values), lambda q: q + np.where(steps(q) == 0, by, -by)
+
+
+def jagged(seed, deviation):
+    """Return a rounded distribution, and errors that are independent of each other."""
+    errors = np.random.default_rng(seed).normal(0, deviation, 101)
+    q = cells_of.rounded(cells_of.beta(2, 1), 2)
+    return q, lambda x: np.clip(x + errors[np.rint(100 * x).astype(int)], 0, 1)
+
+
+def tuning():
+    uniform = cells_of.uniform(0, 1)
+    cells = [
+        model_cell(name, n)
+        for name in ("isotonic, 300", "isotonic, 1000", "AdaBoost, 3000")
+        for n in (500, 2000, 5000, 20_000)
+    ]
+    cells += [
+        cells_of.rows(f"jump at {low}", uniform, jump(low, high, by), n)
+        for low, high, by in ((0.9, 0.92, -0.4), (0.5, 0.53, -0.3))
+        for n in (1000, 5000)
+    ]
+    cells += [
+        cells_of.rows("51 levels by turns", *by_turns(51, 0.2), n) for n in (500, 1000)
+    ]
+    rounded = jagged(5, 0.1)
+    return cells + [
+        cells_of.rows("two decimals, jagged", *rounded, n) for n in (1000, 5000)
+    ]
+
+
+def testing():
+    skewed = cells_of.beta(1, 3)
+    cells = [
+        model_cell(name, n)
+        for name in ("isotonic, one fold", "isotonic boosting", "AdaBoost, 20 stumps")
+        for n in (500, 1000, 2000, 5000, 20_000)
+    ]
+    cells += [
+        cells_of.rows(name, skewed, frequency, n)
+        for name, frequency in (
+            ("jump at .2 to .23", jump(0.2, 0.23, 0.35)),
+            ("three jumps", lambda q: q + 0.1 * ((q > 0.1) ^ (q > 0.3) ^ (q > 0.6))),
+        )
+        for n in (500, 2000, 20_000)
+    ]
+    cells += [
+        cells_of.rows("31 levels by turns", *by_turns(31, 0.15), n) for n in (400, 2000)
+    ]
+    rounded = jagged(8, 0.2)
+    return cells + [
+        cells_of.rows("two decimals, very jagged", *rounded, n)
+        for n in (1000, 5000, 20_000)
+    ]
+
+
+def smooth():
+    laws = {
+        "uniform, right": (cells_of.uniform(0, 1), cells_of.same),
+        "uniform, temperature .8": (cells_of.uniform(0, 1), cells_of.temperature(0.8)),
+        "Beta(2,1), q^1.3": (cells_of.beta(2, 1), cells_of.power(1.3)),
+        "Beta(.3,2), right": (cells_of.beta(0.3, 2), cells_of.same),
+        "Beta(3,3), wave": (cells_of.beta(3, 3), cells_of.wave(0.1, 2)),
+        "Beta(8,1), .05 too high": (cells_of.beta(8, 1), cells_of.moved(-0.05)),
+    }
+    return [
+        cells_of.rows(name, *law, n)
+        for name, law in laws.items()
+        for n in (300, 1000, 5000, 20_000)
+    ]
+
+
+SETS = {"tuning": tuning, "testing": testing, "smooth": smooth}
+
+
+def measure(job):
+    """Return one row for each rule, from the same samples of a cell."""
+    kind, place, n_replicates = job
+    warnings.simplefilter("ignore")
+    cell = SETS[kind]()[place]
+    found = {rule: [] for rule in RULES}
+    for number, rng in enumerate(generators(cell.name, n_replicates)):
+        y, q, _ = cell.draw(rng)
+        for rule, (size, changes) in RULES.items():
+            if number >= n_replicates // 5 and rule not in COMPARED:
+                continue
+            with replaced(changes):
+                r = calibration_error_interval(y, q, bin_size=size)
+            hidden = r._hidden is not None
+            found[rule].append((r.low, r.high, r.estimate, hidden))
+    rows = []
+    for rule, values in found.items():
+        low, high, estimate, hidden = np.array(values, dtype=float).T
+        covered = ((low <= cell.truth) & (cell.truth <= high)).mean()
+        width = (high - low).mean()
+        if not rows:
+            alone = high - low
+        rows.append(
+            {
+                "set": kind,
+                "cell": cell.name,
+                "rule": rule,
+                "replicates": low.size,
+                "true error": f"{cell.truth:.4f}",
+                "coverage": f"{100 * covered:.1f}",
+                "low end too high": f"{100 * (low > cell.truth).mean():.1f}",
+                "width": f"{width:.4f}",
+                "width ratio": f"{width / alone[: low.size].mean():.2f}",
+                "mean estimate": f"{np.sqrt((estimate**2).mean()):.4f}",
+                "warns": f"{100 * hidden.mean():.1f}",
+            }
+        )
+    return rows
+
+
+def frontier(rows):
+    """Return the coverage where the error jumps, and the width where it does not."""
+    table = []
+    for rule in RULES:
+        own = [row for row in rows if row["rule"] == rule]
+        values = []
+        for kind in ("tuning", "testing"):
+            covered = [float(row["coverage"]) for row in own if row["set"] == kind]
+            covered = covered or [np.nan]
+            values += [f"{min(covered):.1f}", f"{np.mean(covered):.1f}"]
+        of_smooth = [row for row in own if row["set"] == "smooth"]
+        ratio = [float(row["width ratio"]) for row in of_smooth]
+        warned = [float(row["warns"]) for row in of_smooth]
+        values += [f"{np.mean(ratio):.3f}", f"{max(ratio):.2f}", f"{max(warned):.1f}"]
+        table.append({"rule": rule, **dict(zip(FRONTIER, values, strict=True))})
+    return table
+
+
+def levels_rows(n_replicates):
+    """Return the coverage of the intervals of the curve of few stated probabilities."""
+    rows = []
+    for n_levels in (1, 2, 5, 12, 20):
+        stated = np.linspace(1, 0.1, n_levels)
+        frequency = 0.05 + 0.85 * stated
+        chance = np.cumsum(1 / np.arange(1, n_levels + 1))
+        for n in (30, 100, 300, 1000):
+            if n < 5 * n_levels:
+                continue
+            covered, width = [], []
+            for rng in generators(f"{n_levels} levels, {n} rows", n_replicates):
+                which = np.searchsorted(chance / chance[-1], rng.random(n))
+                y = (rng.random(n) < frequency[which]).astype(int)
+                curve = adaptive_reliability_curve(y, stated[which])
+                low, high = curve.interval()
+                truth = 0.05 + 0.85 * curve.prob_pred
+                covered.append(((low <= truth) & (truth <= high)).mean())
+                width.append((high - low).mean())
+            error = np.std(covered) / np.sqrt(n_replicates)
+            rows.append(
+                {
+                    "levels": n_levels,
+                    "rows": n,
+                    "replicates": n_replicates,
+                    "coverage": f"{100 * np.mean(covered):.1f}",
+                    "se": f"{100 * error:.1f}",
+                    "width": f"{np.mean(width):.3f}",
+                }
+            )
+    return rows
+
+
+FRONTIER = [
+    "lowest coverage, tuning",
+    "mean coverage, tuning",
+    "lowest coverage, testing",
+    "mean coverage, testing",
+    "width, smooth",
+    "largest width, smooth",
+    "most warnings, smooth",
+]
+
+QUICK = [
+    {
+        "args": ["--replicates", "40"],
+        "keep": {"SETS": ["smooth"], "smooth": [0, 1]},
+        "files": {
+            "interval_jumps.csv": {
+                "keys": ["set", "cell", "rule"],
+                "sampled": {"coverage": 8, "low end too high": 8, "warns": 8},
+                "free": ["replicates"],
+                "within": {"width": 0.02, "width ratio": 0.3, "mean estimate": 0.02},
+            },
+            "interval_jumps_frontier.csv": {
+                "keys": ["rule"],
+                "free": [
+                    "lowest coverage, tuning",
+                    "mean coverage, tuning",
+                    "lowest coverage, testing",
+                    "mean coverage, testing",
+                    "width, smooth",
+                    "largest width, smooth",
+                    "most warnings, smooth",
+                ],
+            },
+            "interval_levels.csv": {
+                "keys": ["levels", "rows"],
+                "sampled": {"coverage": 80},
+                "within": {"width": 0.03},
+                "free": ["replicates", "se"],
+            },
+        },
+    },
+]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--replicates", type=int, default=300)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--models", action="store_true")
+    options = parser.parse_args()
+    start = time.perf_counter()
+    jobs = [
+        (kind, number, options.replicates)
+        for kind, make in SETS.items()
+        for number, cell in enumerate(make())
+        if not options.models or any(name in cell.name for name in MODELS)
+    ]
+    if options.jobs > 1:
+        with multiprocessing.Pool(options.jobs) as pool:
+            found = pool.map(measure, jobs, chunksize=1)
+    else:
+        found = list(map(measure, jobs))
+    rows = [row for each in found for row in each]
+    if options.models:
+        again = {row["cell"] for row in rows}
+        _, kept = read_csv("interval_jumps.csv")
+        kept = [row for row in kept if row["cell"] not in again]
+        rows = sorted([*rows, *kept], key=lambda row: list(SETS).index(row["set"]))
+    note = f"in %; standard error of a coverage of 95% in {options.replicates} "
+    note += f"replicates: {100 * np.sqrt(0.95 * 0.05 / options.replicates):.1f}; "
+    note += f"{time.perf_counter() - start:.0f} s; "
+    note += versions("numpy", "scipy", "scikit-learn")
+    write_csv("interval_jumps.csv", rows, note)
+    table = frontier(rows)
+    print_table(table)
+    write_csv("interval_jumps_frontier.csv", table, note)
+    rows = levels_rows(2 * options.replicates)
+    print_table(rows)
+    write_csv("interval_levels.csv", rows, "in %; " + versions("numpy", "scipy"))
+
+
+if __name__ == "__main__":
+    main()
