@@ -462,9 +462,8 @@ def cut_around_classes(ordered: Ordered, size: int, own: int) -> np.ndarray:
     two of them belong to the bin after them.
 
     For example, let classes have 7, 1, 1, 1, 6, 1 and 8 rows, let `size` be 2, and let
-    `own` be 5. The
-    pieces are 7, 1 + 1 + 1, 6, 1 and 8 rows. The third one has one bin, since a short
-    last bin is merged. The bins have 7, 3, 6 and 9 rows.
+    `own` be 5. The pieces are 7, 1 + 1 + 1, 6, 1 and 8 rows. The second one is one bin,
+    since a short last bin is merged. The bins have 7, 3, 6 and 9 rows.
     """
     _, weight, _ = ordered.classes()
     large = weight >= own

@@ -760,17 +760,17 @@ class ReliabilityPanelsDisplay(Display):
 
     Examples
     --------
-    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.datasets import load_digits
     >>> from sklearn.model_selection import cross_val_predict
     >>> from sklearn.naive_bayes import GaussianNB
     >>> from skcalib.plot import ReliabilityPanelsDisplay
-    >>> X, y = load_wine(return_X_y=True)
+    >>> X, y = load_digits(n_class=3, return_X_y=True)
     >>> proba = cross_val_predict(GaussianNB(), X, y, method="predict_proba")
     >>> display = ReliabilityPanelsDisplay.from_predictions(y, proba, by="label")
     >>> list(display.displays)
     [1, 0, 2]
     >>> display.displays[1].error.n_pairs
-    178
+    537
     """
 
     def __init__(
