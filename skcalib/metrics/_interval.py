@@ -686,7 +686,8 @@ def _assemble(
     one_value = bins.low.min() == bins.high.max()
     if one_value and grouped is None and draws.method == "score":
         low, high, p_value = interval_of_one_value(bins, level)
-        low = min(low, max(estimate, 2.0**-52))
+        # The estimate is computed in another order, and rounds to other digits.
+        low, high = min(low, max(estimate, 2.0**-52)), max(high, estimate)
     else:
         if grouped is None:
             p_value = null_p_value(bins, square_p_value)
