@@ -193,6 +193,8 @@ def test_a_signal_ends_a_command_that_waits_for_its_input(folder):
             break
         except OSError:
             continue
+    # Between opening and reading, Python would see the signal after reading only.
+    time.sleep(0.5)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=20)
     assert (process.returncode, err) == (130, "skcalib: interrupted\n")
