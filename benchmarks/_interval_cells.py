@@ -602,7 +602,7 @@ def odds(change, start=0.0):
 
 
 def two_classes(score, log_ratio, slope):
-    """Return a law of q and the frequency for a normal model of other classes.
+    """Return a distribution of q and the frequency for a normal model of other classes.
 
     The classes have the locations 1 and -1. The model takes its log odds as linear in
     the score; `log_ratio` gives the true ones.
