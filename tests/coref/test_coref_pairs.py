@@ -142,7 +142,9 @@ def test_it_works_without_fit_and_is_cloned(data):
     tags = pairs.__sklearn_tags__()
     assert tags.requires_fit is False
     assert tags.input_tags.two_d_array is False
-    assert not hasattr(pairs, "set_output")  # ragged output goes into no frame
+    assert pairs.set_output(transform="default") is pairs
+    with pytest.raises(ValueError, match="has ragged output .* Got 'pandas'"):
+        pairs.set_output(transform="pandas")
 
 
 @pytest.mark.parametrize(
