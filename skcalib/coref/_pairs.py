@@ -205,6 +205,13 @@ class SampledCorefPairs(RaggedTransformer):
         -------
         proba : ndarray of shape (n_documents,), object
             A condensed vector for each document.
+
+        Notes
+        -----
+        scikit-learn's ``cross_val_predict(..., method="predict_proba")`` raises
+        "ValueError: setting an array element with a sequence. The requested array has
+        an inhomogeneous shape after 1 dimensions", because it converts `y` to an array.
+        Use :func:`~skcalib.sequence.cross_val_marginals` instead.
         """
         return self._pair_proba(_as_posterior(X))
 
@@ -255,6 +262,11 @@ class SampledCorefPairs(RaggedTransformer):
         ValueError
             If a document does not have one label per mention, or if no document with
             positive weight has at least two mentions.
+
+        Notes
+        -----
+        ``scoring=None`` selects this score in cross_val_score and GridSearchCV. Metrics
+        of classifiers, such as ``scoring="accuracy"``, do not support clusterings.
         """
         posterior = _as_posterior(X)
         truth = true_pairs(y, posterior.lengths.tolist(), "y")

@@ -39,6 +39,14 @@ def last_step(estimator: Any) -> Any:
     return estimator
 
 
+def final_estimator(estimator: Any) -> Any:
+    """Return the last estimator of a pipeline or search, fitted or not."""
+    last = last_step(estimator)
+    if getattr(last, "refit", False) and hasattr(last, "estimator"):  # not fitted
+        return final_estimator(last.estimator)
+    return last
+
+
 def transform_before(estimator: Any, X: Any) -> Any:
     """Return X as the last estimator of a pipeline or a fitted search receives it."""
     if hasattr(estimator, "best_estimator_"):

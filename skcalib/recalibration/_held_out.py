@@ -39,14 +39,6 @@ class HeldOut:
             yield from zip(scores, self.structures, self.weight.tolist(), strict=True)
 
 
-def final_estimator(estimator: Any) -> Any:
-    """Return the last estimator of a pipeline or search, fitted or not."""
-    last = last_step(estimator)
-    if getattr(last, "refit", False) and hasattr(last, "estimator"):  # not fitted
-        return final_estimator(last.estimator)
-    return last
-
-
 def fit_on(
     estimator: Any, X: Any, y: Any, weight: np.ndarray | None, rows: np.ndarray | None
 ) -> Any:

@@ -18,18 +18,18 @@ from sklearn.utils.validation import check_is_fitted
 from .._errors import ParameterError, ParameterTypeError, public
 from .._parallel import folds_of, parallel
 from .._results import object_array
-from .._validation import as_weights, check_same_length
+from .._validation import as_weights
 from ..coref import SampledCorefPairs
 from ..coref._ranker import log_proba_of_mention
 from ..posteriors import AntecedentPosterior, LinearChainPosterior
-from ..queries._query import last_step, posterior_of, transform_before
-from ..sequence._base import check_fit, pair_places, token_accuracy
-from ._held_out import (
-    cross_fit,
+from ..queries._query import (
     final_estimator,
-    fit_on,
-    held_out,
+    last_step,
+    posterior_of,
+    transform_before,
 )
+from ..sequence._base import check_structures, pair_places, token_accuracy
+from ._held_out import cross_fit, fit_on, held_out
 from ._likelihood import (
     Mentions,
     best_temperature,
@@ -321,16 +321,7 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
                 "fit_temperature, and a classifier with CalibratedClassifierCV.",
                 "TemperatureScaling",
             )
-        if hasattr(final, "predict_marginals"):
-            return check_fit(X, y)[1]
-        if y is None:
-            raise ParameterError(None, "needs y to be passed. Got None.")
-        check_same_length(X=X, y=y)
-        if len(y) == 0:
-            raise ParameterError(
-                None, "needs X and y with at least one entry. Got none."
-            )
-        return y
+        return check_structures(final, X, y)
 
     @public
     def _folds(self, n: int, groups: Any) -> list[tuple[np.ndarray, np.ndarray]]:

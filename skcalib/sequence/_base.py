@@ -21,6 +21,7 @@ from .._validation import (
     as_label_lists,
     check_choice,
     check_float_type,
+    check_same_length,
     is_dask,
     is_sequence,
     label_array,
@@ -28,6 +29,7 @@ from .._validation import (
 )
 from ..posteriors import LinearChainPosterior
 from ..posteriors._checks import check_label_pairs
+from ..queries._query import final_estimator
 
 Words: TypeAlias = Sequence[Sequence[str]] | np.ndarray
 Sentences: TypeAlias = (
@@ -153,6 +155,18 @@ def check_fit(X: Any, y: Any) -> tuple[list[Any], list[list]]:
         problem = "needs at least one sentence with a token"
         raise ParameterError(None, f"{problem}. Got {len(sentences)} sentences.")
     return sentences, labels
+
+
+def check_structures(estimator: Any, X: Any, y: Any) -> Any:
+    """Return the structures of a training set; for a tagger, these are label lists."""
+    if hasattr(final_estimator(estimator), "predict_marginals"):
+        return check_fit(X, y)[1]
+    if y is None:
+        raise ParameterError(None, "needs y to be passed. Got None.")
+    check_same_length(X=X, y=y)
+    if len(y) == 0:
+        raise ParameterError(None, "needs X and y with at least one entry. Got none.")
+    return y
 
 
 def check_labels(y: Any, sentences: list[Any]) -> list[list]:
@@ -288,6 +302,13 @@ class BaseTagger(BaseEstimator):
         proba : ndarray of shape (n_sentences,), object
             An array of shape (n_tokens, n_classes) for each sentence, with columns in
             the order of `classes_` and rows that sum to one.
+
+        Notes
+        -----
+        scikit-learn's ``cross_val_predict(..., method="predict_proba")`` raises
+        "ValueError: setting an array element with a sequence. The requested array has
+        an inhomogeneous shape after 1 dimensions", because it converts `y` to an array.
+        Use :func:`~skcalib.sequence.cross_val_marginals` instead.
         """
         return object_array(self._posterior_of(X).token_marginals())
 
@@ -369,6 +390,13 @@ class BaseTagger(BaseEstimator):
         ValueError
             If a sentence has more or fewer labels than tokens, if a label is missing,
             if a weight is negative or not finite, or if no token has a positive weight.
+
+        Notes
+        -----
+        ``scoring=None`` selects this accuracy in cross_val_score and GridSearchCV.
+        ``scoring="accuracy"`` raises "ValueError: You appear to be using a legacy
+        multi-label data representation. Sequence of sequences are no longer supported",
+        because scikit-learn does not accept sequences of labels.
         """
         return token_accuracy(self, X, y, sample_weight)
 

@@ -1,10 +1,11 @@
 """Out-of-fold marginals: the folds by hand, columns where they belong."""
 
 import copy
+from collections import Counter
 
 import numpy as np
 import pytest
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
@@ -15,8 +16,11 @@ from sklearn.model_selection import (
 )
 from sklearn.pipeline import make_pipeline
 
-from skcalib.datasets import make_tagged_sentences
-from skcalib.queries import TagQuery
+from skcalib.coref import AntecedentFeatures, AntecedentRanker, SampledCorefPairs
+from skcalib.datasets import make_coref_documents, make_tagged_sentences
+from skcalib.experimental import ArcQuery, TreePosterior
+from skcalib.queries import CorefPairQuery, TagQuery
+from skcalib.recalibration import TemperatureScaling
 from skcalib.sequence import CRFTagger, HMMTagger, TokenFeatures, cross_val_marginals
 
 FOLDS = KFold(3, shuffle=True, random_state=0)
@@ -169,6 +173,75 @@ def test_the_result_can_be_asked(corpus):
     # every token has one tag, and its probabilities sum to one
     assert answers.y_true.sum() == sum(map(len, y))
     assert answers.y_proba.sum() == pytest.approx(sum(map(len, y)))
+
+
+# Coreference models and parsers
+
+COREF_MODELS = {
+    "ranker": AntecedentRanker(C=0.1),
+    "sampled pairs": make_pipeline(
+        AntecedentRanker(C=0.1), SampledCorefPairs(50, random_state=0)
+    ),
+    "temperature": TemperatureScaling(AntecedentRanker(C=0.1), cv=2),
+    "search": GridSearchCV(AntecedentRanker(), {"C": [0.1, 1.0]}, cv=2),
+}
+
+
+@pytest.fixture(scope="module")
+def documents():
+    return make_coref_documents(12, random_state=0)
+
+
+@pytest.mark.parametrize("ranker", COREF_MODELS.values(), ids=COREF_MODELS)
+def test_pairs_of_mentions_come_from_the_other_folds(documents, ranker):
+    X, y = documents
+    model = make_pipeline(AntecedentFeatures(), ranker)
+    proba, classes = cross_val_marginals(model, X, y, cv=3)
+    assert classes is None
+    for test in (range(4), range(4, 8), range(8, 12)):
+        train = [i for i in range(12) if i not in test]
+        fold = clone(model).fit([X[i] for i in train], [y[i] for i in train])
+        expected = fold.predict_proba([X[i] for i in test])
+        same_entries([proba[i] for i in test], expected)
+    answers = CorefPairQuery().from_proba(y, proba)
+    assert len(answers) == sum(len(each) * (len(each) - 1) // 2 for each in y)
+
+
+class DistanceParser(BaseEstimator):
+    """Parser whose score of an arc is the log frequency of its offset in training."""
+
+    def fit(self, X, y):
+        offsets = [h - d for heads in y for d, h in enumerate(heads, 1) if h]
+        self.counts_ = Counter(offsets)
+        return self
+
+    def posterior(self, X):
+        return TreePosterior([self._scores(len(words)) for words in X])
+
+    def _scores(self, n):
+        offset = np.arange(n + 1) - np.arange(1, n + 1)[:, np.newaxis]
+        counts = np.vectorize(lambda k: self.counts_[k] + 1)(offset)
+        counts[:, 0] = 1  # the root
+        return np.log(counts)
+
+
+def test_heads_of_words_come_from_the_other_folds():
+    X = [["a", "b"], ["a", "b", "c"], ["a", "b"], ["a", "b", "c"]]
+    y = [[2, 0], [0, 1, 2], [0, 1], [2, 3, 0]]
+    proba, classes = cross_val_marginals(DistanceParser(), X, y, cv=2)
+    assert classes is None
+    # The other fold has the offsets -1 (once) and +1 (twice): for two words, the scores
+    # of the arcs 1 <- 2 and 2 <- 1 have weights 3 and 2, and each root has weight 1.
+    np.testing.assert_allclose(proba[0], [[0.4, 0, 0.6], [0.6, 0.4, 0]])
+    answers = ArcQuery(arcs="all").from_proba(y, proba)
+    assert answers.y_true.sum() == 10
+
+
+def test_documents_need_as_many_clusterings(documents):
+    X, y = documents
+    model = make_pipeline(AntecedentFeatures(), AntecedentRanker())
+    with pytest.raises(ValueError, match="X has 12, y has 11"):
+        cross_val_marginals(model, X, y[:-1], cv=3)
 
 
 # What is refused
