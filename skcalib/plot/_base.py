@@ -241,7 +241,8 @@ class ModelsDisplay(Display):
         curves = as_list(self.curve)
         for curve in curves or [curves]:
             if not isinstance(curve, self._kinds):
-                expected = " or ".join(kind.__name__ for kind in self._kinds)
+                public = [k.__name__ for k in self._kinds if k.__name__[0] != "_"]
+                expected = " or ".join(public)
                 got = "an empty list" if curve == [] else type(curve).__name__
                 raise ParameterTypeError(
                     "curve", f"must be a {expected}, or a list of them. Got {got}."

@@ -142,10 +142,12 @@ def ask_folds(
     name: Any,
     multi_class: str | None,
     pos_label: Hashable,
+    by_fold: bool = False,
 ) -> list[tuple[Any, Answers]]:
     """Return the name and the held-out answers of one or several cross-validations.
 
-    The groups of the answers are the samples in the order of X.
+    The groups of the answers are the samples in the order of X. If `by_fold`, each fold
+    has a name and answers of its own.
     """
     options = _given(query, multi_class, pos_label)
     several = isinstance(cv_results, Mapping) and all(
@@ -156,7 +158,17 @@ def ask_folds(
         check_cv_results(each, X, y)
         # The estimators of all folds are clones of one.
         own = type(each["estimator"][0]).__name__ if own is None else own
-        found.append((own, _held_out(each, X, y, query, options)))
+        parts = [(own, each)]
+        if by_fold:
+            folds = zip(each["estimator"], each["indices"]["test"], strict=True)
+            parts = [
+                (
+                    f"{own}, fold {k}",
+                    {"estimator": [model], "indices": {"test": [test]}},
+                )
+                for k, (model, test) in enumerate(folds, 1)
+            ]
+        found += [(own, _held_out(part, X, y, query, options)) for own, part in parts]
     return found
 
 

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +16,15 @@ from numpy.typing import ArrayLike
 
 from .._errors import ParameterError, ParameterTypeError, public
 from .._pairs import Pairs
-from .._results import contains_zero, ends_text
-from .._validation import check_choice, check_fraction, check_integer
+from .._results import Result, contains_zero, ends_text
+from .._validation import (
+    as_probabilities,
+    check_bool,
+    check_choice,
+    check_fraction,
+    check_integer,
+    check_same_length,
+)
 from ..metrics import CalibrationErrorInterval, ReliabilityCurve
 from ..metrics._bins import Binning, check_binning
 from ..metrics._curve import curve_of_pairs
@@ -84,14 +92,15 @@ _TITLE_LINES = 2
 _LONGEST_NAME = 28
 
 
-def _prepare_axes(ax: Any, counts: bool) -> Any:
+def _prepare_axes(ax: Any, counts: bool, pos_label: Any) -> Any:
     """Set limits and labels, and return the axes of the histogram or None."""
     # The axes of another display are reused unless they were cleared.
     below = getattr(ax, "_skcalib_count_ax", None)
     below = below if below in ax.child_axes else None
     if getattr(ax, "_skcalib_diagonal", None) not in ax.lines:
         ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
-        ax.set(ylabel="Label frequency", xlabel="" if below else "Probability")
+        of = "" if pos_label is None else f" (positive class: {plain_text(pos_label)})"
+        ax.set(ylabel=f"Label frequency{of}", xlabel="" if below else "Probability")
     return _add_count_axes(ax) if counts and below is None else below
 
 
@@ -202,6 +211,37 @@ def _error_in_words(name: Any, error: CalibrationErrorInterval) -> str:
 _N_CELLS = 50
 
 
+def _histogram(q: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
+    """Return the total weight of the probabilities in each cell."""
+    # Without weights, NumPy counts in integers.
+    return np.histogram(q, _N_CELLS, (0, 1), weights=weight)[0].astype(np.float64)
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class _Points(Result):
+    """Points of a curve whose weights are not known, as in scikit-learn's display."""
+
+    prob_true: np.ndarray
+    prob_pred: np.ndarray
+
+    def _columns(self) -> dict[str, np.ndarray]:
+        return {"prob_pred": self.prob_pred, "prob_true": self.prob_true}
+
+    def __repr__(self) -> str:
+        return f"{self.prob_true.size} points"
+
+
+def _checked(values: Any, name: str) -> np.ndarray:
+    """Return the probabilities or frequencies of one model."""
+    if values is None:
+        other = "prob_pred" if name == "prob_true" else "prob_true"
+        raise ParameterTypeError(name, f"must be given together with {other!r}.")
+    array = as_probabilities(values, name=name)
+    if array.ndim != 1:
+        raise ParameterError(name, f"must have one dimension. Got shape {array.shape}.")
+    return array
+
+
 class ReliabilityDisplay(ModelsDisplay):
     """Reliability plot of one or several models.
 
@@ -212,11 +252,21 @@ class ReliabilityDisplay(ModelsDisplay):
     it is below.
 
     Create the display with :meth:`from_estimator`, :meth:`from_predictions` or
-    :meth:`from_cv_results`; the parameters are stored as attributes.
+    :meth:`from_cv_results`; the parameters are stored as attributes. The constructor
+    takes either `curve`, or `prob_true`, `prob_pred` and `y_prob` as scikit-learn's
+    :class:`~sklearn.calibration.CalibrationDisplay` does.
 
     Parameters
     ----------
-    curve : ReliabilityCurve or list of ReliabilityCurve
+    prob_true : array-like of shape (n_bins,), default=None
+        Frequency of positive labels in each bin, as returned by
+        :func:`~sklearn.calibration.calibration_curve`. The number of rows in a bin is
+        then not known, so that only the points and the histogram of `y_prob` are drawn.
+    prob_pred : array-like of shape (n_bins,), default=None
+        Mean probability in each bin.
+    y_prob : array-like of shape (n_pairs,) or list of them, default=None
+        Probabilities of the pairs of each model.
+    curve : ReliabilityCurve or list of ReliabilityCurve, default=None
         Curve of each model.
     error : CalibrationErrorInterval or list of them, default=None
         Calibration error of each model, for the legend.
@@ -225,9 +275,20 @@ class ReliabilityDisplay(ModelsDisplay):
         width.
     name : str or list of str, default=None
         Name of each model, for the legend.
+    estimator_name : str, default=None
+        The parameter `name` under scikit-learn's name.
+    pos_label : label, default=None
+        Positive class, for the label of the axis.
 
     Attributes
     ----------
+    prob_true, prob_pred : ndarray of shape (n_bins,) or list of them
+        Points of the curve of each model.
+    y_prob : ndarray of shape (n_pairs,) or list of them
+        Probabilities of the pairs of each model, without rows of weight 0. The array is
+        not a copy if the probabilities were given as an array of floats.
+    estimator_name : str or list of str
+        Name of each model.
     line_ : matplotlib Artist or list of them
         Curve of each model.
     bar_ : matplotlib Artist or list of them
@@ -276,24 +337,66 @@ class ReliabilityDisplay(ModelsDisplay):
     ['count', 'curve', 'error']
     """
 
-    _kinds = (ReliabilityCurve,)
+    _kinds = (ReliabilityCurve, _Points)
 
+    @public
     def __init__(
         self,
+        prob_true: ArrayLike | None = None,
+        prob_pred: ArrayLike | None = None,
+        y_prob: ArrayLike | Sequence[ArrayLike] | None = None,
         *,
-        curve: ReliabilityCurve | Sequence[ReliabilityCurve],
+        curve: ReliabilityCurve | Sequence[ReliabilityCurve] | None = None,
         error: CalibrationErrorInterval
         | Sequence[CalibrationErrorInterval | None]
         | None = None,
         count: np.ndarray | Sequence[np.ndarray] | None = None,
         name: str | Sequence[str | None] | None = None,
+        estimator_name: str | None = None,
+        pos_label: Hashable = None,
     ):
-        self.curve, self.name, self.error, self.count = as_shown(
-            curve, name, error, count
+        if name is not None and estimator_name is not None:
+            raise ParameterError(None, "takes 'name' or 'estimator_name', not both.")
+        shown: Any = curve
+        if prob_true is not None or prob_pred is not None:
+            if curve is not None:
+                problem = "takes 'curve' or 'prob_true' and 'prob_pred', not both."
+                raise ParameterError(None, problem)
+            points = {
+                "prob_true": _checked(prob_true, "prob_true"),
+                "prob_pred": _checked(prob_pred, "prob_pred"),
+            }
+            check_same_length(**points)
+            shown = _Points(**points)
+            if y_prob is not None:
+                y_prob = _checked(y_prob, "y_prob")
+                count = _histogram(y_prob) if count is None else count
+        self.curve, self.name, self.error, self.count, self.y_prob = as_shown(
+            shown, estimator_name if name is None else name, error, count, y_prob
         )
+        self.pos_label = pos_label
         # Whether the bins of the curve were chosen and differ from the bins of the
         # error.
         self._has_own_bins = False
+
+    @property
+    def prob_true(self) -> Any:
+        """Frequencies of the bins of each model."""
+        return self._of_curves("prob_true")
+
+    @property
+    def prob_pred(self) -> Any:
+        """Mean probabilities of the bins of each model."""
+        return self._of_curves("prob_pred")
+
+    @property
+    def estimator_name(self) -> Any:
+        """The attribute `name` under scikit-learn's name."""
+        return self.name
+
+    def _of_curves(self, attribute: str) -> Any:
+        values = [getattr(curve, attribute) for curve in self._curves()]
+        return values if isinstance(self.curve, list) else values[0]
 
     @classmethod
     @public
@@ -370,7 +473,7 @@ class ReliabilityDisplay(ModelsDisplay):
             y_true, y_proba, name, multi_class, labels, pos_label, sample_weight, groups
         )
         bins = bin_size, n_bins, strategy
-        return cls._draw(models, bins, confidence_level, ax, plot_params)
+        return cls._draw(models, bins, confidence_level, pos_label, ax, plot_params)
 
     @classmethod
     @public
@@ -452,7 +555,7 @@ class ReliabilityDisplay(ModelsDisplay):
         found = ask_estimators(estimator, X, y, query, name, multi_class, pos_label)
         models = pairs_of_models(found, y, sample_weight, groups)
         bins = bin_size, n_bins, strategy
-        return cls._draw(models, bins, confidence_level, ax, plot_params)
+        return cls._draw(models, bins, confidence_level, pos_label, ax, plot_params)
 
     @classmethod
     @public
@@ -462,6 +565,7 @@ class ReliabilityDisplay(ModelsDisplay):
         X: Any,
         y: ArrayLike | Sequence[Any],
         *,
+        by_fold: bool = False,
         query: Query | None = None,
         bin_size: int | str = "auto",
         n_bins: int | None = None,
@@ -477,9 +581,10 @@ class ReliabilityDisplay(ModelsDisplay):
     ) -> ReliabilityDisplay:
         """Draw the reliability curve of out-of-fold predictions of all folds.
 
-        Each fitted estimator is evaluated on its own test fold only. The predictions of
-        all folds are combined in one curve, because single folds are usually too small.
-        A sample that is in several test folds counts as a group of dependent pairs.
+        Each fitted estimator is evaluated on its own test fold only. By default, the
+        predictions of all folds are combined in one curve, because single folds are
+        usually too small. A sample that is in several test folds counts as a group of
+        dependent pairs.
 
         Parameters
         ----------
@@ -492,6 +597,8 @@ class ReliabilityDisplay(ModelsDisplay):
             The samples that were passed to cross_validate.
         y : array-like of shape (n_samples,)
             The labels that were passed to cross_validate.
+        by_fold : bool, default=False
+            Whether to draw one curve per fold instead of one curve of all folds.
         query : query object, default=None
             Query put to the estimators. If None, the default query is used, as in
             :func:`~skcalib.scorers.make_query_scorer`.
@@ -529,11 +636,23 @@ class ReliabilityDisplay(ModelsDisplay):
         >>> display = ReliabilityDisplay.from_cv_results(cv_results, X, y)
         >>> display.curve.n_pairs
         569
+        >>> folds = ReliabilityDisplay.from_cv_results(cv_results, X, y, by_fold=True)
+        >>> [curve.n_pairs for curve in folds.curve]
+        [114, 114, 114, 114, 113]
         """
-        found = ask_folds(cv_results, X, y, query, name, multi_class, pos_label)
+        found = ask_folds(
+            cv_results,
+            X,
+            y,
+            query,
+            name,
+            multi_class,
+            pos_label,
+            check_bool(by_fold, name="by_fold"),
+        )
         models = pairs_of_models(found, y, sample_weight, groups)
         bins = bin_size, n_bins, strategy
-        return cls._draw(models, bins, confidence_level, ax, plot_params)
+        return cls._draw(models, bins, confidence_level, pos_label, ax, plot_params)
 
     @classmethod
     def _draw(
@@ -541,6 +660,7 @@ class ReliabilityDisplay(ModelsDisplay):
         models: list[tuple[Any, Pairs]],
         bins: tuple[Any, Any, Any],
         confidence_level: float,
+        pos_label: Hashable,
         ax: Any,
         plot_params: Mapping[str, Any],
     ) -> ReliabilityDisplay:
@@ -551,6 +671,7 @@ class ReliabilityDisplay(ModelsDisplay):
         errors = [interval_of_pairs(pairs, AUTOMATIC, level) for _, pairs in models]
         warn_of_few((name, e) for (name, _), e in zip(models, errors, strict=True))
         display = cls._of_pairs(models, errors, binning)
+        display.pos_label = pos_label
         return display.plot(ax, confidence_level=level, **plot_params)
 
     @classmethod
@@ -558,15 +679,11 @@ class ReliabilityDisplay(ModelsDisplay):
         cls, models: list[tuple[Any, Pairs]], errors: list, binning: Binning
     ) -> ReliabilityDisplay:
         """Return the display of models whose errors are known."""
-        counts = [
-            np.histogram(pairs.q, _N_CELLS, (0, 1), weights=pairs.weight)[0]
-            for _, pairs in models
-        ]
         display = cls(
+            y_prob=[pairs.q for _, pairs in models],
             curve=[curve_of_pairs(pairs, binning) for _, pairs in models],
             error=errors,
-            # Without weights, NumPy counts in integers.
-            count=[count.astype(np.float64) for count in counts],
+            count=[_histogram(pairs.q, pairs.weight) for _, pairs in models],
             name=[name for name, _ in models],
         )
         display._has_own_bins = binning != AUTOMATIC
@@ -597,8 +714,8 @@ class ReliabilityDisplay(ModelsDisplay):
             Names for the legend. If None, the stored names are used.
         interval : {'wilson', 'clopper_pearson', 'normal'} or None, default='wilson'
             Bars of the label frequencies; see
-            :meth:`~skcalib.metrics.ReliabilityCurve.interval`. If None, no bars are
-            drawn.
+            :meth:`~skcalib.metrics.ReliabilityCurve.interval`. If None, or if the
+            display was created from `prob_true` and `prob_pred`, no bars are drawn.
         confidence_level : float, default=0.95
             Confidence level of the bars and of the band.
         counts : bool, default=True
@@ -624,6 +741,15 @@ class ReliabilityDisplay(ModelsDisplay):
         _check_bars(interval)
         level = check_fraction(confidence_level, name="confidence_level")
         models = self._models(name)
+        if consistency_band and any(
+            isinstance(each, _Points) for _, each, *_ in models
+        ):
+            raise ParameterError(
+                "consistency_band",
+                "needs the number of rows in each bin, which is not known if the "
+                "display was created from 'prob_true' and 'prob_pred'. Use "
+                "from_predictions.",
+            )
         styles = line_styles(curve_kwargs, len(models), name="curve_kwargs")
         diagonal = line_style(diagonal_kwargs, name="diagonal_kwargs")
         # Either all models have a histogram or none.
@@ -631,7 +757,7 @@ class ReliabilityDisplay(ModelsDisplay):
         width, height = _SIZE
         ax = self.ax_ = take_axes(ax, (width, height if counts else width))
         self.figure_ = ax.figure
-        self.count_ax_ = _prepare_axes(ax, counts)
+        self.count_ax_ = _prepare_axes(ax, counts, self.pos_label)
         self.diagonal_ = _draw_diagonal(ax, diagonal) if ref_line else None
         # No band is drawn if their number is 0.
         n_bands = len(models) if consistency_band else 0
@@ -658,7 +784,9 @@ class ReliabilityDisplay(ModelsDisplay):
         """Draw the curve of a model with its bars, its histogram and its band."""
         default = {"marker": "o", "markersize": 4, "linewidth": 1, "elinewidth": 1}
         style = {**default, "label": legend_text(*self._label(name, error)), **style}
-        ends = None if interval is None else curve.interval(level, interval)
+        ends = None
+        if interval is not None and not isinstance(curve, _Points):
+            ends = curve.interval(level, interval)
         points = curve.prob_pred, curve.prob_true
         line, bar = draw_points(self.ax_, *points, ends, style)
         count = band = None
@@ -698,8 +826,11 @@ class ReliabilityDisplay(ModelsDisplay):
         }
 
     def _columns(self) -> dict[str, list]:
-        tables = []
+        tables: list[tuple[Any, Any]] = []
         for key, curve in self._by_key(self._curves()):
+            if isinstance(curve, _Points):
+                tables.append((key, curve._columns()))
+                continue
             # The table has 95% intervals, whatever level was drawn.
             low, high = curve.interval()
             band_low, band_high = curve.consistency_band()

@@ -21,9 +21,17 @@ from sklearn.utils.metadata_routing import (
 )
 
 from .._errors import ParameterError, ParameterTypeError, public
-from .._validation import as_label_lists, as_weights, check_choice
-from ..metrics._bins import Binning, check_binning, check_norm
+from .._validation import as_label_lists, as_weights, check_choice, check_integer
+from ..metrics._bins import (
+    Binning,
+    check_binning,
+    check_norm,
+    order_pairs,
+    without_noise,
+)
 from ..metrics._calibration_error import error_of_pairs
+from ..metrics._curve import curve_of_pairs
+from ..metrics._decomposition import check_rule
 from ..queries import Answers, ClassQuery, CorefPairQuery, TagQuery
 from ..queries._answers import answer_pairs, answers_by_label
 from ..queries._query import last_step, posterior_of, tag_paths
@@ -110,7 +118,7 @@ class QueryScorer:
     # `shown` are the settings for the repr.
     def __init__(
         self,
-        metric: Callable[..., float],
+        metric: Callable[..., Any],
         query: Any,
         greater_is_better: bool,
         name: str,
@@ -161,12 +169,16 @@ class QueryScorer:
                 error.function = self._name
             raise
 
+    def _measure(
+        self, estimator: Any, X: Any, y_true: Any, sample_weight: ArrayLike | None
+    ) -> Any:
+        answers = ask(estimator, X, y_true, self._query, **self._query_params)
+        return self._metric(answers, as_weights(sample_weight, len(y_true)))
+
     def _score(
         self, estimator: Any, X: Any, y_true: Any, sample_weight: ArrayLike | None
     ) -> float:
-        answers = ask(estimator, X, y_true, self._query, **self._query_params)
-        weight = as_weights(sample_weight, len(y_true))
-        score = self._metric(answers, weight)
+        score = self._measure(estimator, X, y_true, sample_weight)
         if np.ndim(score) != 0:
             raise TypeError(
                 f"The metric of {self._name} must return a number. Got "
@@ -391,18 +403,22 @@ def make_calibration_scorer(
         squared=squared,
         debias=debias,
     )
-    # The repr leaves out settings that have their default.
     given = (bin_size, n_bins, strategy, norm, squared, debias, multi_class, pos_label)
-    _, *settings = signature(make_calibration_scorer).parameters.values()
-    shown = {
-        each.name: value
-        for each, value in zip(settings, given, strict=True)
-        if value is not each.default and value != each.default
-    }
+    shown = _not_default(make_calibration_scorer, given)
     name = "make_calibration_scorer"
     scorer = CalibrationScorer(metric, query, False, name, shown, **query_params)
     scorer.__name__ = "neg_calibration_error"
     return scorer
+
+
+def _not_default(make: Callable[..., Any], given: tuple[Any, ...]) -> dict[str, Any]:
+    """Return the settings for the repr, which leaves out those with their default."""
+    _, *settings = signature(make).parameters.values()  # the first one is the query
+    return {
+        each.name: value
+        for each, value in zip(settings, given, strict=True)
+        if value is not each.default and value != each.default
+    }
 
 
 def _query_params(query: Any, multi_class: Any, pos_label: Any) -> dict[str, Any]:
@@ -442,6 +458,179 @@ def _answers_error(
 
 #: Negated calibration error with the defaults of :func:`make_calibration_scorer`.
 calibration_error_scorer = make_calibration_scorer()
+
+
+class ReliabilityCurveScorer(QueryScorer):
+    """Numbers of the reliability curve of an estimator, for cross_validate.
+
+    ``scorer(estimator, X, y, *, sample_weight=None)`` -> dict of float. The dict has
+    the debiased error, the plug-in error, the surplus, the Brier score, the log score
+    and the gap in each bin. No number is negated: smaller errors and scores are better.
+
+    See :func:`skcalib.scorers.make_reliability_curve_scorer` for the parameters, which
+    the repr shows if they differ from their defaults.
+    """
+
+    def __call__(  # type: ignore[override]
+        self,
+        estimator: Any,
+        X: Any,
+        y_true: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+    ) -> dict[str, float]:
+        """Return the numbers of the curve of a fitted estimator, with their names."""
+        numbers: Any = super().__call__(
+            estimator, X, y_true, sample_weight=sample_weight
+        )
+        return numbers
+
+    _score = QueryScorer._measure
+
+
+@public
+def make_reliability_curve_scorer(
+    query: Callable[..., Answers] | None = None,
+    *,
+    n_bins: int = 5,
+    multi_class: str | None = None,
+    pos_label: Any = None,
+) -> ReliabilityCurveScorer:
+    """Make a scorer of several numbers of a reliability curve, for cross_validate.
+
+    The curve is :func:`~skcalib.metrics.adaptive_reliability_curve` with `n_bins` bins
+    of equal weight. A curve is not a number, so the scorer returns a dict of numbers,
+    and :func:`sklearn.model_selection.cross_validate` returns each number for every
+    fold.
+
+    Parameters
+    ----------
+    query : query object, default=None
+        Yes-or-no question put to the estimator (see :mod:`skcalib.queries`). If None,
+        the default query of the estimator is used, as in
+        :func:`make_calibration_scorer`.
+    n_bins : int, default=5
+        Number of bins. All folds must have the same numbers, so the number of bins is
+        fixed, and bins of equal width, which may be empty, are not available.
+    multi_class : {'pooled', 'top_label'}, default=None
+        How the classes are reduced to pairs, for a classifier with more than two
+        classes. Not available with a `query`, which determines the reduction itself.
+    pos_label : label, default=None
+        Positive class of a classifier. If None, the second class of a binary
+        classifier. Not available with a `query`.
+
+    Returns
+    -------
+    scorer : callable
+        ``scorer(estimator, X, y, *, sample_weight=None)`` -> dict. It supports metadata
+        routing: ``scorer.set_score_request(sample_weight=True)``. The keys of the dict
+        are:
+
+        - ``error``, the debiased error, ``curve.error(debias=True)``;
+        - ``plug_in``, the error without debiasing, ``curve.error()``;
+        - ``surplus``, mean probability minus frequency of positive labels;
+        - ``brier`` and ``log``, the mean losses of the pairs, as `score` of
+          :func:`~skcalib.metrics.score_decomposition`;
+        - ``gap_1``, ``gap_2`` and so on: mean probability minus frequency in each bin,
+          in ascending order of the probability.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is invalid. The scorer raises an error if a bin does not have
+        pairs of at least two samples, from which the debiased error is computed.
+
+    See Also
+    --------
+    make_calibration_scorer : A scorer of one number, for a search.
+    skcalib.plot.ReliabilityDisplay.from_cv_results : Draw the curves of the folds.
+
+    Notes
+    -----
+    The numbers describe a model, and none of them is negated: `error`, `plug_in`,
+    `brier` and `log` are losses, and smaller values are better. If the surplus or a gap
+    is positive, the probabilities are too high; 0 is best. The surplus of pooled
+    classes is always 0.
+
+    A search maximises a score, so ``refit="error"`` would select the worst model. Use
+    :func:`make_calibration_scorer` for a search, or pass a function as `refit`, such as
+    ``lambda results: results["mean_test_error"].argmin()``.
+
+    Pass the scorer itself as `scoring`. ``cross_val_score`` and dicts of scorers accept
+    only scorers that return one number.
+
+    Rows of equal probability are divided between bins in proportion, so a fold has all
+    `n_bins` bins even if all its probabilities are equal. If a fold is too small, the
+    scorer raises an error, which ``cross_validate`` replaces by a warning unless
+    ``error_score="raise"`` is passed.
+
+    Errors of opposite sign cancel in a few wide bins.
+    :func:`~skcalib.metrics.calibration_error_interval` uses narrower bins.
+
+    Examples
+    --------
+    Naive Bayes is overconfident. The lowest third of its probabilities is too low, and
+    the next third is too high:
+
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.model_selection import cross_validate
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from skcalib.scorers import make_reliability_curve_scorer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> scorer = make_reliability_curve_scorer(n_bins=3)
+    >>> found = cross_validate(GaussianNB(), X, y, scoring=scorer)
+    >>> for key in ("error", "surplus", "gap_1", "gap_2"):
+    ...     print(f"{key}: {found[f'test_{key}'].mean():.3f}")
+    error: 0.039
+    surplus: 0.021
+    gap_1: -0.028
+    gap_2: 0.090
+    """
+    check_query(query)
+    binning = check_binning(
+        "auto", check_integer(n_bins, minimum=1, name="n_bins"), "quantile"
+    )
+    if multi_class is not None:
+        check_choice(multi_class, ("pooled", "top_label"), name="multi_class")
+    query_params = _query_params(query, multi_class, pos_label)
+    metric = partial(_curve_numbers, binning=binning)
+    name = "make_reliability_curve_scorer"
+    given = (n_bins, multi_class, pos_label)
+    shown = _not_default(make_reliability_curve_scorer, given)
+    return ReliabilityCurveScorer(metric, query, True, name, shown, **query_params)
+
+
+def _curve_numbers(
+    answers: Answers, weight: np.ndarray | None, *, binning: Binning
+) -> dict[str, float]:
+    """Return the numbers of the curve of the answers."""
+    pairs = answer_pairs(answers, weight)
+    curve = curve_of_pairs(pairs, binning)
+    try:
+        error = curve.error(debias=True)
+    except ParameterError:
+        raise ParameterError(
+            "n_bins",
+            "must be so small that each bin has pairs of at least two samples. Got "
+            f"{binning.n_bins} bins for pairs with a total weight of {pairs.total:g}. "
+            "Use fewer bins or larger folds.",
+        ) from None
+    gap, ordered = curve.prob_pred - curve.prob_true, order_pairs(pairs)
+    mean = partial(np.average, weights=curve.weight)
+    surplus = without_noise(mean(gap), mean(curve.prob_pred + curve.prob_true))
+    return {
+        "error": error,
+        "plug_in": curve.error(),
+        "surplus": float(surplus),
+        "brier": check_rule("brier").mean_loss(ordered, None),
+        "log": check_rule("log").mean_loss(ordered, None),
+        **{f"gap_{b}": value for b, value in enumerate(gap.tolist(), 1)},
+    }
+
+
+#: Numbers of a reliability curve for cross_validate, with the defaults of
+#: :func:`make_reliability_curve_scorer`. They are not negated.
+adaptive_reliability_curve_scorer = make_reliability_curve_scorer()
 
 
 class LogLikelihoodScorer(QueryScorer):

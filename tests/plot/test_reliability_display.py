@@ -13,6 +13,7 @@ from cases import case
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from scipy.stats import binomtest
+from sklearn.calibration import CalibrationDisplay, calibration_curve
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import (
@@ -33,6 +34,7 @@ from skcalib.metrics import (
     calibration_error_interval,
 )
 from skcalib.queries import ClassQuery
+from skcalib.scorers import adaptive_reliability_curve_scorer
 
 FEW = (
     "ignore:.*(no test of perfect calibration|effective groups|inside the bins)"
@@ -495,6 +497,90 @@ def test_a_curve_alone_can_be_drawn(y_true, y_proba):
     assert legend(named.ax_) == ["model"]
 
 
+# Scikit-learn's display
+
+
+def test_points_are_drawn_as_scikit_learn_draws_them(y_true, y_proba):
+    points = calibration_curve(y_true, y_proba, n_bins=8)
+    params = {"estimator_name": "model", "pos_label": 1}
+    theirs = CalibrationDisplay(*points, y_proba, **params).plot()
+    ours = ReliabilityDisplay(*points, y_proba, **params).plot()
+    for attribute in ("prob_true", "prob_pred", "y_prob"):
+        assert getattr(ours, attribute) is getattr(theirs, attribute)
+    for attribute in ("estimator_name", "pos_label"):
+        assert getattr(ours, attribute) == getattr(theirs, attribute)
+    np.testing.assert_array_equal(ours.line_.get_xydata(), theirs.line_.get_xydata())
+    assert legend(ours.ax_) == ["model"]
+    assert ours.ax_.get_ylabel() == "Label frequency (positive class: 1)"
+    assert ours.bar_ is None
+    # The cells are all that is drawn of the probabilities.
+    np.testing.assert_array_equal(ours.count, np.histogram(y_proba, 50, (0, 1))[0])
+    found = json.loads(json.dumps(ours.to_dict()))["model"]
+    names = ("prob_true", "prob_pred")
+    assert found["curve"] == {
+        name: getattr(ours, name).tolist() for name in reversed(names)
+    }
+    assert found["error"] is None
+    assert ours.frame().columns.tolist() == ["name", "prob_pred", "prob_true"]
+    assert repr(ReliabilityDisplay(*points)) == "ReliabilityDisplay(8 points)"
+    assert ReliabilityDisplay(*points).plot().count_ax_ is None
+
+
+def test_the_attributes_of_scikit_learns_display_are_there(cancer):
+    X, y = cancer
+    model = GaussianNB().fit(X[::2], y[::2])
+    bins = {"n_bins": 10, "strategy": "uniform"}
+    theirs = CalibrationDisplay.from_estimator(model, X, y, **bins)
+    ours = ReliabilityDisplay.from_estimator(model, X, y, **bins)
+    for attribute in ("prob_true", "prob_pred", "y_prob"):
+        found, expected = (getattr(each, attribute) for each in (ours, theirs))
+        np.testing.assert_allclose(found, expected, atol=1e-12)
+    assert ours.estimator_name == theirs.estimator_name == "GaussianNB"
+    proba = model.predict_proba(X)[:, 0]
+    zero = ReliabilityDisplay.from_predictions(y, proba, pos_label=0)
+    assert zero.y_prob is proba
+    assert zero.pos_label == 0
+
+
+def test_several_models_have_lists_of_attributes(y_true, two_models):
+    display = ReliabilityDisplay.from_predictions(y_true, two_models)
+    assert display.estimator_name == ["straight", "bent"]
+    for k, q in enumerate(two_models.values()):
+        assert display.y_prob[k] is q
+        curve = adaptive_reliability_curve(y_true, q)
+        assert display.prob_true[k].tolist() == curve.prob_true.tolist()
+        assert display.prob_pred[k].tolist() == curve.prob_pred.tolist()
+    assert ReliabilityDisplay(curve=display.curve).y_prob is None
+
+
+def test_rows_without_weight_are_not_among_the_probabilities(y_true, y_proba):
+    weight = np.arange(N) % 2
+    display = ReliabilityDisplay.from_predictions(y_true, y_proba, sample_weight=weight)
+    assert display.y_prob.tolist() == y_proba[1::2].tolist()
+
+
+def test_points_that_make_no_sense_are_refused(y_true, y_proba):
+    curve = adaptive_reliability_curve(y_true, y_proba, bin_size=50)
+    p, q = curve.prob_true, curve.prob_pred
+    cases = [
+        (((p,), {}), "'prob_pred' parameter of ReliabilityDisplay must be given"),
+        (((None, q), {}), "'prob_true' parameter of ReliabilityDisplay must be given"),
+        (((p, q[1:]), {}), "of the same length. Got: prob_true has 8, prob_pred has 7"),
+        (((p, 100 * q), {}), "'prob_pred' .* Percentages must be divided"),
+        (((p, q, [y_proba, y_proba]), {}), r"'y_prob' .* Got shape \(2, 400\)"),
+        (
+            ((p, q), {"curve": curve}),
+            "'curve' or 'prob_true' and 'prob_pred', not both",
+        ),
+        (((), {"name": "a", "estimator_name": "b"}), "'name' or 'estimator_name', not"),
+    ]
+    for (args, kwargs), message in cases:
+        with case(message), pytest.raises(ValueError, match=message):
+            ReliabilityDisplay(*args, **kwargs)
+    with pytest.raises(ValueError, match="'consistency_band' .* Use from_predictions"):
+        ReliabilityDisplay(p, q, y_proba).plot(consistency_band=True)
+
+
 def test_the_numbers_are_one_call_away(y_true, two_models):
     display = ReliabilityDisplay.from_predictions(y_true, two_models, bin_size=50)
     found = json.loads(json.dumps(display.to_dict()))
@@ -647,7 +733,9 @@ def cross_validated(model, X, y, cv):
 
 def test_the_answers_of_all_folds_make_one_curve(cancer):
     X, y = cancer
-    results = cross_validated(GaussianNB(), X, y, KFold(4, shuffle=True))
+    results = cross_validated(
+        GaussianNB(), X, y, KFold(4, shuffle=True, random_state=0)
+    )
     display = ReliabilityDisplay.from_cv_results(results, X, y)
     proba, held_out = np.empty(len(y)), results["indices"]["test"]
     for model, test in zip(results["estimator"], held_out, strict=True):
@@ -658,6 +746,34 @@ def test_the_answers_of_all_folds_make_one_curve(cancer):
     )
     assert display.error.n_groups is None
     assert display.name == "GaussianNB"
+
+
+@pytest.mark.filterwarnings("ignore:Only .* rows carry:UserWarning")
+def test_the_curves_of_the_folds_are_those_that_the_scorer_measured(cancer):
+    results = cross_validate(
+        GaussianNB(),
+        *cancer,
+        cv=KFold(3, shuffle=True, random_state=0),
+        scoring=adaptive_reliability_curve_scorer,
+        return_estimator=True,
+        return_indices=True,
+    )
+    every = ReliabilityDisplay.from_cv_results(results, *cancer, n_bins=5)
+    assert every.curve.n_pairs == 569
+    folds = ReliabilityDisplay.from_cv_results(
+        results, *cancer, n_bins=5, by_fold=True, name="bayes"
+    )
+    assert folds.name == ["bayes, fold 1", "bayes, fold 2", "bayes, fold 3"]
+    for k, curve in enumerate(folds.curve):
+        assert curve.n_pairs == len(results["indices"]["test"][k])
+        gaps = [results[f"test_gap_{b}"][k] for b in range(1, 6)]
+        np.testing.assert_allclose(curve.prob_pred - curve.prob_true, gaps)
+        drawn = folds.line_[k].get_xydata()
+        np.testing.assert_allclose(drawn[:, 0] - drawn[:, 1], gaps)
+        assert curve.error() == pytest.approx(results["test_plug_in"][k])
+        assert curve.error(debias=True) == pytest.approx(results["test_error"][k])
+    with pytest.raises(TypeError, match="'by_fold' .* True or False. Got 1"):
+        ReliabilityDisplay.from_cv_results(results, *cancer, by_fold=1)
 
 
 def test_a_sample_in_several_test_folds_is_one_group(cancer):
@@ -681,7 +797,9 @@ def test_cross_validated_data_may_be_pandas_objects_with_weights_and_a_query():
     X, y = load_iris(return_X_y=True)
     X = pd.DataFrame(X[:, :2], index=range(500, 650))
     y = pd.Series(y, index=X.index).map({0: "setosa", 1: "versi", 2: "virgi"})
-    results = cross_validated(GaussianNB(), X, y, KFold(3, shuffle=True))
+    results = cross_validated(
+        GaussianNB(), X, y, KFold(3, shuffle=True, random_state=0)
+    )
     weight = np.random.default_rng(0).integers(1, 3, len(y))
     display = ReliabilityDisplay.from_cv_results(
         results, X, y, query=ClassQuery("versi"), sample_weight=weight, bin_size=60

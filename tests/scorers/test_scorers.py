@@ -25,6 +25,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
 
 from skcalib.metrics import calibration_error
 from skcalib.plot import (
@@ -35,10 +36,12 @@ from skcalib.plot import (
 )
 from skcalib.queries import Answers, ClassQuery, TagQuery
 from skcalib.scorers import (
+    adaptive_reliability_curve_scorer,
     calibration_error_scorer,
     log_likelihood_scorer,
     make_calibration_scorer,
     make_query_scorer,
+    make_reliability_curve_scorer,
 )
 
 FOLDS = KFold(3, shuffle=True, random_state=0)
@@ -310,6 +313,137 @@ def test_scorers_have_names_for_displays(binary):
     assert display.ax_.get_ylabel() == "Negative calibration error"
 
 
+# Several numbers of a curve
+
+
+def numbers_of(y, q, n_bins):
+    """Compute the numbers of a curve by their definitions, for distinct q."""
+    order = np.argsort(q)
+    residuals = [q[rows] - y[rows] for rows in np.array_split(order, n_bins)]
+    gaps = np.array([r.mean() for r in residuals])
+    share = np.array([r.size for r in residuals]) / len(q)
+    squares = [
+        (np.outer(r, r).sum() - r @ r) / (r.size * (r.size - 1)) for r in residuals
+    ]
+    return {
+        "error": np.sqrt(max(share @ squares, 0)),
+        "plug_in": np.sqrt(share @ gaps**2),
+        "surplus": q.mean() - y.mean(),
+        "brier": brier_score_loss(y, q),
+        "log": log_loss(y, q),
+        **{f"gap_{k + 1}": gap for k, gap in enumerate(gaps)},
+    }
+
+
+@pytest.mark.parametrize("n_bins", [1, 3, 5])
+def test_cross_validation_returns_the_numbers_of_the_curve_of_each_fold(binary, n_bins):
+    scorer = make_reliability_curve_scorer(n_bins=n_bins)
+    found = cross_validate(GaussianNB(), *binary, cv=FOLDS, scoring=scorer)
+    folds = folds_of(GaussianNB(), *binary)
+    expected = [numbers_of(y, proba[:, 1], n_bins) for y, proba, _ in folds]
+    keys = {key for key in found if key.startswith("test_")}
+    assert keys == {f"test_{key}" for key in expected[0]}
+    for key in expected[0]:
+        values = [numbers[key] for numbers in expected]
+        np.testing.assert_allclose(found[f"test_{key}"], values, atol=1e-12)
+
+
+def test_the_numbers_of_one_probability_are_those_worked_by_hand(binary):
+    class Constant(ClassifierMixin, BaseEstimator):
+        classes_ = np.array([0, 1])
+
+        def predict_proba(self, X):
+            return np.tile([0.7, 0.3], (len(X), 1))
+
+    y = np.repeat([0, 1], 5)
+    found = adaptive_reliability_curve_scorer(Constant(), np.zeros((10, 1)), y)
+    # Five residuals are .3 and five are -.7: their sum is -2, and the sum of their
+    # squares is 2.9. All rows have one probability, so every bin has the same gap.
+    expected = {"error": np.sqrt((2**2 - 2.9) / 90), "plug_in": 0.2, "surplus": -0.2}
+    expected |= {"brier": 0.29, "log": -(np.log(0.3) + np.log(0.7)) / 2}
+    assert found == pytest.approx(expected | {f"gap_{k}": -0.2 for k in range(1, 6)})
+
+
+def test_a_curve_has_one_kind_of_pairs(three_classes):
+    X, y = three_classes
+    model = GaussianNB().fit(X, y)
+    proba = model.predict_proba(X)
+    scorer = make_reliability_curve_scorer(multi_class="top_label")
+    top = numbers_of((proba.argmax(axis=1) == y).astype(int), proba.max(axis=1), 5)
+    assert scorer(model, X, y) == pytest.approx(top)
+    scorer = make_reliability_curve_scorer(ClassQuery(2), n_bins=4)
+    assert scorer(model, X, y) == pytest.approx(numbers_of(y == 2, proba[:, 2], 4))
+    pooled = adaptive_reliability_curve_scorer(model, X, y)
+    expected = numbers_of(np.eye(3)[y].ravel(), proba.ravel(), 5)
+    error = calibration_error(y, proba, n_bins=5, debias=True)
+    # Only pairs of different rows are multiplied.
+    assert pooled == pytest.approx(expected | {"error": error, "surplus": 0})
+
+
+def test_a_tree_of_hard_probabilities_has_all_bins_and_gives_no_warning(binary):
+    found = cross_validate(
+        DecisionTreeClassifier(random_state=0),
+        *binary,
+        scoring=adaptive_reliability_curve_scorer,
+        error_score="raise",
+    )
+    assert all(len(found[f"test_gap_{k}"]) == 5 for k in range(1, 6))
+    assert found["test_brier"].min() > 0
+
+
+def test_a_fold_that_is_too_small_is_named(binary):
+    X, y = binary
+    model = GaussianNB().fit(X, y)
+    adaptive_reliability_curve_scorer(model, X[:10], y[:10])
+    message = (
+        r"'n_bins' parameter of make_reliability_curve_scorer must be so small .* at "
+        r"least two samples. Got 5 bins for pairs with a total weight of 9\. Use fewer"
+    )
+    for rows, weight in ((9, None), (10, np.r_[np.ones(9), 0])):
+        with pytest.raises(ValueError, match=message):
+            adaptive_reliability_curve_scorer(
+                model, X[:rows], y[:rows], sample_weight=weight
+            )
+
+
+def test_a_search_by_a_number_of_the_curve_needs_a_function(binary):
+    search = GridSearchCV(
+        GaussianNB(),
+        {"var_smoothing": [1e-9, 10.0]},
+        cv=FOLDS,
+        scoring=adaptive_reliability_curve_scorer,
+        refit=lambda results: results["mean_test_brier"].argmin(),
+    ).fit(*binary)
+    brier = [
+        np.mean(
+            [
+                brier_score_loss(y, proba[:, 1])
+                for y, proba, _ in folds_of(GaussianNB(var_smoothing=value), *binary)
+            ]
+        )
+        for value in (1e-9, 10.0)
+    ]
+    assert search.best_index_ == np.argmin(brier)
+    np.testing.assert_allclose(search.cv_results_["mean_test_brier"], brier)
+
+
+@pytest.mark.parametrize(
+    ("params", "error", "message"),
+    [
+        ({"n_bins": 0}, ValueError, "'n_bins' parameter of make_reliability_curve"),
+        ({"n_bins": None}, TypeError, "'n_bins' parameter"),
+        ({"multi_class": "class_wise"}, ValueError, "'pooled', 'top_label'. Got 'cla"),
+        ({"query": "tag"}, TypeError, "'query' parameter"),
+        ({"query": TagQuery(), "pos_label": 1}, ValueError, "Set them in the query"),
+        ({"bin_size": 20}, TypeError, "unexpected keyword argument 'bin_size'"),
+    ],
+    ids=repr,
+)
+def test_a_curve_of_settings_that_make_no_sense_is_refused(params, error, message):
+    with pytest.raises(error, match=message):
+        make_reliability_curve_scorer(**params)
+
+
 # Weights
 
 
@@ -325,6 +459,7 @@ SCORERS = {
     ),
     "likelihood": log_likelihood_scorer,
     "Brier": make_query_scorer(brier_score_loss),
+    "curve": adaptive_reliability_curve_scorer,
 }
 
 
@@ -507,6 +642,11 @@ def test_a_clone_has_a_request_of_its_own():
             make_query_scorer(log_loss, normalize=False),
             "log_loss_scorer(normalize=False)",
         ),
+        (
+            make_reliability_curve_scorer(multi_class="top_label", n_bins=3),
+            "make_reliability_curve_scorer(n_bins=3, multi_class='top_label')",
+        ),
+        (adaptive_reliability_curve_scorer, "make_reliability_curve_scorer()"),
     ],
 )
 def test_a_scorer_shows_how_it_was_made(scorer, expected):
