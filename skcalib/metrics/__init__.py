@@ -11,6 +11,7 @@ if typing.TYPE_CHECKING:
     from ._interval import CalibrationErrorInterval, calibration_error_interval
     from ._label_statistics import (
         accuracy_statistics,
+        alignment_statistics,
         span_statistics,
         tag_statistics,
     )
@@ -25,6 +26,7 @@ __all__ = [
     "ReliabilitySketch",
     "accuracy_statistics",
     "adaptive_reliability_curve",
+    "alignment_statistics",
     "bin_size_curve",
     "brier_statistics",
     "calibration_error",

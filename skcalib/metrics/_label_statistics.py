@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 from operator import eq
 from typing import Any, overload
@@ -12,7 +12,15 @@ from numpy.typing import ArrayLike
 
 from .._entities import Tag, as_scheme, find_entities, mend_tags, read_tags
 from .._errors import ParameterError, ParameterTypeError, public
-from .._validation import as_label_list, as_label_lists, is_sequence, is_tensor_type
+from .._validation import (
+    as_label_list,
+    as_label_lists,
+    check_same_length,
+    is_collection,
+    is_integer,
+    is_sequence,
+    is_tensor_type,
+)
 
 
 @public
@@ -340,3 +348,117 @@ def _sentences(side: Any, name: str) -> tuple[list[list], bool]:
 def _is_sequence(values: Any) -> bool:
     """Return whether the values are ordered entries with a length."""
     return is_sequence(values) or getattr(values, "ndim", 0) > 0
+
+
+@public
+def alignment_statistics(
+    sure: Sequence[Collection[tuple[int, int]]],
+    possible: Sequence[Collection[tuple[int, int]]],
+    predicted: Sequence[Collection[tuple[int, int]]],
+) -> np.ndarray:
+    """Count the links of each sentence pair that determine the alignment error rate.
+
+    Parameters
+    ----------
+    sure : sequence of sets of tuple (int, int)
+        Sure links of each sentence pair, as pairs of word positions, for example
+        ``{(0, 0), (1, 2)}``. Lists of pairs and arrays of shape (n_links, 2) are also
+        accepted.
+    possible : sequence of sets of tuple (int, int)
+        Possible links, in the same form. Sure links are possible by definition, so they
+        may be listed here or left out.
+    predicted : sequence of sets of tuple (int, int)
+        Predicted links, in the same form.
+
+    Returns
+    -------
+    statistics : ndarray of shape (n_sentences, 2), int
+        With the sure links S, the possible links P (including S) and the predicted
+        links A of a sentence pair, the columns are ``|A & S| + |A & P|`` and
+        ``|A| + |S|``. Pass this array to the tests in :mod:`skcalib.significance` with
+        ``statistic="ratio"``. The metric is then one minus the alignment error rate.
+
+    Raises
+    ------
+    ValueError
+        If the arguments differ in length, if they are empty, or if a link is not a pair
+        of positions of at least 0 or occurs twice. The message names the sentence.
+    TypeError
+        If an argument is not a sequence, or if its entry for a sentence is not a
+        collection of links.
+
+    See Also
+    --------
+    span_statistics : Statistics for the F1 score of entities.
+    skcalib.significance.compare_systems : Test all pairs of several aligners.
+
+    Notes
+    -----
+    The alignment error rate of [1]_ is
+
+        AER = 1 - sum(|A & S| + |A & P|) / sum(|A| + |S|),
+
+    where the sums are over the sentence pairs. The difference in AER of two aligners is
+    minus the ``statistic`` of :func:`~skcalib.significance.paired_bootstrap_test`. If
+    all possible links are sure, one minus AER is the F1 score of the links.
+
+    References
+    ----------
+    .. [1] F. J. Och and H. Ney (2003). "A systematic comparison of various statistical
+       alignment models". Computational Linguistics 29. Section 5.
+
+    Examples
+    --------
+    The aligner finds two of three sure links, one possible link and one wrong link:
+
+    >>> from skcalib.metrics import alignment_statistics
+    >>> sure = [{(0, 0), (1, 2)}, {(0, 0)}]
+    >>> possible = [{(1, 1)}, set()]
+    >>> predicted = [{(0, 0), (1, 1), (1, 2)}, {(0, 1)}]
+    >>> counts = alignment_statistics(sure, possible, predicted)
+    >>> counts
+    array([[5, 5],
+           [0, 2]])
+    >>> found, total = counts.sum(axis=0)
+    >>> round(float(1 - found / total), 3)
+    0.286
+    """
+    sides = {"sure": sure, "possible": possible, "predicted": predicted}
+    links = {name: _links(side, name) for name, side in sides.items()}
+    check_same_length(**links)
+    counts = [
+        (len(a & s) + len(a & (p | s)), len(a) + len(s))
+        for s, p, a in zip(*links.values(), strict=True)
+    ]
+    return np.array(counts, dtype=np.int64)
+
+
+def _links(side: Any, name: str) -> list[set[tuple[int, int]]]:
+    """Return the links of each sentence as sets."""
+    expected = "must be a sequence with a collection of links (i, j) for each sentence."
+    if not _is_sequence(side):
+        raise ParameterTypeError(name, f"{expected} Got {type(side).__name__}.")
+    if len(side) == 0:
+        raise ParameterError(name, f"{expected} Got none.")
+    sentences = []
+    for i, entry in enumerate(side):
+        if not is_collection(entry) or isinstance(entry, Mapping):
+            raise ParameterTypeError(
+                name, f"{expected} Got {type(entry).__name__} for sentence {i}."
+            )
+        links: set[tuple[int, int]] = set()
+        for link in entry:
+            pair = tuple(link) if is_collection(link) else ()
+            if len(pair) != 2 or not all(is_integer(at) and at >= 0 for at in pair):
+                raise ParameterError(
+                    name,
+                    "must contain pairs of integers of at least 0. Got "
+                    f"{link!r:.50} in sentence {i}.",
+                )
+            if pair in links:
+                raise ParameterError(
+                    name, f"must not contain a link twice. Got {pair} in sentence {i}."
+                )
+            links.add((int(pair[0]), int(pair[1])))
+        sentences.append(links)
+    return sentences

@@ -1,5 +1,7 @@
 """Statistics of labels: their sums are the metric, row by row by definition."""
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,10 +11,12 @@ from sklearn.metrics import accuracy_score, brier_score_loss, f1_score
 
 from skcalib.metrics import (
     accuracy_statistics,
+    alignment_statistics,
     brier_statistics,
     span_statistics,
     tag_statistics,
 )
+from skcalib.significance import permutation_test
 
 TAGS = ("O", "B-PER", "I-PER", "B-LOC", "I-LOC")
 
@@ -257,3 +261,98 @@ def test_brier_score_of_a_named_class():
     ]
     with pytest.raises(ValueError, match="brier_statistics.*row 1"):
         brier_statistics([0, 1], [0.5, np.nan])
+
+
+# Links
+
+link_set = st.sets(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=6)
+SURE = [{(0, 0), (1, 1)}, {(0, 0)}, {(0, 1), (1, 0)}, {(0, 0)}]
+POSSIBLE = [{(2, 2)}, {(0, 1)}, set(), {(1, 1), (2, 1)}]
+ALIGNER_A = [{(0, 0), (1, 1), (2, 2)}, {(0, 1)}, {(0, 1), (1, 0)}, {(0, 0), (2, 0)}]
+ALIGNER_B = [{(0, 0)}, {(0, 0), (1, 1)}, {(0, 1), (1, 1)}, {(0, 0), (1, 1)}]
+
+
+def error_rate(predicted):
+    """Return AER by the formula of Och and Ney (2003), for SURE and POSSIBLE."""
+    sure, possible, found = (
+        {(k, link) for k, links in enumerate(side) for link in links}
+        for side in (SURE, POSSIBLE, predicted)
+    )
+    both = len(found & sure) + len(found & (possible | sure))
+    return 1 - both / (len(found) + len(sure))
+
+
+def test_alignment_error_rate_worked_by_hand():
+    counts = alignment_statistics(SURE, POSSIBLE, ALIGNER_A)
+    # sure and possible links among the predicted ones: 2 + 3, 0 + 1, 2 + 2, 1 + 1
+    assert counts.tolist() == [[5, 5], [1, 2], [4, 4], [2, 3]]
+    assert counts.dtype.kind == "i"
+    found, total = counts.sum(axis=0)
+    assert 1 - found / total == pytest.approx(1 / 7)
+
+
+def test_sure_links_may_be_listed_as_possible_ones():
+    both = [s | p for s, p in zip(SURE, POSSIBLE, strict=True)]
+    counts = alignment_statistics(SURE, both, ALIGNER_B)
+    assert np.array_equal(counts, alignment_statistics(SURE, POSSIBLE, ALIGNER_B))
+
+
+@given(st.lists(st.tuples(link_set, link_set), min_size=1, max_size=4))
+def test_links_that_are_all_sure_give_f1(sentences):
+    gold, predicted = zip(*sentences, strict=True)
+    found, total = alignment_statistics(gold, gold, predicted).sum(axis=0)
+    cells = [
+        (k, i, j) for k in range(len(gold)) for i, j in product(range(4), repeat=2)
+    ]
+    y_true, y_pred = (
+        [(i, j) in side[k] for k, i, j in cells] for side in (gold, predicted)
+    )
+    expected = f1_score(y_true, y_pred, zero_division=0)
+    assert found == pytest.approx(expected * total, abs=1e-12)
+
+
+def test_links_as_lists_and_arrays():
+    as_arrays = [np.array(sorted(links)).reshape(-1, 2) for links in POSSIBLE]
+    as_lists = [list(map(list, links)) for links in ALIGNER_A]
+    counts = alignment_statistics(tuple(SURE), as_arrays, as_lists)
+    assert np.array_equal(counts, alignment_statistics(SURE, POSSIBLE, ALIGNER_A))
+
+
+def test_difference_of_error_rates_by_enumeration():
+    """All 16 ways to swap two aligners in four sentences."""
+    pairs = list(zip(ALIGNER_A, ALIGNER_B, strict=True))
+    gains = []
+    for swap in product((0, 1), repeat=4):
+        a, b = (
+            [p[k ^ side] for k, p in zip(swap, pairs, strict=True)] for side in (0, 1)
+        )
+        gains.append(error_rate(b) - error_rate(a))
+    extreme = [abs(gain) >= abs(gains[0]) - 1e-12 for gain in gains]
+    result = permutation_test(
+        *(alignment_statistics(SURE, POSSIBLE, x) for x in (ALIGNER_A, ALIGNER_B)),
+        statistic="ratio",
+    )
+    assert result.statistic == pytest.approx(gains[0])
+    assert result.pvalue == pytest.approx(np.mean(extreme))
+    assert 0.05 < result.pvalue < 1
+
+
+@pytest.mark.parametrize(
+    ("links", "error", "message"),
+    [
+        ([{(0, 0)}, [(1, 2), (1, 2)]], ValueError, r"twice.*\(1, 2\) in sentence 1"),
+        ([{(0, 0)}, {(0, 1, 2)}], ValueError, "pairs of integers.*sentence 1"),
+        ([{(0, -1)}, set()], ValueError, r"at least 0.*\(0, -1\) in sentence 0"),
+        ([{(0, 0)}, {"0-1"}], ValueError, "pairs of integers.*'0-1' in sentence 1"),
+        ([{(0, 0.0)}, set()], ValueError, "pairs of integers.*sentence 0"),
+        ([{(0, 0)}, None], TypeError, "NoneType for sentence 1"),
+        ([{(0, 0)}, {0: 1}], TypeError, "dict for sentence 1"),
+        ([{(0, 0)}], ValueError, "same length.*sure has 2"),
+        ([], ValueError, "Got none"),
+        ({(0, 0)}, TypeError, "a sequence.*Got set"),
+    ],
+)
+def test_links_that_are_not_links(links, error, message):
+    gold = [{(0, 0)}, {(1, 2)}]
+    with pytest.raises(error, match=f"alignment_statistics.*{message}"):
+        alignment_statistics(gold, gold, links)
