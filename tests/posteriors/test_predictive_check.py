@@ -137,3 +137,12 @@ def test_errors_name_what_is_wrong(params, error, message):
     }
     with pytest.raises(error, match=re.escape(message)):
         posterior_predictive_check([[0, 1], [1, 0]], **settings)
+
+
+def test_events_below_the_quantiles_of_a_number_have_the_probability_of_the_level():
+    # a true value at each of the 20 places among 19 samples
+    truth = np.arange(20)[:, np.newaxis] + 0.5
+    samples = np.tile(np.arange(1.0, 20)[:, np.newaxis], (20, 1, 1))
+    pit = posterior_predictive_check(truth, samples, np.sum).pit
+    levels = np.arange(1, 20) / 20
+    assert np.mean(pit[:, np.newaxis] <= levels, axis=0) == pytest.approx(levels)
