@@ -469,8 +469,8 @@ def fetch_emoticon_tweets(
 
     The labels are defined as in section 4.1 of [1]_: "happy" against all other messages
     (not against ":("), in equal numbers, with the smileys removed. The tweets of the
-    paper, 100,000 for each of training, development and test, were never released. The
-    files here have about a thousand messages of each label.
+    paper, 100,000 for each of training, development and test, are not available here.
+    These files have about a thousand messages of each label.
 
     References
     ----------
