@@ -12,6 +12,7 @@ if typing.TYPE_CHECKING:
     from ._label_statistics import (
         accuracy_statistics,
         alignment_statistics,
+        attachment_statistics,
         span_statistics,
         tag_statistics,
     )
@@ -27,6 +28,7 @@ __all__ = [
     "accuracy_statistics",
     "adaptive_reliability_curve",
     "alignment_statistics",
+    "attachment_statistics",
     "bin_size_curve",
     "brier_statistics",
     "calibration_error",

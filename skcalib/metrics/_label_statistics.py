@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import unicodedata
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import chain
-from operator import eq
+from operator import and_, eq
 from typing import Any, overload
 
 import numpy as np
@@ -254,13 +255,7 @@ def span_statistics(
     0.4
     """
     scheme = as_scheme(scheme)
-    pairs, nested = _paired(y_true, y_pred)
-    if not nested:
-        raise ParameterTypeError(
-            None,
-            "needs a sequence of tags for each sentence in 'y_true' and "
-            "'y_pred'. Got tags without sentences.",
-        )
+    pairs = _sentence_pairs(y_true, y_pred, ("y_true", "y_pred"))
     meaning: dict[Any, Tag] = {}
     for side, name in enumerate(("y_true", "y_pred")):
         sentences = [pair[side] for pair in pairs]
@@ -277,6 +272,161 @@ def span_statistics(
     return counts
 
 
+@public
+def attachment_statistics(
+    heads_true: Sequence[Sequence[int]],
+    heads_pred: Sequence[Sequence[int]],
+    *,
+    labels_true: Sequence[Sequence[str]] | None = None,
+    labels_pred: Sequence[Sequence[str]] | None = None,
+    words: Sequence[Sequence[str]] | None = None,
+) -> np.ndarray:
+    """Count the tokens of each sentence that a parser attaches to the correct head.
+
+    Parameters
+    ----------
+    heads_true : sequence of sequences of int
+        True head of each token. Any numbering of the tokens and of the root is
+        possible, but it must be the same in `heads_pred`.
+    heads_pred : sequence of sequences of int
+        Predicted heads, in the same form.
+    labels_true : sequence of sequences of str, default=None
+        True label of the relation of each token to its head. If the labels are given, a
+        token is correct if both its head and its label are correct. Pass both
+        `labels_true` and `labels_pred`, or neither.
+    labels_pred : sequence of sequences of str, default=None
+        Predicted labels, in the same form.
+    words : sequence of sequences of str, default=None
+        Words of each sentence. If they are given, punctuation is not counted, that is,
+        words that consist only of characters of the Unicode categories P (such as "."
+        and "--", but not "$"). If None, all tokens are counted.
+
+    Returns
+    -------
+    statistics : ndarray of shape (n_sentences, 2), int
+        The number of correct tokens and the number of tokens. Pass this array to the
+        tests in :mod:`skcalib.significance` with ``statistic="ratio"``.
+
+    Raises
+    ------
+    ValueError
+        If the arguments differ in the number of sentences or in the number of tokens of
+        a sentence, if there are no sentences, if a head, a label or a word is missing,
+        or if only one of `labels_true` and `labels_pred` is given. The message names
+        the sentence.
+    TypeError
+        If an argument is not a sequence of sequences, if a head is not an integer, or
+        if a word is not a string.
+
+    See Also
+    --------
+    accuracy_statistics : Statistics for the accuracy of labels.
+    skcalib.documents.Sentence : Sentences of a treebank with heads and labels.
+
+    Notes
+    -----
+    The sum of the first column divided by the sum of the second is the unlabelled
+    attachment score (UAS) or, with labels, the labelled attachment score (LAS). The
+    official scores of treebanks differ in two conventions:
+
+    - The shared task of 2006 [1]_ leaves out punctuation by the rule given for `words`.
+      The shared task of 2018 on Universal Dependencies [2]_ counts all tokens, which is
+      the default here.
+    - The shared task of 2018 compares only the part of a label before the colon, so
+      that 'nsubj:pass' and 'nsubj' are equal. Here, labels are compared as they are.
+      Pass ``[[label.split(":")[0] for label in each] for each in labels]`` to ignore
+      the subtypes.
+
+    References
+    ----------
+    .. [1] S. Buchholz and E. Marsi (2006). "CoNLL-X shared task on multilingual
+       dependency parsing". CoNLL.
+    .. [2] D. Zeman et al. (2018). "CoNLL 2018 shared task: multilingual parsing from
+       raw text to Universal Dependencies". CoNLL.
+
+    Examples
+    --------
+    The heads are numbered from 0, and the root has the head -1:
+
+    >>> from skcalib.metrics import attachment_statistics
+    >>> heads_true = [[1, 2, -1, 2, 2], [-1, 0]]
+    >>> heads_pred = [[1, 2, -1, 2, 3], [-1, 0]]
+    >>> counts = attachment_statistics(heads_true, heads_pred)
+    >>> counts
+    array([[4, 5],
+           [2, 2]])
+    >>> correct, tokens = counts.sum(axis=0)
+    >>> print(f"UAS {correct / tokens:.3f}")
+    UAS 0.857
+    >>> labels_true = [["det", "nsubj", "root", "obj", "punct"], ["root", "obj"]]
+    >>> labels_pred = [["det", "nsubj", "root", "obl", "punct"], ["root", "obj"]]
+    >>> words = [["The", "dog", "bites", "us", "."], ["Help", "us"]]
+    >>> attachment_statistics(
+    ...     heads_true,
+    ...     heads_pred,
+    ...     labels_true=labels_true,
+    ...     labels_pred=labels_pred,
+    ...     words=words,
+    ... )
+    array([[3, 4],
+           [2, 2]])
+    """
+    heads = _sentence_pairs(heads_true, heads_pred, ("heads_true", "heads_pred"))
+    for side, name in enumerate(("heads_true", "heads_pred")):
+        _check_tokens([pair[side] for pair in heads], name, is_integer, "integers")
+    correct = [list(map(eq, true, pred)) for true, pred in heads]
+    if (labels_true is None) != (labels_pred is None):
+        given = "labels_true" if labels_pred is None else "labels_pred"
+        raise ParameterError(
+            None,
+            "needs both 'labels_true' and 'labels_pred', or neither. Got only "
+            f"{given!r}.",
+        )
+    if labels_true is not None:
+        _sentence_pairs(heads_true, labels_true, ("heads_true", "labels_true"))
+        labels = _sentence_pairs(
+            labels_true, labels_pred, ("labels_true", "labels_pred")
+        )
+        correct = [
+            list(map(and_, rows, map(eq, true, pred)))
+            for rows, (true, pred) in zip(correct, labels, strict=True)
+        ]
+    if words is not None:
+        pairs = _sentence_pairs(heads_true, words, ("heads_true", "words"))
+        texts = [text for _, text in pairs]
+        _check_tokens(texts, "words", _is_text, "strings")
+        correct = [
+            [
+                row
+                for row, word in zip(rows, text, strict=True)
+                if not _is_punctuation(word)
+            ]
+            for rows, text in zip(correct, texts, strict=True)
+        ]
+    return np.array([[sum(rows), len(rows)] for rows in correct], dtype=np.int64)
+
+
+def _check_tokens(
+    sentences: list[list], name: str, is_valid: Callable[[Any], bool], expected: str
+) -> None:
+    for i, sentence in enumerate(sentences):
+        for t, value in enumerate(sentence):
+            if not is_valid(value):
+                raise ParameterTypeError(
+                    name,
+                    f"must contain {expected}. Token {t} of sentence {i} has "
+                    f"{value!r:.50}.",
+                )
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_punctuation(word: str) -> bool:
+    return word != "" and all(unicodedata.category(c)[0] == "P" for c in word)
+
+
 def _entities(
     tags: list[Tag], scheme: str, label: str | None, mend: bool
 ) -> set[tuple[int, int, str]]:
@@ -285,33 +435,50 @@ def _entities(
     return {entity for entity in found if label is None or entity[2] == label}
 
 
-def _paired(y_true: Any, y_pred: Any) -> tuple[list[tuple[list, list]], bool]:
+def _sentence_pairs(
+    first: Any, second: Any, names: tuple[str, str]
+) -> list[tuple[list, list]]:
+    """Return what two arguments contain for each sentence, with equal lengths."""
+    pairs, nested = _paired(first, second, names)
+    if not nested:
+        raise ParameterTypeError(
+            None,
+            f"needs a sequence of tokens for each sentence in {names[0]!r} and "
+            f"{names[1]!r}. Got tokens without sentences.",
+        )
+    return pairs
+
+
+def _paired(
+    first: Any, second: Any, names: tuple[str, str] = ("y_true", "y_pred")
+) -> tuple[list[tuple[list, list]], bool]:
     """Return the labels of both sides by sentence, and whether there are sentences.
 
     A single row is treated as a sentence of one label.
     """
-    true_side, nested = _sentences(y_true, "y_true")
-    pred_side, pred_nested = _sentences(y_pred, "y_pred")
-    if len(true_side) != len(pred_side):
+    one, two = names
+    first, nested = _sentences(first, one)
+    second, second_nested = _sentences(second, two)
+    if len(first) != len(second):
         raise ParameterError(
             None,
-            "needs 'y_true' and 'y_pred' of the same length. Got lengths "
-            f"{len(true_side)} and {len(pred_side)}.",
+            f"needs {one!r} and {two!r} of the same length. Got lengths "
+            f"{len(first)} and {len(second)}.",
         )
-    if nested != pred_nested:
-        kinds = ["sentences" if each else "labels" for each in (nested, pred_nested)]
+    if nested != second_nested:
+        kinds = ["sentences" if each else "labels" for each in (nested, second_nested)]
         raise ParameterTypeError(
             None,
             "needs sentences in both arguments, or labels in both. Got "
-            f"{kinds[0]} in 'y_true' and {kinds[1]} in 'y_pred'.",
+            f"{kinds[0]} in {one!r} and {kinds[1]} in {two!r}.",
         )
-    pairs = list(zip(true_side, pred_side, strict=True))
-    for i, (true, pred) in enumerate(pairs):
-        if len(true) != len(pred):
+    pairs = list(zip(first, second, strict=True))
+    for i, (a, b) in enumerate(pairs):
+        if len(a) != len(b):
             raise ParameterError(
                 None,
-                f"needs the same number of labels in both. Got {len(true)} in "
-                f"'y_true' and {len(pred)} in 'y_pred' for sentence {i}.",
+                f"needs the same number of tokens in both. Got {len(a)} in "
+                f"{one!r} and {len(b)} in {two!r} for sentence {i}.",
             )
     return pairs, nested
 

@@ -1,6 +1,8 @@
 """Statistics of labels: their sums are the metric, row by row by definition."""
 
+import os
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -9,15 +11,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, brier_score_loss, f1_score
 
+from skcalib.datasets import fetch_ud_english_ewt
 from skcalib.metrics import (
     accuracy_statistics,
     alignment_statistics,
+    attachment_statistics,
     brier_statistics,
     span_statistics,
     tag_statistics,
 )
-from skcalib.significance import permutation_test
+from skcalib.significance import (
+    compare_systems,
+    paired_bootstrap_test,
+    permutation_test,
+)
 
+EWT = Path(os.environ.get("SKCALIB_DATA", "nowhere"), "ud_english_ewt")
 TAGS = ("O", "B-PER", "I-PER", "B-LOC", "I-LOC")
 
 sentence = st.lists(
@@ -209,7 +218,7 @@ def test_schemes_by_all_their_names(scheme, y_true, y_pred, expected):
 
 
 def test_entities_need_sentences():
-    with pytest.raises(TypeError, match="tags without sentences"):
+    with pytest.raises(TypeError, match="tokens without sentences"):
         span_statistics(["O"], ["O"])
 
 
@@ -236,6 +245,216 @@ def test_what_is_refused(y_true, y_pred, error, message):
     for function in (accuracy_statistics, tag_statistics):
         with pytest.raises(error, match=f"{function.__name__}.*{message}"):
             function(y_true, y_pred)
+
+
+# Attachment
+
+# "The dog bites us ." and "Hier : 5 $ --", parsed by hand; heads from 1, root 0
+HEADS = [[2, 3, 0, 3, 3], [0, 1, 4, 1, 1]]
+FOUND = [[2, 3, 0, 2, 2], [0, 1, 4, 3, 4]]
+LABELS = [
+    ["det", "nsubj", "root", "obj", "punct"],
+    ["root", "punct", "nummod", "dep", "punct"],
+]
+FOUND_LABELS = [
+    ["det", "obj", "root", "obj", "punct"],
+    ["root", "punct", "nummod", "dep", "punct"],
+]
+WORDS = [["The", "dog", "bites", "us", "."], ["Hier", ":", "5", "$", "--"]]
+
+
+def test_attachment_worked_by_hand():
+    labels = {"labels_true": LABELS, "labels_pred": FOUND_LABELS}
+    for options, expected in (
+        ({}, [[3, 5], [3, 5]]),
+        (labels, [[2, 5], [3, 5]]),
+        # without the full stop, and without the colon and the dashes; $ is a symbol
+        ({"words": WORDS}, [[3, 4], [2, 3]]),
+        (labels | {"words": WORDS}, [[2, 4], [2, 3]]),
+    ):
+        counts = attachment_statistics(HEADS, FOUND, **options)
+        assert counts.tolist() == expected
+        assert counts.dtype.kind == "i"
+
+
+@pytest.mark.parametrize(
+    ("word", "tokens"),
+    [
+        ("...", 0),
+        ("\N{INVERTED QUESTION MARK}", 0),
+        ("\N{IDEOGRAPHIC FULL STOP}", 0),
+        ("\N{EM DASH}", 0),
+        ("_", 0),
+        ("%", 0),
+        ("+", 1),
+        ("\N{EURO SIGN}", 1),
+        (":)", 0),
+        (":D", 1),
+        ("o'clock", 1),
+        ("", 1),
+    ],
+)
+def test_what_punctuation_is(word, tokens):
+    """Words of the Unicode categories P, as in the scorer of the task of 2006."""
+    counts = attachment_statistics([[0]], [[0]], words=[[word]])
+    assert counts.tolist() == [[tokens, tokens]]
+
+
+arc = st.tuples(st.integers(-1, 3), st.sampled_from(["nsubj", "obj", "nsubj:pass"]))
+parsed = st.lists(
+    st.lists(st.tuples(arc, arc), min_size=0, max_size=5), min_size=1, max_size=4
+)
+
+
+@given(parsed)
+def test_attachment_by_definition(sentences):
+    true, pred = sides(sentences)
+    (heads, labels), (found, found_labels) = (
+        [[[arc[k] for arc in each] for each in side] for k in (0, 1)]
+        for side in (true, pred)
+    )
+    unlabelled = attachment_statistics(heads, found)
+    labelled = attachment_statistics(
+        heads, found, labels_true=labels, labels_pred=found_labels
+    )
+    # the accuracy of the heads, and of the pairs of head and label
+    assert np.array_equal(unlabelled, accuracy_statistics(heads, found))
+    joined = ([[f"{h} {x}" for h, x in each] for each in side] for side in (true, pred))
+    assert np.array_equal(labelled, accuracy_statistics(*joined))
+
+
+def test_heads_in_arrays_and_numbered_in_another_way():
+    rows = [np.array(each) for each in HEADS], [np.array(each) for each in FOUND]
+    assert attachment_statistics(*rows).tolist() == [[3, 5], [3, 5]]
+    from_zero = [[each - 1 for each in side] for side in rows]
+    assert attachment_statistics(*from_zero).tolist() == [[3, 5], [3, 5]]
+
+
+def test_sentences_without_tokens_or_words_count_as_zero():
+    heads = [[], [0]]
+    counts = attachment_statistics(heads, heads, words=[[], ["."]])
+    assert counts.tolist() == [[0, 0], [0, 0]]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "error", "message"),
+    [
+        ([[[0]], [[0], [0]]], {}, ValueError, "'heads_pred' .*Got lengths 1 and 2"),
+        (
+            [[[0], [2, 0]], [[0], [0]]],
+            {},
+            ValueError,
+            "2 in 'heads_true' and 1 in 'heads_pred' for sentence 1",
+        ),
+        ([[], []], {}, ValueError, "'heads_true'.* Got none"),
+        ([[0], [0]], {}, TypeError, "'heads_true' and 'heads_pred'.*without sentences"),
+        (
+            [[[0], [0, 1]], [[0], [0, "1"]]],
+            {},
+            TypeError,
+            "'heads_pred'.*integers. Token 1 of sentence 1 has '1'",
+        ),
+        ([[[0]], [[0.0]]], {}, TypeError, "Token 0 of sentence 0 has 0.0"),
+        ([[[0, None]], [[0, 1]]], {}, ValueError, "Token 1 of sentence 0 has None"),
+        (
+            [[[0]], [[0]]],
+            {"labels_true": [["a"]]},
+            ValueError,
+            "both 'labels_true' and 'labels_pred'.* Got only 'labels_true'",
+        ),
+        (
+            [[[0]], [[0]]],
+            {"labels_pred": [["a"]]},
+            ValueError,
+            "Got only 'labels_pred'",
+        ),
+        (
+            [[[0]], [[0]]],
+            {"labels_true": [["a", "b"]], "labels_pred": [["a", "b"]]},
+            ValueError,
+            "1 in 'heads_true' and 2 in 'labels_true' for sentence 0",
+        ),
+        (
+            [[[0]], [[0]]],
+            {"labels_true": [["a"]], "labels_pred": [["a", "b"]]},
+            ValueError,
+            "1 in 'labels_true' and 2 in 'labels_pred' for sentence 0",
+        ),
+        (
+            [[[0], [0]], [[0], [0]]],
+            {"words": [["a"], ["b", "c"]]},
+            ValueError,
+            "1 in 'heads_true' and 2 in 'words' for sentence 1",
+        ),
+        ([[[0]], [[0]]], {"words": ["a"]}, TypeError, "labels in 'words'"),
+        (
+            [[[0]], [[0]]],
+            {"words": [[1]]},
+            TypeError,
+            "'words'.*strings. Token 0 of sentence 0 has 1",
+        ),
+    ],
+)
+def test_parses_that_are_refused(arguments, options, error, message):
+    with pytest.raises(error, match=message) as raised:
+        attachment_statistics(*arguments, **options)
+    assert "attachment_statistics" in str(raised.value)
+
+
+@pytest.fixture(scope="module")
+def treebank():
+    if not EWT.is_dir():
+        pytest.skip("SKCALIB_DATA does not name a folder with the treebank")
+    documents = fetch_ud_english_ewt(subset="test").documents
+    return [sentence for d in documents for sentence in d.sentences]
+
+
+def test_attachment_in_a_treebank_by_a_table_of_all_tokens(treebank):
+    """Words attached to the next or the previous word, counted from the file."""
+    lines = (EWT / "en_ewt-ud-test.conllu").read_text(encoding="utf-8").split("\n")
+    rows = [line.split("\t") for line in lines if line[:1].isdigit()]
+    table = pd.DataFrame([row for row in rows if row[0].isdigit()])
+    number, word, upos = table[0].astype(int), table[1], table[3]
+    head, label = table[6].astype(int), table[7].str.split(":").str[0]
+    guess = np.where(upos == "DET", "det", "nsubj")
+    right = head == number + 1
+
+    heads = [sentence.head for sentence in treebank]
+    found = [range(1, len(sentence) + 1) for sentence in treebank]
+    counts = attachment_statistics(heads, found)
+    assert counts.shape == (2077, 2)
+    assert counts.sum(axis=0).tolist() == [right.sum(), 25094]
+    labelled = attachment_statistics(
+        heads,
+        found,
+        labels_true=[[x.split(":")[0] for x in s.deprel] for s in treebank],
+        labels_pred=[
+            ["det" if tag == "DET" else "nsubj" for tag in s.upos] for s in treebank
+        ],
+        words=[s.form for s in treebank],
+    )
+    scored = ~word.str.fullmatch(r"[!-#%-*,-/:;?@\[-\]_{}\u2010-\u2027¡§«¶·»¿]+")
+    assert labelled.sum(axis=0).tolist() == [
+        (right & (label == guess) & scored).sum(),
+        scored.sum(),
+    ]
+
+
+def test_two_simple_parsers_are_compared(treebank):
+    heads = [sentence.head for sentence in treebank]
+    systems = {
+        "previous": [range(-1, len(sentence) - 1) for sentence in treebank],
+        "next": [range(1, len(sentence) + 1) for sentence in treebank],
+    }
+    counts = {
+        name: attachment_statistics(heads, found) for name, found in systems.items()
+    }
+    result = compare_systems(counts, statistic="ratio")
+    rates = [stats[:, 0].sum() / 25094 for stats in counts.values()]
+    assert result.metric == pytest.approx(rates)
+    pair = paired_bootstrap_test(counts["next"], counts["previous"], statistic="ratio")
+    assert pair.statistic == pytest.approx(rates[1] - rates[0])
+    assert result.pvalue[0] == pytest.approx(pair.pvalue)
 
 
 # Brier score
