@@ -62,6 +62,10 @@ PIVOTED = {
     ): "significance_names.csv",
     (
         "significance_studies.rst",
+        "sentences | UAS, same model",
+    ): "significance_parsing_sizes.csv",
+    (
+        "significance_studies.rst",
         "genre | tokens per sentence",
     ): "significance_genres.csv",
     (
@@ -118,7 +122,7 @@ OTHER_SOURCES = [
         "comment of significance_wmt17_flips.csv",
         "0.62 23.0",
     ),
-    ("significance_studies.rst", "the paper", "1,653 58 11,175 150"),
+    ("significance_studies.rst", "the paper", "1,653 58 11,175 150 1.20 1.51 21"),
     (
         "significance_studies.rst",
         "comment of word_alignment_systems.csv",
