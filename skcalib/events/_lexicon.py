@@ -529,13 +529,15 @@ class CountryLexicon(AffiliationLexicon):
 
     The default lexicon has the common, older and official English names, the demonyms
     and the adjectives of all countries and territories of ISO 3166-1, of Kosovo, and of
-    countries that no longer exist, such as the Soviet Union.
+    countries that no longer exist, such as the Soviet Union and Yugoslavia. It also has
+    the names of NATO.
 
     Parameters
     ----------
     entries : dict, default=None
         Mapping from codes to names. If None, the list of this package is used. Its
-        codes have three letters.
+        codes have three letters, except the code of NATO, which is ``IGONAT`` as in the
+        published list.
     exclude : iterable of str, default=None
         Names that belong to no country. If None, the list of this package is used.
     match_case : bool, default=True
@@ -596,11 +598,7 @@ class CountryLexicon(AffiliationLexicon):
 
     @classmethod
     def from_file(
-        cls,
-        path: str | os.PathLike,
-        *,
-        skip: Iterable[str] = ("IGO", "X-"),
-        **settings: Any,
+        cls, path: str | os.PathLike, *, skip: Iterable[str] = (), **settings: Any
     ) -> Self:
         """Read names of countries from a file in the published format.
 
@@ -609,9 +607,8 @@ class CountryLexicon(AffiliationLexicon):
         path : str or Path
             File such as ``country_igos.txt`` of [NO15]_. Each line has a code, a tab
             and a name with underscores instead of blanks.
-        skip : iterable of str, default=('IGO', 'X-')
-            Prefixes of codes that are left out. The default prefixes mark organisations
-            and names without a code.
+        skip : iterable of str, default=()
+            Prefixes of codes that are left out, such as ``IGO`` for organisations.
         **settings : dict
             Other parameters of the class. In this method, `stemming` is 'light' by
             default, because the published list does not contain all forms of the names.
@@ -621,6 +618,18 @@ class CountryLexicon(AffiliationLexicon):
         -------
         lexicon : CountryLexicon
             The lexicon.
+
+        Notes
+        -----
+        The published list has 235 codes. Most of them have three letters, as in ISO
+        3166-1. A territory has the code of its country and three more letters, such as
+        ``GBRFLK``. ``IGO`` begins the codes of three organisations: ``IGOEEC`` (the
+        European Union), ``IGONAT`` (NATO) and ``IGOUNO`` (the United Nations). ``X-``
+        begins the codes of four territories that have no other code.
+
+        The paper ignores case: pass ``match_case=False``. Its stemming has no minimum
+        length, so that it finds US in "used". Here, at least four characters must
+        remain.
 
         References
         ----------
