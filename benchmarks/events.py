@@ -10,19 +10,22 @@ head), recalibrated on GUM's development documents, and asked about:
 - `muc3`: 1,614 dated reports on Latin America, 1988 to 1990, lower-cased: who attacks,
   by month and quarter, for actors (groups mostly) and for countries; 100 samples a
   document. With --other, another parse of the reports: how much do counts differ?
+- `countries`: the 20 most frequent countries of these reports by month, as in the
+  appendix, and how many changes between months are clear;
 - `samples`: the same with 10 samples (footnote 11), and with entities for documents;
 - `state_union`: addresses to Congress, 1945 to 2006, in passages of 40 sentences:
-  countries by five years;
+  countries by five years and by year, and Yugoslavia and NATO;
 - `ewt`: weblogs and newsgroups with gold parses, 2003 to 2006: any verb, and verbs of
   speech. What is counted are subjects of verbs, not attacks, of which there are none;
 - `gum`: held-out documents with gold mentions and entities: how often do the intervals
   contain the true count?
 - `mentions`: how many of GUM's annotated mentions does the parse suggest?
 
-`benchmarks/parse_corpora.py` makes the parses of the first three; --parsed names its
-output folder if that is not the folder of the data sets. Writes tables and figures, and
-prints what took how long: about 12 minutes on one core. --quick: a ranker that has
-seen little, 100 reports, nothing is written; under two minutes.
+`benchmarks/parse_corpora.py` makes the parses of the first four; --parsed names its
+output folder if that is not the folder of the data sets. Parts without a parse are left
+out. Writes tables and figures, and prints what took how long: about 12 minutes on one
+core. --quick: a ranker that has seen little, 100 reports, nothing is written; under two
+minutes.
 """
 
 import argparse
@@ -58,6 +61,13 @@ QUESTIONS = {
 FEW, MANY = 10, 2_000  # samples, beside 100; the many stand for the exact posterior
 PASSAGE = 40  # sentences
 LEAST = 0.5  # mean of a count that is looked at in comparisons
+MOST = 20  # countries by month, as in the appendix
+BY_YEAR = 10  # countries by year, beside the two of Figure 6
+SIDES = ("YUG", "IGONAT")  # Figure 6, bottom
+
+
+class MissingParse(OSError):
+    """The parse of a corpus is not there."""
 
 
 class Run:
@@ -74,10 +84,12 @@ class Run:
             return self.train(lowercase=lowercase, mentions=mentions, size=size)
 
     def parse_of(self, name):
-        """Return what is passed to a fetcher as `parsed`."""
-        if self.parsed is None:
-            return True
-        return self.parsed / name / f"{name}_parsed.conllu.gz"
+        """Return the file with the parse of a corpus."""
+        home = Path(os.environ.get("SKCALIB_DATA", "~/skcalib_data")).expanduser()
+        path = (self.parsed or home) / name / f"{name}_parsed.conllu.gz"
+        if not path.exists():
+            raise MissingParse(f"{path} does not exist: run parse_corpora.py")
+        return path
 
     def counter(self, rule, freq, n_samples=N_SAMPLES, **options):
         options = {"random_state": 0, "n_jobs": self.n_jobs, **options}
@@ -152,8 +164,9 @@ def count_reports(run, model, parsed):
 
 
 def muc3(run):
+    parsed = run.parse_of("muc3")
     model = run.model(lowercase=True, mentions="parse")
-    answers = count_reports(run, model, run.parse_of("muc3"))
+    answers = count_reports(run, model, parsed)
     rows = [
         row
         for (title, who), (by_month, by_quarter, _) in answers.items()
@@ -196,11 +209,14 @@ def total(title, who, by_month, by_quarter, without):
     }
 
 
-def changes(counts):
+def changes(counts, country=None):
     """Return how often the 1-best count changes to the next period, and is open."""
-    low, high = counts.interval(method="normal")
-    shape = len(counts.periods), len(counts.countries)
-    best, low, high = (each.reshape(shape) for each in (counts.map_count, low, high))
+    kept = slice(None) if country is None else counts.country == country
+    ends = counts.interval(method="normal")
+    best, low, high = (
+        each[kept].reshape(len(counts.periods), -1)
+        for each in (counts.map_count, *ends)
+    )
     moved = best[1:] != best[:-1]
     overlap = (low[1:] <= high[:-1]) & (low[:-1] <= high[1:])
     return int(moved.sum()), int((moved & overlap).sum())
@@ -239,6 +255,81 @@ def draw_muc3(run, found):
         EventCountDisplay.from_counts(counts, countries=known, method="normal", ax=ax)
         ax.set_title(title, fontsize="medium")
     run.save(figure, "events_figure6.png")
+
+
+# Countries by month
+
+
+def most_frequent(counts, n):
+    """Return the countries with the largest expected counts, in order."""
+    sums = {c: counts.mean[counts.country == c].sum() for c in counts.countries}
+    return sorted(sums, key=lambda c: -sums[c])[:n]
+
+
+def countries(run):
+    parsed = run.parse_of("muc3")
+    model = run.model(lowercase=True, mentions="parse")
+    reports = dated_reports(run, parsed)
+    rules = {
+        title: EventRule(verbs, lowercase=True)
+        for title, verbs in (
+            ("attack", ["attack"]),
+            ("violent verbs", VIOLENT),
+            ("any verb", None),
+        )
+    }
+    posterior = scored(model, reports, rules.values())
+    without = AntecedentPosterior([alone(report) for report in reports])
+    rows, totals = [], []
+    for title, rule in rules.items():
+        with timed(title):
+            counts = run.counter(rule, "month").count(reports, posterior)
+            separate = run.counter(rule, "month").count(reports, without)
+        names = most_frequent(counts, MOST)
+        rows += [
+            row for row in frame_rows(counts, verbs=title) if row["country"] in names
+        ]
+        totals += [
+            of_country(title, rank, name, counts, separate)
+            for rank, name in enumerate(names, 1)
+        ]
+        if title != "attack":  # too few events
+            file = f"events_countries_{title.split()[0]}.png"
+            draw_countries(run, counts, names, file)
+    run.write("events_countries.csv", totals)
+    run.write("events_countries_months.csv", rows)
+
+
+def draw_countries(run, counts, names, file):
+    """Draw small panels, as in the appendix, whose axes have room for one event."""
+    with plt.rc_context({"font.size": 7}):
+        display = EventCountDisplay.from_counts(counts, countries=names, n_columns=4)
+        display.figure_.set_size_inches(8.6, 9)
+        for k, ax in enumerate(display.axes_.values()):
+            ax.set_ylim(top=max(1.05, ax.get_ylim()[1]))
+            ax.set_ylabel(ax.get_ylabel() if k % 4 == 0 else "")
+            ax.tick_params(labelsize=6)
+        run.save(display.figure_, file)
+
+
+def of_country(title, rank, name, counts, separate):
+    """Return the counts of one country over all months, and its open changes."""
+    own = counts.country == name
+    low, high = counts.interval(method="quantile")
+    n_changes, n_open = changes(counts, name)
+    return {
+        "verbs": title,
+        "rank": rank,
+        "country": name,
+        "mean": f"{counts.mean[own].sum():.2f}",
+        "1-best": f"{counts.map_count[own].sum():.0f}",
+        "no coreference": f"{separate.mean[separate.country == name].sum():.0f}",
+        "months with a mean above .5": int((counts.mean[own] > LEAST).sum()),
+        "months with the interval [0, 0]": int((high[own] == 0).sum()),
+        "months with an interval above 0": int((low[own] > 0).sum()),
+        "changes of the 1-best": n_changes,
+        "with overlapping intervals": n_open,
+    }
 
 
 # Two parsers
@@ -302,8 +393,9 @@ def two_parses(question, first, second):
 
 def samples(run):
     """Compare 10 and 100 samples with many, and entities with documents."""
+    parsed = run.parse_of("muc3")
     model = run.model(lowercase=True, mentions="parse")
-    reports = dated_reports(run, run.parse_of("muc3"))
+    reports = dated_reports(run, parsed)
     rules = {who: QUESTIONS["violent verbs", who] for who in ("actors", "countries")}
     kept = [r for r in reports if any(rule.may_match(r) for rule in rules.values())]
     posterior = scored(model, kept, rules.values())
@@ -399,8 +491,8 @@ def passages(document):
 
 
 def state_union(run):
-    model = run.model(lowercase=False, mentions="parse")
     parsed = run.parse_of("state_union")
+    model = run.model(lowercase=False, mentions="parse")
     with timed("reading the addresses"):
         found = fetch_state_union(parsed=parsed).data[: 6 if run.quick else None]
         documents = [part for address in found for part in passages(address)]
@@ -429,8 +521,15 @@ def state_union(run):
         rows += frame_rows(counts, verbs=title)
     run.write("events_state_union.csv", rows)
     run.write("events_state_union_total.csv", totals)
-    # the countries of the last question, any verb
-    display = EventCountDisplay.from_counts(counts, top=6, method="quantile")
+    with timed("any verb, by year"):
+        counts = run.counter(rule, "year").count(documents, posterior)
+    sides = [c for c in SIDES if c in counts.countries]
+    names = [*dict.fromkeys([*most_frequent(counts, BY_YEAR), *sides])]
+    rows = [row for row in frame_rows(counts) if row["country"] in names]
+    run.write("events_state_union_years.csv", rows)
+    for side in sides:
+        print(side, [(r["period"], r["mean"]) for r in rows if r["country"] == side])
+    display = EventCountDisplay.from_counts(counts, countries=names[:6] + sides)
     run.save(display.figure_, "events_state_union.png")
 
 
@@ -526,6 +625,7 @@ def parsed_mentions(run):
 
 PARTS = {
     "muc3": muc3,
+    "countries": countries,
     "samples": samples,
     "state_union": state_union,
     "ewt": ewt,
@@ -555,6 +655,7 @@ QUICK = [
         "args": [
             "--part",
             "muc3",
+            "countries",
             "samples",
             "--parsed",
             "{data}/parsed",
@@ -567,6 +668,8 @@ QUICK = [
         "files": {
             "events_muc3.csv": {"keys": ["verbs", "who", "freq", "period", "country"]},
             "events_muc3_total.csv": {"keys": ["verbs", "who"]},
+            "events_countries.csv": {"keys": ["verbs", "rank", "country"]},
+            "events_countries_months.csv": {"keys": ["verbs", "period", "country"]},
             "events_parsers.csv": {"keys": ["verbs", "who"]},
             "events_samples.csv": {"keys": ["who", "samples"]},
             "events_units.csv": {"keys": ["who"]},
@@ -579,6 +682,7 @@ QUICK = [
         "files": {
             "events_state_union.csv": {"keys": ["verbs", "period", "country"]},
             "events_state_union_total.csv": {"keys": ["verbs"]},
+            "events_state_union_years.csv": {"keys": ["period", "country"]},
         },
     },
 ]
@@ -596,7 +700,10 @@ def main():
     run = Run(options)
     for part in options.part:
         with timed(part):
-            PARTS[part](run)
+            try:
+                PARTS[part](run)
+            except MissingParse as error:
+                print(f"{part} is left out: {error}")
 
 
 if __name__ == "__main__":
