@@ -561,7 +561,7 @@ def alignment_statistics(
 
     Notes
     -----
-    The alignment error rate of [1]_ is
+    The alignment error rate of [1]_ is ::
 
         AER = 1 - sum(|A & S| + |A & P|) / sum(|A| + |S|),
 
