@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from dataclasses import replace
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -14,13 +15,22 @@ from sklearn.utils.parallel import delayed
 from .._errors import ParameterError, ParameterTypeError, public, warn
 from .._parallel import RandomStateLike, as_generator, parallel
 from .._periods import Freq, assign_periods, check_freq
-from .._validation import check_choice, check_integer, check_verbose, is_sequence
+from .._validation import (
+    check_choice,
+    check_integer,
+    check_verbose,
+    describe_container,
+    is_sequence,
+)
 from ..posteriors import AntecedentPosterior
 from ..queries._query import last_step, transform_before
-from ..text._documents import Document, check_documents, words_of
+from ..text._documents import Document, Sentence, check_documents, words_of
 from ._event_counts import EventCounts, listed
 from ._event_probability import Corpus, Distribution, DocumentEvents, event_distribution
 from ._rule import Rule
+
+# A parse of a document, with an entry for each sentence.
+Parse = Document | Sequence[Sentence | ArrayLike]
 
 UNITS = ("documents", "entities")
 METHODS = ("auto", "sample", "exact")
@@ -142,6 +152,7 @@ None, default='quarter'
         | Sequence[AntecedentPosterior]
         | np.ndarray
         | BaseEstimator,
+        trees: Sequence[Sequence[Parse]] | None = None,
     ) -> EventCounts:
         """Count the events of documents.
 
@@ -155,6 +166,15 @@ None, default='quarter'
             posterior. If a fitted ranker or pipeline with a `posterior` method is
             passed, `posterior` is called only for documents in which an event is
             possible.
+        trees : list of sequences of parses, default=None
+            Sampled parses of each document, at least one per document. The number of
+            parses can differ between documents. A parse is a Document with the same
+            words, or a sequence with one entry per sentence. An entry is a Sentence
+            with the same words, or an array with the head of each word: 0 for the root,
+            or the number of a word, counted from 1 (the format of
+            :class:`~skcalib.experimental.TreePosterior`). If only heads are given,
+            words keep their dependency labels. If None, the parse of the document is
+            taken as certain.
 
         Returns
         -------
@@ -165,17 +185,36 @@ None, default='quarter'
         ------
         ValueError
             If a document has no date although `freq` needs one, if the dates are so far
-            apart that there are more than 12,000 periods, or if the posterior and a
-            document differ in their number of mentions. The message names the document.
+            apart that there are more than 12,000 periods, if the posterior and a
+            document differ in their number of mentions, or if a parse has other
+            sentences or words than its document. The message names the document.
 
         Warns
         -----
         UserWarning
             If documents have sentences, but no document has a mention.
+
+        Notes
+        -----
+        If `trees` are given, the rule finds the agents and actors in each parse of a
+        document. The parses have equal probabilities and are independent of the
+        clustering: several steps of a pipeline are sampled, as proposed in [1]_. The
+        mentions and the posterior are those of `documents`. A mention keeps its head
+        unless the parse attaches this word to another word of the mention. Its head is
+        then unknown, and the rule chooses one. The sampled clusterings of a document
+        are the same for all its parses. If its parses have different agents or actors,
+        'exact' and 'auto' compute the joint distribution of the counts in all parses.
+
+        References
+        ----------
+        .. [1] J. R. Finkel, C. D. Manning and A. Y. Ng (2006). "Solving the problem of
+           cascading errors: approximate Bayesian inference for linguistic annotation
+           pipelines". EMNLP.
         """
         entropy = self._check_params().integers(2**63, size=2).tolist()
         found = check_documents(documents, "documents")
         source = _as_source(posteriors, found)
+        parses = _check_trees(trees, found)
         kept = [
             i
             for i, document in enumerate(found)
@@ -192,11 +231,18 @@ None, default='quarter'
         asked = [
             i
             for i in kept
-            if found[i].mentions and (may_match is None or may_match(found[i]))
+            if found[i].mentions
+            and (
+                may_match is None
+                or may_match(found[i])
+                or any(may_match(each) for each in _parsed(found[i], parses[i]))
+            )
         ]
         # Before the work starts: the counts would all be 0.
         _warn_of_no_mentions(chosen)
-        events = list(chain.from_iterable(self._run(found, asked, source, entropy)))
+        events = list(
+            chain.from_iterable(self._run(found, asked, source, parses, entropy))
+        )
         own = np.searchsorted(kept, [each.document for each in events])
         return EventCounts(
             events,
@@ -207,6 +253,7 @@ None, default='quarter'
             unit=self.unit,
             n_samples=int(self.n_samples),
             known=getattr(self.rule, "codes", ()) if self.countries is None else (),
+            has_trees=trees is not None,
         )
 
     @public
@@ -253,6 +300,7 @@ None, default='quarter'
         documents: list[Document],
         asked: list[int],
         source: Any,
+        parses: list[Any],
         entropy: list[int],
     ) -> Iterator[list[DocumentEvents]]:
         """Yield the events of the documents in `asked`, chunk by chunk."""
@@ -267,7 +315,7 @@ None, default='quarter'
             delayed(_count_chunk)(
                 self.rule,
                 [
-                    (i, documents[i], None if given is None else given[i])
+                    (i, documents[i], None if given is None else given[i], parses[i])
                     for i in asked[start : start + CHUNK]
                 ],
                 source if given is None else None,
@@ -345,23 +393,113 @@ def _check_n_mentions(document: Document, position: int, n: int) -> None:
         )
 
 
+def _check_trees(trees: Any, documents: list[Document]) -> list[Any]:
+    """Return the parses of each document as lists of sentences, or None for each."""
+    if trees is None:
+        return [None] * len(documents)
+    if not is_sequence(trees) or len(trees) != len(documents):
+        raise ParameterError(
+            "trees",
+            "must be a list with the sampled parses of each of the "
+            f"{len(documents)} documents. Got {describe_container(trees)}.",
+        )
+    found = []
+    for i, (document, parses) in enumerate(zip(documents, trees, strict=True)):
+        if not is_sequence(parses) or len(parses) == 0:
+            raise ParameterError(
+                "trees",
+                "must have a sequence of at least one parse for each document. Got "
+                f"{describe_container(parses)} for {name_of(document, i)}.",
+            )
+        name = f"of {name_of(document, i)}"
+        found.append(
+            [
+                _check_parse(parse, document.sentences, f"parse {k} {name}")
+                for k, parse in enumerate(parses)
+            ]
+        )
+    return found
+
+
+def _check_parse(parse: Any, sentences: Sequence[Sentence], name: str) -> list[Any]:
+    """Return a Sentence or an array of heads for each sentence."""
+    entries = parse.sentences if isinstance(parse, Document) else parse
+    if not is_sequence(entries) or len(entries) != len(sentences):
+        raise ParameterError(
+            "trees",
+            f"must have parses with one entry for each of the {len(sentences)} "
+            f"sentences. Got {describe_container(entries)} as {name}.",
+        )
+    found = []
+    for s, (sentence, entry) in enumerate(zip(sentences, entries, strict=True)):
+        if isinstance(entry, Sentence):
+            is_right = entry.form == sentence.form
+        else:
+            heads, n = np.asarray(entry), len(sentence)
+            is_right = heads.shape == (n,) and (n == 0 or heads.dtype.kind in "iu")
+            own = np.arange(1, n + 1)
+            if is_right and np.all((heads >= 0) & (heads <= n) & (heads != own)):
+                entry = heads.astype(np.intp)
+            else:
+                is_right = False
+        if not is_right:
+            raise ParameterError(
+                "trees",
+                "must have a Sentence with the same words for each sentence, or an "
+                "array with the head of each word: 0 for the root, or the number of "
+                f"another word, from 1. Got {entry!r:.80} for sentence {s} "
+                f"({sentence!r}) in {name}.",
+            )
+        found.append(entry)
+    return found
+
+
 # Below: functions that run in the processes.
 
 
+def _parsed(document: Document, parses: Any) -> Iterator[Document]:
+    """Yield the document with each of its sampled parses."""
+    before = words_of(document).head
+    for parse in parses or ():
+        sentences = [
+            entry
+            if isinstance(entry, Sentence)
+            else replace(sentence, head=(entry - 1).tolist())
+            for sentence, entry in zip(document.sentences, parse, strict=True)
+        ]
+        after = words_of(replace(document, sentences=sentences)).head
+        mentions = [
+            # the word is no longer the head of the mention
+            replace(m, head=None)
+            if m.head is not None
+            and m.start <= after[m.head] < m.end
+            and after[m.head] != before[m.head]
+            else m
+            for m in document.mentions
+        ]
+        yield replace(document, sentences=sentences, mentions=mentions)
+
+
 class _Case(NamedTuple):
-    """Document in which an event is possible. `code` is an index into `names`."""
+    """Document in which an event is possible. `code` is an index into `names`.
+
+    `agent` and `code` have a row for each different evidence of the parses, first of
+    the document's own parse. `n_equal` is the number of sampled parses with each
+    evidence. It is None if there are no sampled parses.
+    """
 
     position: int
     document: Document
     agent: np.ndarray
     code: np.ndarray
+    n_equal: np.ndarray | None
     names: tuple[str, ...]
     scores: Any
 
 
 def _count_chunk(
     rule: Rule,
-    tasks: list[tuple[int, Document, np.ndarray | None]],
+    tasks: list[tuple[int, Document, np.ndarray | None, Any]],
     estimator: Any,
     entropy: list[int],
     options: dict[str, Any],
@@ -380,6 +518,7 @@ def _count_chunk(
             case.agent,
             case.code,
             len(case.names),
+            n_equal=case.n_equal,
             rng=np.random.default_rng(seed),
             **options,
         )
@@ -388,9 +527,49 @@ def _count_chunk(
 
 
 def _case(
-    rule: Rule, position: int, document: Document, scores: np.ndarray | None
+    rule: Rule,
+    position: int,
+    document: Document,
+    scores: np.ndarray | None,
+    parses: Any,
 ) -> _Case | None:
     """Return the evidence of a document, or None without agents or without actors."""
+    agent, code, codes = _evidence(rule, position, document)
+    n_equal = {(agent.tobytes(), code.tobytes()): 0}
+    rows: list[Any] = [(agent, code)]
+    for k, parsed in enumerate(_parsed(document, parses)):
+        try:
+            *row, own_codes = _evidence(rule, position, parsed)
+        except ParameterError as error:
+            error.add_note(f"The parse is parse {k} of the document in `trees`.")
+            raise
+        if own_codes != codes:
+            raise ParameterError(
+                "rule",
+                "must return the same codes for all parses of a document. Got others "
+                f"for parse {k} of {name_of(document, position)}.",
+                "EventCounter",
+            )
+        key = row[0].tobytes(), row[1].tobytes()
+        if key not in n_equal:
+            n_equal[key] = 0
+            rows.append(row)
+        n_equal[key] += 1
+    agent, code = map(np.array, zip(*rows, strict=True))
+    if not (agent.any(axis=1) & (code >= 0).any(axis=1)).any():
+        return None
+    # Actors of this document only, so that distributions have few columns.
+    present, number = np.unique(code[code >= 0], return_inverse=True)
+    code[code >= 0] = number
+    names = tuple(codes[k] for k in present.tolist())
+    times = None if parses is None else np.array(list(n_equal.values()))
+    return _Case(position, document, agent, code, times, names, scores)
+
+
+def _evidence(
+    rule: Rule, position: int, document: Document
+) -> tuple[np.ndarray, np.ndarray, Sequence[str]]:
+    """Return the agents and the actors of a document, and the codes of the actors."""
     evidence = rule.evidence(document)
     agent = np.asarray(evidence.agent, dtype=bool)
     code = np.asarray(evidence.code, dtype=np.intp)
@@ -410,14 +589,7 @@ def _case(
             f"{code.tolist()!r:.80} for {name_of(document, position)}.",
             "EventCounter",
         )
-    # Actors of this document only, so that distributions have few columns.
-    present, number = np.unique(code[code >= 0], return_inverse=True)
-    if not agent.any() or present.size == 0:
-        return None
-    code = code.copy()
-    code[code >= 0] = number
-    names = tuple(evidence.codes[k] for k in present.tolist())
-    return _Case(position, document, agent, code, names, scores)
+    return agent, code, evidence.codes
 
 
 def _with_scores(cases: list[_Case], estimator: Any) -> list[_Case]:
@@ -444,7 +616,7 @@ def _batches(cases: list[_Case]) -> Iterator[list[_Case]]:
     size = 0
     for case in cases:
         # Scores of antecedents are square matrices.
-        squared = case.agent.size**2
+        squared = len(case.document.mentions) ** 2
         if batch and size + squared > BATCH:
             yield batch
             batch, size = [], 0

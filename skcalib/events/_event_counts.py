@@ -103,13 +103,16 @@ class EventCounts(_CountTable):
     mean : ndarray of shape (n_cells,)
         Posterior mean of the count.
     sd : ndarray of shape (n_cells,)
-        Posterior standard deviation of the count, due to uncertain coreference.
+        Posterior standard deviation of the count, due to uncertain coreference and, if
+        sampled parses were given, uncertain parses.
     monte_carlo_error : ndarray of shape (n_cells,)
         Standard error of `mean` due to sampling, sd / sqrt(n_samples). Documents with
-        exact probabilities do not contribute to it.
+        exact probabilities do not contribute to it. If sampled parses were given, it
+        includes the error that is due to their number.
     map_count : ndarray of shape (n_cells,), int
         Count in the clustering in which each mention joins its best antecedent, as
-        reported by a system that ignores uncertainty.
+        reported by a system that ignores uncertainty. The parse is the document's own
+        parse, also if sampled parses were given.
     n_documents : ndarray of shape (n_cells,), int
         Number of documents of the period.
     periods : list
@@ -176,9 +179,11 @@ class EventCounts(_CountTable):
         unit: str,
         n_samples: int,
         known: Sequence[str] = (),
+        has_trees: bool = False,
     ):
         # place: period of each of these documents; corpus: all documents, including
-        # documents without an event; known: other actors, whose counts are 0
+        # documents without an event; known: other actors, whose counts are 0;
+        # has_trees: whether sampled parses were given
         super().__init__(periods, countries, (*countries, *known))
         self.unit, self.n_samples = unit, n_samples
         self.document_ids, self.document_place = list(corpus.ids), corpus.place
@@ -198,7 +203,9 @@ class EventCounts(_CountTable):
             self._cells.setdefault((t, events.countries[k]), []).append(events)
         # Documents are independent, so these numbers of a cell are sums over documents.
         found = np.array([events.moments(k) for events, _, k in self._events])
-        mean, variance, sampled, best, low, high = found.reshape(-1, 6).T
+        mean, variance, best, low, high, sampled, of_trees, *parts = found.reshape(
+            -1, 10
+        ).T
         cells = np.array(
             [
                 t * len(self.countries) + column[events.countries[k]]
@@ -213,9 +220,10 @@ class EventCounts(_CountTable):
         self.mean = sums(mean)
         # theory, (E1)
         self.sd = np.sqrt(sums(variance))
-        self.monte_carlo_error = np.sqrt(sums(sampled) / n_samples)
+        self.monte_carlo_error = np.sqrt(sums(sampled) / n_samples + sums(of_trees))
         self.map_count = sums(best).astype(np.intp)
         self._bounds = sums(low), sums(high)
+        self._parts = list(map(sums, parts)) if has_trees else None
         of_document = [events.document for events, _, _ in self._events]
         self._rows = np.searchsorted(corpus.index, of_document)
         self._mean, self._variance = mean, variance
@@ -297,6 +305,60 @@ class EventCounts(_CountTable):
             even for ``unit="entities"``.
         """
         return self._bounds
+
+    @public
+    def variance_components(self) -> dict[str, np.ndarray]:
+        """Split the variance of each count into parser, coreference and interaction.
+
+        Returns
+        -------
+        columns : dict of ndarray of shape (n_cells,)
+            Columns `period`, `country`, `parser`, `coreference` and `interaction`. The
+            last three are variances. Their sum is ``sd ** 2``.
+
+        Raises
+        ------
+        ValueError
+            If the counts were computed without sampled parses.
+
+        Notes
+        -----
+        This is the two-way analysis of variance of the count n with the parse T and the
+        clustering C of a document as independent factors:
+
+        - parser: the variance of E[n | T] over parses,
+        - coreference: the variance of E[n | C] over clusterings,
+        - interaction: the rest, which is the variance of n - E[n | T] - E[n | C].
+
+        The components of a cell are sums over its documents. The K parses of a document
+        are taken as the distribution of its parse, so that the components add up. If
+        they are a random sample, the parser component and the interaction are (K - 1) /
+        K times the components of the whole distribution on average, and the coreference
+        component is too large by 1 / K of the interaction. Sampled clusterings have the
+        same effect, with their number instead of K.
+
+        Examples
+        --------
+        >>> from skcalib.datasets import make_event_documents
+        >>> from skcalib.events import EventCounter, EventRule
+        >>> documents, _, scores = make_event_documents(
+        ...     50, return_scores=True, random_state=0
+        ... )
+        >>> trees = [[document] for document in documents]  # the parses are certain
+        >>> counter = EventCounter(EventRule(), freq=None, random_state=0)
+        >>> counts = counter.count(documents, scores, trees)
+        >>> parts = counts.variance_components()
+        >>> parts["coreference"].round(2), parts["parser"]
+        (array([2.33, 2.54, 2.  , 2.65]), array([0., 0., 0., 0.]))
+        """
+        if self._parts is None:
+            raise ParameterError(
+                None,
+                "needs counts of sampled parses. Pass `trees` to EventCounter.count.",
+            )
+        names = ("parser", "coreference", "interaction")
+        parts = dict(zip(names, self._parts, strict=True))
+        return {"period": self.period, "country": self.country, **parts}
 
     @public
     def compare(
@@ -395,9 +457,9 @@ class EventCounts(_CountTable):
         -------
         columns : dict of list
             Columns `document` (index), `id`, `period`, `country`, `proba`, `low` and
-            `high` (bounds on `proba`), and `exact` (whether `proba` is exact rather
-            than estimated from samples). Documents in which no event is possible are
-            left out.
+            `high` (bounds on `proba`), and `exact` (whether `proba` is exact, given the
+            parses, rather than estimated from samples). Documents in which no event is
+            possible are left out.
         """
         found = [events.uncertain(k, self.periods[t]) for events, t, k in self._events]
         names = ("document", "id", "period", "country", "proba", "low", "high")
@@ -499,9 +561,9 @@ default='period'
         """Correct the counts with labelled documents.
 
         The intervals of :meth:`interval` only include the uncertainty of coreference
-        under the model. The intervals of this method are also valid if the model, the
-        parser or the rule make errors. They require that the labelled documents were
-        drawn at random.
+        and of sampled parses under the models. The intervals of this method are also
+        valid if the model, the parser or the rule make errors. They require that the
+        labelled documents were drawn at random.
 
         Parameters
         ----------

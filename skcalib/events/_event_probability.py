@@ -10,8 +10,9 @@ that methods of EventCounts return.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import asdict, dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -168,7 +169,8 @@ class UncertainDocument:
         Up to three relevant links, the most uncertain link first. A relevant link
         connects an agent with a mention of this actor or with a mention of another
         actor. Links with other actors are relevant because an entity with a mention of
-        another actor is not counted.
+        another actor is not counted. The tuple can be empty if several parses were
+        given and the event depends on the parse only.
 
     See Also
     --------
@@ -230,6 +232,9 @@ class Distribution:
     best : (n_codes,), counts with the best antecedents.
     exact : whether `proba` is exact rather than estimated from samples.
     link : tuples (agent, other mention, probability of one entity) for each actor.
+    parts : (2, n_codes), variances due to the parse, and due to its interaction with
+        coreference.
+    n_trees : number of sampled parses.
     """
 
     outcome: np.ndarray
@@ -239,6 +244,8 @@ class Distribution:
     best: np.ndarray
     exact: bool
     link: tuple[tuple[tuple[int, int, float], ...], ...]
+    parts: np.ndarray
+    n_trees: int
 
 
 def event_distribution(
@@ -247,6 +254,7 @@ def event_distribution(
     code: np.ndarray,
     n_codes: int,
     *,
+    n_equal: np.ndarray | None = None,
     entities: bool,
     method: str,
     n_samples: int,
@@ -257,18 +265,31 @@ def event_distribution(
     scores : (n, n), log scores of antecedents, -inf above the diagonal. If `entities`
     is True, the number of entities is counted. Otherwise, the count is 1 if there is at
     least one entity. A document can be too hard only with ``method='exact'``.
+
+    If `n_equal` is given, `agent` and `code` have a row for each different evidence of
+    the parses, first of the document's own parse, and `n_equal` is the number of
+    sampled parses with this evidence. The distribution is a mixture over these parses.
     """
+    agent, code = np.atleast_2d(agent), np.atleast_2d(code)
     # mentions after the last relevant one cannot join earlier entities
-    n = int(np.flatnonzero(agent | (code != NONE))[-1]) + 1
-    scores, agent, code = scores[:n, :n], agent[:n], code[:n]
+    n = int(np.flatnonzero((agent | (code != NONE)).any(axis=0))[-1]) + 1
+    scores, agent, code = scores[:n, :n], agent[:, :n], code[:, :n]
     proba = softmax(scores)
     pairs = pair_marginals(scores)
     labels = follow(scores.argmax(axis=1))
-    low, high = bounds(pairs, agent, code, n_codes)
-    best = count_events(labels[np.newaxis], agent, code, n_codes)[0]
+    best = count_events(labels[np.newaxis], agent[0], code[0], n_codes)[0]
+    times = np.ones(1, dtype=np.intp) if n_equal is None else n_equal
+    used = times > 0  # no sampled parse may be like the document's own parse
+    agent, code, weight = agent[used], code[used], times[used] / times.sum()
+    ends = [bounds(pairs, *each, n_codes) for each in zip(agent, code, strict=True)]
+    low, high = (weight @ each for each in map(np.array, zip(*ends, strict=True)))
+    links = uncertain_links(pairs, agent, code, n_codes, weight)
+    is_single = weight.size == 1
+    if is_single:
+        agent, code = agent[0], code[0]
     case = proba, agent, code, n_codes, entities
     outcomes = None
-    if method != "sample":
+    if method != "sample" and is_single:
         outcomes = decided_outcomes(low, high, int(agent.sum()), entities)
     if outcomes is None and method == "exact":
         outcomes = exact_outcomes(*case, MANY_STEPS)
@@ -280,14 +301,47 @@ def event_distribution(
     exact = outcomes is not None
     if outcomes is None:
         outcomes = sampled_outcomes(*case, n_samples, rng)
+    parts = np.zeros((2, n_codes))
+    if not is_single:
+        parts = variance_parts(*outcomes, weight)
+        outcomes = mixture(*outcomes, weight)
     return Distribution(
         *outcomes,
         low=low,
         high=high,
         best=best if entities else np.minimum(best, 1),
         exact=exact,
-        link=uncertain_links(pairs, agent, code, n_codes),
+        link=links,
+        parts=parts,
+        n_trees=int(times.sum()),
     )
+
+
+def mixture(rows: np.ndarray, proba: np.ndarray, weight: np.ndarray) -> Outcomes:
+    """Return the distribution of counts over parses.
+
+    rows : (m, n_parses * n_codes), counts given each parse, for the same clusterings.
+    weight : (n_parses,), probabilities of the parses.
+    """
+    found = rows.reshape(len(rows) * weight.size, -1)
+    found, place = np.unique(found, axis=0, return_inverse=True)
+    return found, np.bincount(place.ravel(), np.outer(proba, weight).ravel())
+
+
+def variance_parts(
+    rows: np.ndarray, proba: np.ndarray, weight: np.ndarray
+) -> np.ndarray:
+    """Return the variances due to the parse, and due to its interaction.
+
+    The arguments are those of `mixture`. Returns (2, n_codes). The rest of the variance
+    is due to coreference.
+    """
+    counts = rows.reshape(len(rows), weight.size, -1)
+    of_parse = np.tensordot(proba, counts, 1)
+    of_clustering = np.tensordot(weight, counts, (0, 1))
+    effect = of_parse - weight @ of_parse
+    rest = (counts - of_clustering[:, np.newaxis]) - effect
+    return np.array([weight @ effect**2, weight @ np.tensordot(proba, rest**2, 1)])
 
 
 def bounds(
@@ -317,7 +371,8 @@ def bounds(
         for m in np.flatnonzero(own):
             both = meets[:, m, np.newaxis]
             spoiled = np.minimum(np.minimum(others, among[m, ~own]), both)
-            low[c] = max(low[c], (both[:, 0] - spoiled.sum(axis=1)).max())
+            least = both[:, 0] - spoiled.sum(axis=1)
+            low[c] = max(low[c], least.max(initial=0))
     return np.minimum(low, high), high
 
 
@@ -357,23 +412,37 @@ def exact_outcomes(
     A state consists of the mentions at which chains have arrived, the agent and the
     actor that each chain has met, and the events so far. Chains that meet are merged.
     None is returned if more than `max_steps` steps are needed.
+
+    If `agent` and `code` have a row for each parse, a chain has met an agent and an
+    actor in each parse, and the counts given the parses follow each other.
     """
     support = [np.flatnonzero(row) for row in proba]
-    agents_before = np.r_[0, np.cumsum(agent)]
-    actors_before = np.r_[0, np.cumsum(code >= 0)]
+    agents, codes = np.atleast_2d(agent), np.atleast_2d(code)
+    agents_before = np.r_[0, np.cumsum(agents.any(axis=0))]
+    actors_before = np.r_[0, np.cumsum((codes >= 0).any(axis=0))]
+    functions: Any = _merge, _close, _live
+    # what each mention is, in each parse
+    met_by = zip(agents.T.tolist(), codes.T.tolist(), strict=True)
+    owns: list[Any] = [tuple(zip(*each, strict=True)) for each in met_by]
+    empty: Any = ((False, NONE),) * len(agents)
+    if agent.ndim == 1:
+        owns, (empty,) = [own for (own,) in owns], empty
+    else:
+        functions = _merge_each, _close_each, _live_each
+    merge, close, live = functions
     # (chains, counts): probability
-    states: dict = {((), (0,) * n_codes): 1.0}
+    states: dict = {((), (0,) * (n_codes * len(agents))): 1.0}
     steps = 0
     for j in reversed(range(len(proba))):
         after: dict = defaultdict(float)
-        own = (bool(agent[j]), int(code[j]))
+        own = owns[j]
         for (chains, counts), mass in states.items():
             met = own
             if chains and chains[0][0] == j:
-                met, chains = _merge(own, chains[0][1]), chains[1:]
+                met, chains = merge(own, chains[0][1]), chains[1:]
             # A chain without evidence cannot become an event: its antecedent is summed
             # out at once.
-            if met == (False, NONE):
+            if met == empty:
                 after[chains, counts] += mass
                 continue
             steps += support[j].size
@@ -382,15 +451,15 @@ def exact_outcomes(
             for k in support[j].tolist():
                 # The mention itself as its antecedent begins an entity: the chain ends.
                 if k == j:
-                    key = chains, _close(met, counts, entities)
+                    key = chains, close(met, counts, entities)
                 else:
-                    key = _attach(chains, k, met), counts
+                    key = _attach(chains, k, met, merge), counts
                 after[key] += mass * proba[j, k]
         has_agents, has_actors = agents_before[j] > 0, actors_before[j] > 0
         # States that differ only in chains without consequences become one.
         states = defaultdict(float)
         for (chains, counts), mass in after.items():
-            states[_live(chains, has_agents, has_actors), counts] += mass
+            states[live(chains, has_agents, has_actors), counts] += mass
     rows = np.array([counts for _, counts in states], dtype=np.intp)
     masses = np.array(list(states.values()))
     return rows, masses / masses.sum()
@@ -407,11 +476,11 @@ def _merge(one: Met, other: Met) -> Met:
     return one[0] or other[0], SPOILED
 
 
-def _attach(chains: Chains, k: int, met: Met) -> Chains:
+def _attach(chains: Any, k: int, met: Any, merge: Callable[[Any, Any], Any]) -> Any:
     """Return the chains, last mentions first, with an additional chain at mention k."""
     for i, (at, before) in enumerate(chains):
         if at == k:
-            return (*chains[:i], (k, _merge(before, met)), *chains[i + 1 :])
+            return (*chains[:i], (k, merge(before, met)), *chains[i + 1 :])
         if at < k:
             return (*chains[:i], (k, met), *chains[i:])
     return (*chains, (k, met))
@@ -433,6 +502,31 @@ def _live(chains: Chains, has_agents: bool, has_actors: bool) -> Chains:
     return chains if has_agents and has_actors else ()
 
 
+# The same for several parses.
+
+
+def _merge_each(one: tuple[Met, ...], other: tuple[Met, ...]) -> tuple[Met, ...]:
+    return tuple(map(_merge, one, other))
+
+
+def _close_each(
+    met: tuple[Met, ...], counts: tuple[int, ...], entities: bool
+) -> tuple[int, ...]:
+    n = len(counts) // len(met)
+    starts = range(0, len(counts), n)
+    parts = (
+        _close(own, counts[start : start + n], entities)
+        for own, start in zip(met, starts, strict=True)
+    )
+    return tuple(chain.from_iterable(parts))
+
+
+def _live_each(chains: Any, has_agents: bool, has_actors: bool) -> Any:
+    parses = zip(*(met for _, met in chains), strict=True)
+    lives = (_live(tuple(enumerate(m)), has_agents, has_actors) for m in parses)
+    return chains if any(lives) else ()
+
+
 def sampled_outcomes(
     proba: np.ndarray,
     agent: np.ndarray,
@@ -442,17 +536,25 @@ def sampled_outcomes(
     n_samples: int,
     rng: np.random.Generator,
 ) -> Outcomes:
-    """Return the distribution over sampled clusterings."""
+    """Return the distribution over sampled clusterings.
+
+    If `agent` and `code` have a row for each parse, each clustering is combined with
+    each parse, and the counts given the parses follow each other.
+    """
     n = len(proba)
-    relevant = agent | (code != NONE)
+    agent, code = np.atleast_2d(agent), np.atleast_2d(code)
+    relevant = (agent | (code != NONE)).any(axis=0)
+    relevant[-1] = True  # there may be no evidence, if another parse has all of it
+    agent, code = agent[:, relevant], code[:, relevant]
     # Samples are drawn in blocks, and only distinct counts are kept.
     step = max(1, BLOCK // n)
-    rows, times = np.zeros((0, n_codes), dtype=np.intp), np.zeros(0, dtype=np.intp)
+    rows = np.zeros((0, n_codes * len(agent)), dtype=np.intp)
+    times = np.zeros(0, dtype=np.intp)
     for i in range(0, n_samples, step):
         labels = draw_labels(proba, rng.random((min(step, n_samples - i), n)))
-        counts = count_events(
-            labels[relevant].T, agent[relevant], code[relevant], n_codes
-        )
+        labels = labels[relevant].T
+        parses = zip(agent, code, strict=True)
+        counts = np.hstack([count_events(labels, *each, n_codes) for each in parses])
         if not entities:
             counts = np.minimum(counts, 1)
         weight = np.r_[times, np.ones(len(counts), dtype=np.intp)]
@@ -487,27 +589,38 @@ def count_events(
 
 
 def uncertain_links(
-    pairs: np.ndarray, agent: np.ndarray, code: np.ndarray, n_codes: int
+    pairs: np.ndarray,
+    agent: np.ndarray,
+    code: np.ndarray,
+    n_codes: int,
+    weight: np.ndarray | None = None,
 ) -> tuple[tuple[tuple[int, int, float], ...], ...]:
     """Return the most uncertain relevant links of agents, for each actor.
 
     A link to a mention of another actor is weighted by the probability that the agent
-    belongs to the actor.
+    belongs to the actor. If `agent` and `code` have a row for each parse, a link is
+    also weighted by the probability, `weight`, of the parses in which it is relevant.
     """
-    agents, marked = np.flatnonzero(agent), np.flatnonzero(code != NONE)
+    agent, code = np.atleast_2d(agent), np.atleast_2d(code)
+    shares = np.ones(1) if weight is None else weight
+    agents = np.flatnonzero(agent.any(axis=0))
+    marked = np.flatnonzero((code != NONE).any(axis=0))
     meets = pairs[np.ix_(agents, marked)]
     doubt = meets * (1 - meets)
     found = []
     for c in range(n_codes):
-        own = code[marked] == c
-        nearest = meets[:, own].max(axis=1, initial=0, keepdims=True)
-        weight = np.where(own, 1, nearest) * doubt
+        total = np.zeros_like(doubt)
+        for share, is_agent, actor in zip(shares, agent, code, strict=True):
+            own = actor[marked] == c
+            nearest = meets[:, own].max(axis=1, initial=0, keepdims=True)
+            relevant = is_agent[agents, np.newaxis] & (actor[marked] != NONE)
+            total += share * relevant * np.where(own, 1, nearest) * doubt
         # p (1 - p) is largest at 1/2.
-        most = np.argsort(-weight, axis=None, kind="stable")[:N_LINKS]
+        most = np.argsort(-total, axis=None, kind="stable")[:N_LINKS]
         links = [
             (int(agents[i]), int(marked[m]), float(meets[i, m]))
             for i, m in zip(*np.divmod(most, marked.size), strict=True)
-            if weight[i, m] > ROUNDING
+            if total[i, m] > ROUNDING
         ]
         found.append(tuple(links))
     return tuple(found)
@@ -539,15 +652,22 @@ class DocumentEvents:
     def moments(self, column: int) -> tuple[float, ...]:
         """Return numbers of one actor that add up over documents.
 
-        They are the mean and the variance of the count, the variance if it comes from
-        samples, the count with the best antecedents, and the bounds of its mean.
+        They are the mean and the variance of the count, the count with the best
+        antecedents, the bounds of its mean, the variance that sampled clusterings add
+        to the mean (times their number), the variance that sampled parses add, and the
+        parts of the variance.
         """
         found, count = self.distribution, self.distribution.outcome[:, column]
         mean = found.proba @ count
         variance = found.proba @ (count - mean) ** 2
-        sampled = 0.0 if found.exact else variance
+        parser, interaction = found.parts[:, column]
+        coreference = max(variance - parser - interaction, 0.0)
+        # each sampled clustering is combined with all parses
+        sampled = 0.0 if found.exact else coreference + interaction / found.n_trees
         ends = found.low[column], found.high[column]
-        return (mean, variance, sampled, found.best[column], *ends)
+        errors = sampled, parser / found.n_trees
+        parts = parser, coreference, interaction
+        return (mean, variance, found.best[column], *ends, *errors, *parts)
 
     def proba(self, column: int) -> float:
         """Return the probability of an event of one actor."""
