@@ -72,13 +72,11 @@ SHOWN = 5
 _PROCESSOR = (
     "A model stops at other digits on other processors, also with the old code."
 )
-_PARSES = "Needs the parses of parse_corpora.py, which were not made again."
 _SPACY = "spaCy's training is not the same on every machine."
 _TIME = "The quick part was interrupted. Drawn p-values of sign flips are exact now."
 _PRIOR = "Temperatures were fitted without their prior, and differ in the third digit."
 _BINS = "Made before probabilities of five rows had bins of their own, and narrow bins."
 _SKEWNESS = "Made before sign flips were corrected for skewness and ties."
-_COUNTS = "Made before the model was left out where labels do not support it."
 _MEASURED = "Times and memory were measured before the present intervals and tests."
 OLDER = {
     "compare_models_speed.csv": _MEASURED,
@@ -88,16 +86,6 @@ OLDER = {
     "corrected_counts_glide.csv": "Needs glide-py, and Python 3.12.",
     "coverage.csv": _BINS,
     "decoding.csv": _PRIOR,
-    "events_ewt.csv": _PROCESSOR,
-    "events_gum.csv": _COUNTS,
-    "events_mentions.csv": _COUNTS,
-    "events_muc3.csv": _PARSES,
-    "events_muc3_total.csv": _PARSES,
-    "events_parsers.csv": _PARSES,
-    "events_samples.csv": _PARSES,
-    "events_state_union.csv": _PARSES,
-    "events_state_union_total.csv": _PARSES,
-    "events_units.csv": _PARSES,
     "interval_ablation.csv": _BINS,
     "interval_ablation_cells.csv": "Has rows of the part _BY_CHANCE, which is gone.",
     "interval_constants.csv": _BINS,
@@ -110,7 +98,6 @@ OLDER = {
     "neural_pieces.csv": "The taggers of PyTorch were not trained again.",
     "neural_thresholds.csv": _SPACY,
     "paired_test_size.csv": _SKEWNESS,
-    "parse_corpora.csv": _SPACY,
     "peers.csv": _MEASURED,
     "predictive_checks.csv": _PRIOR,
     "scale.csv": _MEASURED,
