@@ -9,6 +9,7 @@ from .counts._corrected_count import LabelsOnly
 from .evaluation._align import AlignedEvaluations
 from .events._event_counts import CorrectedEventCounts
 from .events._event_probability import CountComparison, UncertainDocument
+from .metrics._confidence_ranking import ConfidenceRanking, RankingComparison
 from .metrics._decomposition import ScoreDecomposition
 from .metrics._size_curves import BinSizeCurve, SampleSizeCurve
 from .queries._answers import ExpectedCounts
@@ -16,6 +17,7 @@ from .rates._accuracy import AccuracyInterval
 from .rates._judged import JudgedAccuracy, JudgedDifference, RateInterval
 from .rates._precision import PrecisionThreshold
 from .rates._repeats import PassAtK, SampleVariance
+from .rates._sampled import SampledConfidence
 from .scorers._calibration_comparison import CalibrationComparison
 from .significance._experiments import TestSizeCurve
 from .significance._two_systems import (
@@ -29,6 +31,7 @@ __all__ = [
     "AlignedEvaluations",
     "BinSizeCurve",
     "CalibrationComparison",
+    "ConfidenceRanking",
     "CorrectedEventCounts",
     "CountComparison",
     "DocumentChoice",
@@ -41,9 +44,11 @@ __all__ = [
     "PassAtK",
     "PermutationTestResult",
     "PrecisionThreshold",
+    "RankingComparison",
     "RateInterval",
     "SampleSizeCurve",
     "SampleVariance",
+    "SampledConfidence",
     "ScoreDecomposition",
     "TestSizeCurve",
     "UncertainDocument",

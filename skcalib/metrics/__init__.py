@@ -6,6 +6,7 @@ from .. import _names
 
 if typing.TYPE_CHECKING:
     from ._calibration_error import calibration_error
+    from ._confidence_ranking import confidence_ranking
     from ._curve import ReliabilityCurve, adaptive_reliability_curve
     from ._decomposition import brier_statistics, score_decomposition
     from ._interval import CalibrationErrorInterval, calibration_error_interval
@@ -33,6 +34,7 @@ __all__ = [
     "brier_statistics",
     "calibration_error",
     "calibration_error_interval",
+    "confidence_ranking",
     "score_decomposition",
     "sample_size_curve",
     "span_statistics",

@@ -9,6 +9,7 @@ if typing.TYPE_CHECKING:
     from ._document import DocumentDisplay
     from ._event_counts import EventCountDisplay
     from ._reliability import ReliabilityDisplay, ReliabilityPanelsDisplay
+    from ._risk_coverage import RiskCoverageDisplay
     from ._systems import SignificanceDisplay, SystemScoresDisplay
     from ._tag_error import TagErrorDisplay
 else:
@@ -20,6 +21,7 @@ __all__ = [
     "EventCountDisplay",
     "ReliabilityDisplay",
     "ReliabilityPanelsDisplay",
+    "RiskCoverageDisplay",
     "SignificanceDisplay",
     "SystemScoresDisplay",
     "TagErrorDisplay",

@@ -25,13 +25,8 @@ from .._validation import (
     check_same_length,
     raise_where,
 )
-from ._accuracy import (
-    accuracy_interval,
-    as_scores,
-    group_sums,
-    groups_of_questions,
-    sandwich,
-)
+from ..metrics._dependence import group_sums, sandwich
+from ._accuracy import accuracy_interval, as_scores, groups_of_questions
 from ._strata import (
     POPULATIONS,
     Labels,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betainc
+from scipy.optimize import brentq
+from scipy.special import betaincc, betaln
 
 from .._errors import ParameterError, public
 from .._results import Result
@@ -22,9 +24,17 @@ from .._validation import (
 from ..metrics._frequency_intervals import clopper_pearson
 from ._accuracy import grouped_frequency_interval
 
+# Density (1 - p)^(b - 1) of the bets: with this b, few answers find a threshold most
+# often (benchmarks/threshold_power.py).
+_SHAPE = 0.25
+
+# Bets are used for fewer answers than this multiple of the smallest possible number:
+# they find a threshold more often, but select fewer of many answers.
+_FEW = 20
+
 # Number of sequences of tests, and number of tests per doubling of the answers.
 _N_STARTS = 4
-_PER_DOUBLING = 16
+_PER_DOUBLING, _PER_DOUBLING_OF_BETS = 16, 100
 
 
 @dataclass(frozen=True, repr=False)
@@ -90,6 +100,9 @@ class PrecisionThreshold(Result):
         )
 
 
+_Found = tuple[np.ndarray, int, Callable[[int], tuple[float, float]], int]
+
+
 @public
 def threshold_for_precision(
     y_true: ArrayLike,
@@ -128,7 +141,7 @@ def threshold_for_precision(
     ValueError
         If no threshold can be shown to have this precision, because the model does not
         reach it or because there are too few labels. The message gives the highest
-        lower bound at the thresholds where the tests begin.
+        lower bound.
 
     See Also
     --------
@@ -136,13 +149,22 @@ def threshold_for_precision(
 
     Notes
     -----
-    Thresholds are tested in descending order, which does not depend on the labels
-    (fixed sequence testing [1]_). A threshold passes if the lower confidence bound of
-    its precision is at least `precision`. The tests stop at the first threshold that
-    does not pass. Since a model can be wrong in its most confident answers, four such
-    sequences start at different thresholds, and each has a quarter of the error
-    probability. The bound is the exact bound of Clopper and Pearson. With `groups`, it
-    is Wilson's bound for the effective number of answers, which is approximate.
+    If there are many answers, or with `groups`, four sequences of thresholds are tested
+    in descending order, each until the first threshold whose lower confidence bound is
+    below `precision`. Where the sequences start does not depend on the labels, and each
+    has a quarter of the error probability (fixed sequence testing [1]_). The bound is
+    the exact bound of Clopper and Pearson. With `groups`, it is Wilson's bound for the
+    effective number of answers, which is approximate.
+
+    If there are few answers, fewer than 20 times the logarithm of
+    ``1 - confidence_level`` over the logarithm of `precision`, the bound comes from
+    bets on the answers, from the highest probability down [2]_. The odds are fair if
+    the precision has its required value. A threshold is valid if the capital has grown
+    by the factor ``1 / (1 - confidence_level)`` there (Ville's inequality), and the
+    lowest valid threshold is returned. A bet is a mixture over possible precisions p
+    with a density proportional to ``(1 - p) ** -0.75``. This finds a threshold more
+    often. The confidence is guaranteed if answers with higher probabilities are right
+    at least as often.
 
     The threshold is valid for data like the labelled data. For another kind of text or
     another model, choose a new threshold. The probabilities do not have to be
@@ -156,6 +178,8 @@ def threshold_for_precision(
     .. [1] A. Angelopoulos, S. Bates, E. Candes, M. Jordan and L. Lei (2025). "Learn
        then test: calibrating predictive algorithms to achieve risk control". Annals of
        Applied Statistics 19.
+    .. [2] I. Waudby-Smith and A. Ramdas (2024). "Estimating means of bounded random
+       variables by betting". Journal of the Royal Statistical Society B 86.
 
     Examples
     --------
@@ -190,48 +214,21 @@ def _choose(
     y, q = y[order], q[order]
     codes = None if codes is None else codes[order]
     del order
-    error = (1 - level) / _N_STARTS
-    one_sided = 1 - 2 * error
-
-    def interval(n: int) -> tuple[float, float]:
-        """Return one-sided bounds of the precision of the first n answers."""
-        if codes is not None:
-            return grouped_frequency_interval(y[:n], q[:n], codes[:n], one_sided)
-        return clopper_pearson(float(y[:n].mean()), n, one_sided)
-
-    def passes(n: int) -> bool:
-        """Return whether the lower bound is at least `wanted`."""
-        if codes is not None:
-            return interval(n)[0] >= wanted
-        k = int(np.count_nonzero(y[:n]))
-        # P(X >= k) at the wanted precision, which is quicker than the bound
-        return k > 0 and bool(betainc(k, n - k + 1, wanted) <= error)
-
-    # With fewer answers, the bound is too low even if all of them are right.
-    least = int(np.ceil(np.log(error) / np.log(wanted)))
-    sizes = _sizes(q, least)
-    starts = _starts(sizes)
-    passed = 0
-    for start in starts.tolist():
-        # Each sequence ends at the first test that fails, so that its tests together
-        # have the error of one test.
-        for n in sizes[sizes >= max(start, passed + 1)].tolist():
-            if not passes(n):
-                break
-            passed = n
+    few = codes is None and y.size < _FEW * np.log(1 - level) / np.log(wanted)
+    find = _by_bets if few else _by_sequences
+    tried, passed, interval, least = find(y, q, codes, wanted, 1 - level)
     if not passed:
         why = (
             f"This needs at least {least:,} answers, even if all are right, and there "
             f"are {y.size:,}."
         )
-        if starts.size:
-            # Other thresholds may have a higher bound, but were not chosen in advance.
-            low, n = max((interval(n)[0], n) for n in starts.tolist())
+        if tried.size:
+            low, n = max((interval(n)[0], n) for n in tried.tolist())
             shown = np.floor(1000 * low) / 1000  # rounded down, so below `precision`
             why = (
-                "The tests begin at thresholds that do not depend on the labels, and "
-                f"the lower bound is too low at each. The highest is {shown:.3f}, at "
-                f"the threshold {q[n - 1]:.4g} with {n} of {y.size} answers."
+                f"The lower bound is too low at each threshold. The highest is "
+                f"{shown:.3f}, at the threshold {q[n - 1]:.4g} with {n} of {y.size} "
+                "answers."
             )
         raise ParameterError(
             "precision",
@@ -253,21 +250,88 @@ def _choose(
     )
 
 
-def _sizes(q: np.ndarray, least: int) -> np.ndarray:
+def _by_bets(
+    y: np.ndarray, q: np.ndarray, _: Any, wanted: float, error: float
+) -> _Found:
+    """Return the numbers of answers tried, the one found, its bounds and the least."""
+    right, log_factor = np.cumsum(y), -np.log(error)
+
+    def interval(n: int) -> tuple[float, float]:
+        k = int(right[n - 1])
+        return _bet_bound(k, n, log_factor), 1 - _bet_bound(n - k, n, log_factor)
+
+    # The capital if all answers are right; it is smaller than that of one bet on p = 1.
+    first = log_factor / -np.log(wanted)
+    enough = brentq(
+        lambda n: float(_log_capital(n, n, wanted)) - log_factor, first, 1e3 * first
+    )
+    least = int(np.ceil(enough))
+    tried = _sizes(q, least, _PER_DOUBLING_OF_BETS)
+    reached = _log_capital(right[tried - 1], tried, wanted) >= log_factor
+    return tried, int(tried[reached].max(initial=0)), interval, least
+
+
+def _log_capital(k: ArrayLike, n: ArrayLike, p: float) -> np.ndarray:
+    """Return the logarithm of the capital after k of n answers were right.
+
+    The bets are fair for the precision p, and 1 / capital is a p-value.
+    """
+    k, wrong = np.asarray(k), np.asarray(n) - k + _SHAPE
+    with np.errstate(divide="ignore"):  # a capital of 0
+        inside = np.log(betaincc(k + 1, wrong, p)) + betaln(k + 1, wrong)
+    return inside + np.log(_SHAPE) - k * np.log(p) - wrong * np.log1p(-p)
+
+
+def _bet_bound(k: int, n: int, log_factor: float) -> float:
+    """Return the smallest precision that k of n right answers do not exclude."""
+    if k == 0:
+        return 0.0
+    ends = np.finfo(float).tiny, min(k / n, 1 - 1e-15)
+    return float(brentq(lambda p: float(_log_capital(k, n, p)) - log_factor, *ends))
+
+
+def _by_sequences(
+    y: np.ndarray, q: np.ndarray, codes: np.ndarray | None, wanted: float, error: float
+) -> _Found:
+    """Return the same as :func:`_by_bets`; only starts of sequences are tried."""
+    error /= _N_STARTS
+
+    def interval(n: int) -> tuple[float, float]:
+        if codes is None:
+            return clopper_pearson(float(y[:n].mean()), n, 1 - 2 * error)
+        return grouped_frequency_interval(y[:n], q[:n], codes[:n], 1 - 2 * error)
+
+    # With fewer answers, the bound is too low even if all of them are right.
+    least = int(np.ceil(np.log(error) / np.log(wanted)))
+    sizes = _sizes(q, least, _PER_DOUBLING)
+    starts, passed = _starts(sizes, least), 0
+    for start in starts.tolist():
+        # Each sequence ends at the first test that fails, so that its tests together
+        # have the error of one test.
+        for n in sizes[sizes >= max(start, passed + 1)].tolist():
+            if interval(n)[0] < wanted:
+                break
+            passed = n
+    # Other thresholds may have a higher bound, but were not chosen in advance.
+    return starts, passed, interval, least
+
+
+def _sizes(q: np.ndarray, least: int, per_doubling: int) -> np.ndarray:
     """Return numbers of answers selected by the thresholds to test, ascending."""
     if q.size < least:
         return np.zeros(0, dtype=np.intp)
-    n_steps = int(np.ceil(_PER_DOUBLING * np.log2(q.size / least))) + 1
+    n_steps = int(np.ceil(per_doubling * np.log2(q.size / least))) + 1
     grid = np.ceil(np.geomspace(least, q.size, n_steps)).astype(np.intp)
     # A threshold also selects all answers of equal probability.
     last = q[np.minimum(grid, q.size) - 1]
     return np.unique(q.size - np.searchsorted(q[::-1], last))
 
 
-def _starts(sizes: np.ndarray) -> np.ndarray:
+def _starts(sizes: np.ndarray, least: int) -> np.ndarray:
     """Return the numbers of answers where a sequence of tests starts."""
     if not sizes.size:
         return sizes
-    grid = np.geomspace(2 * sizes[0], max(2 * sizes[0], sizes[-1]), _N_STARTS + 1)
+    # With many equal probabilities, the smallest size is much larger than `least`.
+    grid = np.geomspace(2 * least, max(2 * least, sizes[-1]), _N_STARTS + 1)
     at = np.searchsorted(sizes, np.minimum(grid[:-1], sizes[-1]))
     return sizes[np.unique(at)]

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import betainc, betaincinv
 
-from ._accuracy import dependence, group_sums, sandwich
+from ..metrics._dependence import dependence, group_sums, sandwich
 
 # Cells of the grid of a convolution, and nodes of integrals over a quantile.
 _N_CELLS = 2048

@@ -8,7 +8,7 @@ from scipy.linalg import fractional_matrix_power
 from scipy.stats import binom
 
 from skcalib.evaluation import accuracy_interval
-from skcalib.rates._accuracy import mean_variance, sandwich
+from skcalib.metrics._dependence import mean_variance, sandwich
 
 
 @pytest.mark.parametrize(("k", "n"), [(0, 5), (3, 10), (15, 15), (49, 50), (1, 1)])

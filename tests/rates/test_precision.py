@@ -112,7 +112,7 @@ def test_all_answers_may_be_selected():
 @pytest.mark.parametrize(
     ("y", "q", "message"),
     [
-        ([1] * 10, np.linspace(0.9, 1, 10), "at least 42 answers, .* there are 10"),
+        ([1] * 10, np.linspace(0.9, 1, 10), "at least 33 answers, .* there are 10"),
         ([0, 1] * 200, np.linspace(0, 1, 400), "The highest is 0.[0-9]+, at the thr"),
         ([1, 0], [0.5], "same length"),
         ([1, 0], [0.5, 1.5], "'y_proba' .* 1.5"),
@@ -155,3 +155,62 @@ def test_no_message_contradicts_itself():
 def test_the_precision_is_between_0_and_1(precision):
     with pytest.raises(ValueError, match="'precision' .* strictly between 0 and 1"):
         threshold_for_precision([1], [0.5], precision=precision)
+
+
+def capital(k, n, p):
+    """Return the capital after k of n right answers, by numerical integration."""
+    # of (1 - x) ** -0.75; the substitution t = (1 - x) ** 0.25 removes the pole
+    t = (np.arange(200_000) + 0.5) / 200_000 * (1 - p) ** 0.25
+    x = 1 - t**4
+    return float(
+        np.mean(
+            np.exp(k * np.log(x / p) + (n - k) * 4 * np.log(t)) * (1 - p) ** (k - n)
+        )
+    )
+
+
+def test_the_bounds_of_few_answers_are_where_the_capital_has_grown():
+    rng = np.random.default_rng(5)
+    y, q = draw(rng, 150)
+    q = q.round(2)
+    found = threshold_for_precision(y, q, precision=0.7)
+    selected = q >= found.threshold
+    n, k = int(selected.sum()), int(y[selected].sum())
+    assert found.n_selected == n
+    assert capital(k, n, 0.7) > 20
+    assert capital(k, n, found.low) == pytest.approx(20, rel=1e-4)
+    assert capital(n - k, n, 1 - found.high) == pytest.approx(20, rel=1e-4)
+    # no lower threshold has this capital
+    for lower in np.unique(q[~selected]):
+        assert capital(y[q >= lower].sum(), (q >= lower).sum(), 0.7) < 20
+
+
+def test_the_fewest_answers_that_suffice_are_those_of_the_message():
+    with pytest.raises(ValueError, match="at least 33 answers"):
+        threshold_for_precision(np.ones(32), np.linspace(0, 1, 32), precision=0.9)
+    found = threshold_for_precision(np.ones(33), np.linspace(0, 1, 33), precision=0.9)
+    assert found.n_selected == 33
+    assert capital(33, 33, 0.9) > 20 > capital(32, 32, 0.9)
+
+
+def test_few_answers_reach_the_precision_as_often_as_stated():
+    rng = np.random.default_rng(6)
+    missed, n_found = 0, 0
+    for _ in range(400):
+        y, q = draw(rng, 100)
+        try:
+            found = threshold_for_precision(y, q, precision=0.8, confidence_level=0.9)
+        except ValueError:
+            continue
+        n_found += 1
+        missed += true_precision(found.threshold) < 0.8
+    assert n_found > 150
+    assert missed / 400 <= 0.1
+
+
+def test_many_equal_probabilities_are_where_the_tests_begin():
+    # 900 tied answers of 1800, which are right more often than the others
+    y = np.r_[np.arange(900) % 20 > 0, np.arange(900) % 2 > 0]
+    q = np.r_[np.ones(900), np.linspace(0.9, 0.5, 900)]
+    found = threshold_for_precision(y, q, precision=0.9)
+    assert 900 <= found.n_selected < 1100
