@@ -9,6 +9,7 @@ if typing.TYPE_CHECKING:
     from ..rates._judged import judged_accuracy, judged_difference
     from ..rates._precision import threshold_for_precision
     from ..rates._repeats import pass_at_k, sample_variance
+    from ..rates._sampled import sampled_confidence
     from ._align import align_evaluations, evaluation_of
     from ._evaluation import Evaluation
     from ._read import read_evaluation, read_evaluations
@@ -26,5 +27,6 @@ __all__ = [
     "read_evaluation",
     "read_evaluations",
     "sample_variance",
+    "sampled_confidence",
     "threshold_for_precision",
 ]

@@ -47,6 +47,12 @@ _RULES = {
         "Test cases on which the metric failed are not in its mean.",
     ),
     "OpenAI evals": (False, "Samples with an error are in no metric."),
+    "Every Eval Ever": (False, "A sample with an error has the score in the file."),
+    "decision models": (
+        False,
+        "A question that the model refuses and an answer without a gold label have no "
+        "score.",
+    ),
 }
 
 POLICIES = ("wrong", "drop", "separate")
@@ -68,8 +74,8 @@ class Row:
     question with the same `repeat` are duplicates; if `repeat` is None, the rows of the
     question are its samples and are numbered in the order of the file. `answer` and
     `prompt` are the right answer and the prompt of the question, as JSON values, or
-    None if they are not known. `place` is the entry of the file, as a number or in
-    words, for messages.
+    None if they are not known. `response` is the answer of the system. `place` is the
+    entry of the file, as a number or in words, for messages.
     """
 
     question: str
@@ -82,6 +88,7 @@ class Row:
     groups: Mapping[str, str] = field(default_factory=dict)
     answer: Any = None
     prompt: Any = None
+    response: Any = None
     place: int | str = ""
 
 
@@ -151,6 +158,8 @@ class Evaluation(Result):
     option_proba: list[np.ndarray] | None = None
     gold: np.ndarray | None = None
     groups: dict[str, np.ndarray] = field(default_factory=dict)
+    # Answers of the system, if the reader knows them.
+    _response: np.ndarray | None = None
     # Right answers and prompts by question, only directly after reading.
     _fingerprints: tuple[dict[str, str], ...] = field(default=({}, {}), init=False)
     model: str | None = None
@@ -193,6 +202,7 @@ class Evaluation(Result):
             status=status,
             option_proba=options if len(options) == len(rows) else None,
             gold=gold if (gold >= 0).any() else None,
+            _response=np.array([row.response for row in rows] + [None], object)[:-1],
             groups={
                 name: np.array([row.groups.get(name, "") for row in rows], object)
                 for name in names
@@ -264,6 +274,7 @@ class Evaluation(Result):
             **columns,
             option_proba=None if options is None else [options[k] for k in kept],
             gold=None if self.gold is None else self.gold[kept],
+            _response=None if self._response is None else self._response[kept],
             groups={name: values[kept] for name, values in self.groups.items()},
         )
 
@@ -302,6 +313,24 @@ class Evaluation(Result):
         if unanswered is None and self.counts().keys() - {"answered"}:
             kept = replace(kept, notes=(*kept.notes, rule_of(self.format)))
         return kept
+
+    def _samples(self) -> tuple[list[list[Any]], list[list[float]]]:
+        """Return the sampled answers of each question, and their scores."""
+        scored = self.scored()
+        known = scored._response
+        if known is None or any(each is None for each in known):
+            raise ParameterError(
+                "answers",
+                f"must be an evaluation whose file contains the answers. Got "
+                f"{self.format!r}. Pass the sampled answers of each question.",
+            )
+        found: dict[Any, tuple[list[Any], list[float]]] = {}
+        columns = scored.question.tolist(), known.tolist(), scored.score.tolist()
+        for question, answer, score in zip(*columns, strict=True):
+            answers, scores = found.setdefault(question, ([], []))
+            answers.append(answer)
+            scores.append(score)
+        return [a for a, _ in found.values()], [b for _, b in found.values()]
 
     def answered(self) -> Evaluation:
         """Return the samples with a score and, if any sample has one, a probability.

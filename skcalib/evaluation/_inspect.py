@@ -149,6 +149,7 @@ def _as_row(sample: dict, scores: dict, scorer: str | None, place: str) -> Row:
         score=value,
         status=_status(value, sample),
         proba=next(iter(_stated(entry).values()), None),
+        response=entry.get("answer"),
         **common,
     )
 

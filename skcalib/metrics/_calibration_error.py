@@ -20,6 +20,7 @@ from ._bins import (
     rooted,
 )
 from ._cells import CellTable, check_mergeable, tables_of_dask
+from ._draws import check_norm_of_draws, error_of_draws, read_shares
 from ._grouped_bins import are_single_rows, grouped_bins
 
 # From this number of rows on, probabilities that are all 0 or 1 are suspicious.
@@ -36,13 +37,15 @@ def calibration_error(
     strategy: str = ...,
     norm: str = ...,
     squared: bool = ...,
-    debias: bool = ...,
+    debias: bool | None = ...,
     multi_class: Literal["per_class"],
     labels: ArrayLike | None = ...,
     pos_label: Hashable = ...,
     sample_weight: ArrayLike | None = ...,
     groups: ArrayLike | None = ...,
     hard_labels: bool = ...,
+    n_draws: int | ArrayLike | None = ...,
+    chosen_from_draws: bool = ...,
 ) -> np.ndarray: ...
 
 
@@ -56,13 +59,15 @@ def calibration_error(
     strategy: str = ...,
     norm: str = ...,
     squared: bool = ...,
-    debias: bool = ...,
+    debias: bool | None = ...,
     multi_class: Literal["pooled", "top_label", "class_wise"] | None = ...,
     labels: ArrayLike | None = ...,
     pos_label: Hashable = ...,
     sample_weight: ArrayLike | None = ...,
     groups: ArrayLike | None = ...,
     hard_labels: bool = ...,
+    n_draws: int | ArrayLike | None = ...,
+    chosen_from_draws: bool = ...,
 ) -> float: ...
 
 
@@ -76,13 +81,15 @@ def calibration_error(
     strategy: str = "quantile",
     norm: str = "l2",
     squared: bool = False,
-    debias: bool = False,
+    debias: bool | None = None,
     multi_class: str | None = None,
     labels: ArrayLike | None = None,
     pos_label: Hashable = None,
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
     hard_labels: bool = False,
+    n_draws: int | ArrayLike | None = None,
+    chosen_from_draws: bool = False,
 ) -> float | np.ndarray:
     """Compute the calibration error by adaptive binning.
 
@@ -121,7 +128,7 @@ def calibration_error(
         and 'max' is the largest distance.
     squared : bool, default=False
         Whether to return the square of the error. Requires norm 'l2'.
-    debias : bool, default=False
+    debias : bool, default=None
         Whether to remove the bias of the squared error that is due to label noise. The
         squared mean of r = q - y in each bin is then replaced by the unbiased estimate
         sum_{i != j} r_i r_j / (n_b (n_b - 1)). Without `debias`, label noise adds about
@@ -130,7 +137,7 @@ def calibration_error(
         The automatic bins are too wide for this estimate if few rows carry the error,
         for example if positive labels are rare. The attribute `estimate` of
         :func:`calibration_error_interval` is the same estimate in narrower bins.
-        Requires norm 'l2'.
+        Requires norm 'l2'. If None, it is False, or True with `n_draws`.
     multi_class : {'pooled', 'top_label', 'class_wise', 'per_class'}, default=None
         How a probability matrix is reduced to binary problems. 'pooled' (the default
         for more than two columns) concatenates the one-vs-rest problems of all classes
@@ -158,6 +165,15 @@ def calibration_error(
     hard_labels : bool, default=False
         Whether `y_proba` contains predicted labels (0 and 1) on purpose. If False, a
         warning is issued if there are at least 20 rows and all values are 0 or 1.
+    n_draws : int or array-like of shape (n,), default=None
+        Number of samples of each row, at least 2, if `y_proba` is the share of samples
+        of a model that agree with the judged answer. The result is then the error of
+        the probability behind the share, not of the share itself (see Notes).
+    chosen_from_draws : bool, default=False
+        Whether the judged answer was chosen from the same samples, for example as the
+        most frequent one. Shares are not enough then, and True raises an error that
+        names the function that takes the answers,
+        :func:`~skcalib.rates.sampled_confidence`.
 
     Returns
     -------
@@ -203,6 +219,18 @@ def calibration_error(
     called without ``response_method="predict_proba"``. Use
     :func:`skcalib.scorers.make_calibration_scorer` to score an estimator.
 
+    With `n_draws`, one sample of each row is left out. The number v of the other
+    samples that agree with the judged answer decides the bin. The residual is x - y,
+    where x is 1 if the sample that was left out agrees. The mean over the samples that
+    may be left out is computed exactly, and products of residuals of different rows are
+    averaged as with `debias`. The automatic bins are the values of v. Neighbouring
+    values with few rows are joined. For a calibrated model, the expected square is 0
+    for any number of samples. Otherwise, it is sum P(v) (E[p - y | v])^2, where p is
+    the probability behind the share. This is a lower bound on the squared error of p,
+    which it approaches as the number of samples grows. Without `n_draws`, the result
+    is the error of using the share as a probability. Even for a calibrated model, it is
+    not 0, because the mean of p given an extreme share is less extreme.
+
     Dask arrays are accepted with quantile bins and without `groups`. The error is then
     computed from a :class:`ReliabilitySketch` of the blocks, and its distance from the
     exact error is bounded. See :meth:`ReliabilitySketch.from_dask`.
@@ -224,6 +252,14 @@ def calibration_error(
     >>> round(calibration_error(y_true, y_proba, bin_size=3), 4)
     0.1179
 
+    ECE and MCE, as in most publications:
+
+    >>> form = {"strategy": "uniform", "n_bins": 10}
+    >>> round(calibration_error(y_true, y_proba, norm="l1", **form), 4)
+    0.3167
+    >>> round(calibration_error(y_true, y_proba, norm="max", **form), 4)
+    0.7
+
     Three classes, each one against the rest:
 
     >>> proba = [[0.8, 0.1, 0.1], [0.2, 0.5, 0.3], [0.1, 0.3, 0.6], [0.4, 0.3, 0.3]]
@@ -232,13 +268,20 @@ def calibration_error(
     0.1
     """
     binning = check_binning(bin_size, n_bins, strategy)
-    check_norm(norm, squared, debias)
+    check_norm(norm, squared, False if debias is None else debias)
     check_bool(hard_labels, name="hard_labels")
     settings: dict[str, Any] = {
         "multi_class": multi_class,
         "labels": labels,
         "pos_label": pos_label,
     }
+    if check_bool(chosen_from_draws, name="chosen_from_draws") or n_draws is not None:
+        check_norm_of_draws(norm, debias)
+        pairs, k, rows = read_shares(
+            y_true, y_proba, n_draws, chosen_from_draws, sample_weight, groups, settings
+        )
+        return error_of_draws(pairs, binning, k, rows, squared)
+    debias = bool(debias)
     several: Sequence[Pairs] | Sequence[CellTable]
     if is_dask(y_true, y_proba, sample_weight):
         check_mergeable(binning, groups)

@@ -710,7 +710,7 @@ def are_single_rows(pairs: Pairs) -> bool:
     return int(np.bincount(pairs.row_groups).max()) == 1
 
 
-def grouped_bins(pairs: Pairs, binning: Binning) -> GroupedBins:
+def grouped_bins(pairs: Pairs | GroupedRows, binning: Binning) -> GroupedBins:
     """Return bins of dependent rows such that each bin has rows of at least two groups.
 
     Automatic bins are doubled until this is true. For other bins an error is raised.
@@ -718,9 +718,12 @@ def grouped_bins(pairs: Pairs, binning: Binning) -> GroupedBins:
     group repeat each other k times, n rows contain n / k independent ones. Bins of
     about sqrt(n / k) of them have sqrt(n k) rows, sqrt(k) times as many as before.
     """
-    if binning is FOR_INTERVAL and not are_single_rows(pairs):
-        binning = FOR_GROUPS
-    rows = GroupedRows(pairs)
+    if isinstance(pairs, GroupedRows):
+        rows = pairs
+    else:
+        rows = GroupedRows(pairs)
+        if binning is FOR_INTERVAL and not are_single_rows(pairs):
+            binning = FOR_GROUPS
     found = GroupedBins(rows, binning)
     if binning is FOR_GROUPS:
         assert found.bins.bin_size is not None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -36,8 +36,15 @@ from ._bins import (
     narrow_sizes,
     order_pairs,
 )
-from ._calibration_error import warn_of_hard_labels
+from ._calibration_error import error_of_pairs, warn_of_hard_labels
 from ._cells import CellTable, check_mergeable, tables_of_dask
+from ._draws import (
+    DrawRows,
+    bins_of_draws,
+    distribution_of_draws,
+    read_shares,
+    rows_of_shares,
+)
 from ._frequency_intervals import blaker_interval, frequency_interval
 from ._grouped_bins import GroupedBins, are_single_rows, grouped_bins
 from ._null_test import linear_p_value, null_p_value, null_p_value_of_groups
@@ -320,6 +327,8 @@ def calibration_error_interval(
     groups: ArrayLike | None = None,
     random_state: RandomStateLike = None,
     hard_labels: bool = False,
+    n_draws: int | ArrayLike | None = None,
+    chosen_from_draws: bool = False,
 ) -> CalibrationErrorInterval:
     """Compute the calibration error with a confidence interval and a p-value.
 
@@ -376,6 +385,14 @@ def calibration_error_interval(
     hard_labels : bool, default=False
         Whether `y_proba` contains predicted labels (0 and 1) on purpose. If False, a
         warning is issued if there are at least 20 rows and all values are 0 or 1.
+    n_draws : int or array-like of shape (n,), default=None
+        Number of samples of each row, at least 2, if `y_proba` is the share of samples
+        of a model that agree with the judged answer. The interval is then about the
+        error of the probability behind the share (see Notes). Requires method 'score'.
+    chosen_from_draws : bool, default=False
+        Whether the judged answer was chosen from the same samples. Shares are not
+        enough then, and True raises an error: use
+        :func:`~skcalib.rates.sampled_confidence`.
 
     Returns
     -------
@@ -484,6 +501,14 @@ def calibration_error_interval(
     With fewer than ten effective groups, a warning is issued. If every group has one
     row, the rows are treated as independent.
 
+    With `n_draws`, the estimate and the interval are about sqrt(sum P(v) (E[p - y |
+    v])^2), where p is the probability behind the share, and v is the number of agreeing
+    samples of all but one. It is 0 for a calibrated model and at most the error of p
+    (see :func:`calibration_error`), so the p-value tests whether the model is
+    calibrated, and `low` is also a lower bound on the error of p. `plug_in` is the
+    error of using the share as a probability. The distribution of T is computed as with
+    `groups`, where both rows of a question are a group.
+
     Dask arrays are accepted with method 'score', without `groups` and with one pair per
     row. The interval is then computed from a :class:`ReliabilitySketch` of the blocks.
 
@@ -525,7 +550,7 @@ def calibration_error_interval(
     level = check_fraction(confidence_level, name="confidence_level")
     n_samples = check_integer(n_samples, minimum=2, name="n_samples")
     binning = check_binning(bin_size, None, "quantile")
-    _check_two(binning)
+    check_two(binning)
     check_one_set(multi_class, "interval")
     check_bool(hard_labels, name="hard_labels")
     settings: dict[str, Any] = {
@@ -533,7 +558,18 @@ def calibration_error_interval(
         "labels": labels,
         "pos_label": pos_label,
     }
-    if is_dask(y_true, y_proba, sample_weight, groups):
+    if check_bool(chosen_from_draws, name="chosen_from_draws") or n_draws is not None:
+        if method != "score":
+            raise ParameterError(
+                "method", f"must be 'score' with 'n_draws'. Got {method!r}."
+            )
+        pairs, k, index = read_shares(
+            y_true, y_proba, n_draws, chosen_from_draws, sample_weight, groups, settings
+        )
+        result = interval_of_draws(
+            rows_of_shares(pairs, k, index), pairs, binning, level
+        )
+    elif is_dask(y_true, y_proba, sample_weight, groups):
         if method != "score":
             raise ParameterError(
                 "method", f"must be 'score' with Dask arrays. Got {method!r}."
@@ -615,7 +651,7 @@ def interval_of_table(
     table: CellTable, binning: Binning, level: float
 ) -> CalibrationErrorInterval:
     """Return the score interval of the pairs of a table."""
-    _check_two(binning)
+    check_two(binning)
     if binning.bin_size == "auto":
         binning = FOR_INTERVAL
     bins = table.bins(binning, independent=True)
@@ -635,6 +671,33 @@ def interval_of_table(
     )
 
 
+def interval_of_draws(
+    rows: DrawRows, pairs: Pairs, binning: Binning, level: float
+) -> CalibrationErrorInterval:
+    """Return the score interval of the probabilities behind shares of draws.
+
+    `pairs` are the questions with their shares.
+    """
+    _check_total(pairs.total)
+    grouped = bins_of_draws(rows, binning)
+    is_grouped = pairs.row_groups is not None
+    result = _assemble(
+        grouped.bins,
+        grouped,
+        distribution_of_draws(rows, grouped),
+        [],
+        level,
+        Draws(),
+        n_units=grouped.n_independent,
+        unit="groups" if is_grouped else "rows",
+        n_pairs=pairs.q.size,
+        n_groups=grouped.n_groups if is_grouped else None,
+    )
+    if not is_grouped:
+        result = replace(result, n_effective_groups=None)
+    return replace(result, plug_in=error_of_pairs(pairs, binning))
+
+
 def _in_narrow_bins(
     ordered: Ordered, bins: Bins
 ) -> list[tuple[int, SquareDistribution]]:
@@ -649,7 +712,7 @@ def _in_narrow_bins(
     return found
 
 
-def _check_two(binning: Binning) -> None:
+def check_two(binning: Binning) -> None:
     """Raise an error if bins of the given size would contain a single pair."""
     if binning.bin_size != "auto":
         check_integer(binning.bin_size, minimum=2, name="bin_size")

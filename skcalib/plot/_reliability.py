@@ -28,7 +28,8 @@ from .._validation import (
 from ..metrics import CalibrationErrorInterval, ReliabilityCurve
 from ..metrics._bins import Binning, check_binning
 from ..metrics._curve import curve_of_pairs
-from ..metrics._interval import interval_of_pairs, warn_of_few
+from ..metrics._draws import check_n_draws, rows_of_shares
+from ..metrics._interval import interval_of_draws, interval_of_pairs, warn_of_few
 from ..queries import Answers
 from ._base import (
     Display,
@@ -416,6 +417,7 @@ class ReliabilityDisplay(ModelsDisplay):
         confidence_level: float = 0.95,
         name: str | Sequence[str] | None = None,
         ax: Axes | None = None,
+        n_draws: int | ArrayLike | None = None,
         **plot_params: Any,
     ) -> ReliabilityDisplay:
         """Draw reliability curves of predicted probabilities.
@@ -452,6 +454,11 @@ class ReliabilityDisplay(ModelsDisplay):
         ax : matplotlib Axes, default=None
             Axes to draw on. If another display has already been drawn on the axes, the
             curves are added to it. If None, a new figure is created.
+        n_draws : int or array-like of shape (n,), default=None
+            Number of samples, if the probabilities are shares of samples. The error in
+            the legend is then the error of the probability behind the share, as in
+            :func:`~skcalib.metrics.calibration_error_interval`. The curve is the curve
+            of the share.
         **plot_params
             Keyword arguments passed to :meth:`plot`.
 
@@ -473,7 +480,12 @@ class ReliabilityDisplay(ModelsDisplay):
             y_true, y_proba, name, multi_class, labels, pos_label, sample_weight, groups
         )
         bins = bin_size, n_bins, strategy
-        return cls._draw(models, bins, confidence_level, pos_label, ax, plot_params)
+        draws = None
+        if n_draws is not None:
+            draws = check_n_draws(n_draws, y_true, sample_weight)
+        return cls._draw(
+            models, bins, confidence_level, pos_label, ax, plot_params, draws
+        )
 
     @classmethod
     @public
@@ -663,12 +675,23 @@ class ReliabilityDisplay(ModelsDisplay):
         pos_label: Hashable,
         ax: Any,
         plot_params: Mapping[str, Any],
+        draws: tuple[np.ndarray, np.ndarray] | None = None,
     ) -> ReliabilityDisplay:
-        """Compute the numbers of each model from its pairs, and draw them."""
+        """Compute the numbers of each model from its pairs, and draw them.
+
+        `draws` are the number of draws of each row of a share, and its index.
+        """
         binning = check_binning(*bins)
         level = check_fraction(confidence_level, name="confidence_level")
         # The curve may have any bins, the interval is valid in automatic bins only.
-        errors = [interval_of_pairs(pairs, AUTOMATIC, level) for _, pairs in models]
+        errors = [
+            interval_of_pairs(pairs, AUTOMATIC, level)
+            if draws is None
+            else interval_of_draws(
+                rows_of_shares(pairs, *draws), pairs, AUTOMATIC, level
+            )
+            for _, pairs in models
+        ]
         warn_of_few((name, e) for (name, _), e in zip(models, errors, strict=True))
         display = cls._of_pairs(models, errors, binning)
         display.pos_label = pos_label

@@ -32,6 +32,7 @@ from ..metrics._bins import (
 from ..metrics._calibration_error import error_of_pairs
 from ..metrics._curve import curve_of_pairs
 from ..metrics._decomposition import check_rule
+from ..metrics._draws import check_norm_of_draws, error_of_draws
 from ..queries import Answers, ClassQuery, CorefPairQuery, TagQuery
 from ..queries._answers import answer_pairs, answers_by_label
 from ..queries._query import last_step, posterior_of, tag_paths
@@ -325,9 +326,10 @@ def make_calibration_scorer(
     strategy: str = "quantile",
     norm: str = "l2",
     squared: bool = False,
-    debias: bool = False,
+    debias: bool | None = None,
     multi_class: str | None = None,
     pos_label: Any = None,
+    n_draws: int | None = None,
 ) -> QueryScorer:
     """Make a scorer of the calibration error, negated so that greater is better.
 
@@ -349,9 +351,9 @@ def make_calibration_scorer(
         Norm of the error, as in :func:`~skcalib.metrics.calibration_error`.
     squared : bool, default=False
         Whether to return the negated square of the error. Requires norm 'l2'.
-    debias : bool, default=False
+    debias : bool, default=None
         Whether to use the debiased error. Requires norm 'l2'. The pairs of one sample
-        are treated as dependent.
+        are treated as dependent. If None, it is False, or True with `n_draws`.
     multi_class : {'pooled', 'top_label', 'class_wise'}, default=None
         How the classes are reduced to binary problems, for a classifier with more than
         two classes. 'class_wise' is the mean of the errors of the classes. Not
@@ -359,6 +361,9 @@ def make_calibration_scorer(
     pos_label : label, default=None
         Positive class of a classifier. If None, the second class of a binary
         classifier. Not available with a `query`.
+    n_draws : int, default=None
+        Number of samples, if the probability is the share of samples of a model that
+        agree, as in :func:`~skcalib.metrics.calibration_error`.
 
     Returns
     -------
@@ -390,7 +395,10 @@ def make_calibration_scorer(
     {'logisticregression__C': 1}
     """
     check_query(query)
-    check_norm(norm, squared, debias)
+    check_norm(norm, squared, False if debias is None else debias)
+    if n_draws is not None:
+        check_norm_of_draws(norm, debias)
+        n_draws = check_integer(n_draws, minimum=2, name="n_draws")
     binning = check_binning(bin_size, n_bins, strategy)
     if debias and binning.bin_size == 1:
         raise ParameterError("debias", "needs a 'bin_size' of at least 2. Got 1.")
@@ -401,9 +409,11 @@ def make_calibration_scorer(
         by_class=multi_class == "class_wise",
         norm=norm,
         squared=squared,
-        debias=debias,
+        debias=bool(debias),
+        n_draws=n_draws,
     )
-    given = (bin_size, n_bins, strategy, norm, squared, debias, multi_class, pos_label)
+    binned = bin_size, n_bins, strategy, norm, squared, debias
+    given = (*binned, multi_class, pos_label, n_draws)
     shown = _not_default(make_calibration_scorer, given)
     name = "make_calibration_scorer"
     scorer = CalibrationScorer(metric, query, False, name, shown, **query_params)
@@ -446,9 +456,13 @@ def _answers_error(
     *,
     binning: Binning,
     by_class: bool,
+    n_draws: int | None,
     **norm_params: Any,
 ) -> float:
     """Return the error of the answers, or the mean of the errors of the labels."""
+    if n_draws is not None:
+        pairs = answer_pairs(answers, weight)
+        return error_of_draws(pairs, binning, n_draws, squared=norm_params["squared"])
     errors = [
         error_of_pairs(answer_pairs(part, weight), binning, **norm_params)
         for part in (answers_by_label(answers) if by_class else [answers])

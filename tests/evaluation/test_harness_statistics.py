@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from skcalib import calibration_error, read_evaluation
+from skcalib.evaluation import sampled_confidence
 
 DATA = Path(os.environ.get("SKCALIB_DATA", "nowhere"), "evaluation")
 
@@ -140,6 +141,21 @@ def test_epochs_of_inspect_are_repeats():
     means = np.bincount(question, evaluation.score) / 5
     assert means.mean() == pytest.approx(0.7393939393939393, rel=1e-15)
     assert standard_error(means) == pytest.approx(0.045078475364189616, rel=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:.*no test of perfect calibration:UserWarning")
+def test_epochs_of_inspect_are_sampled_answers():
+    pytest.importorskip("zstandard")
+    evaluation = read_evaluation(only("inspect/found/log_streaming.eval"))
+    # 'No' and 'No.', both right; 'No', wrong, and 'Yes.', right
+    result = sampled_confidence(evaluation)
+    assert result.answer.tolist() == ["No", "No"]
+    assert result.share.tolist() == [1, 0.5]
+    found = result.calibration_error_interval()
+    given = result.calibration_error_interval([[1, 1], [0, 1]])
+    assert repr(found) == repr(given)
+    with pytest.raises(ValueError, match="file contains the answers. Got 'HLE'"):
+        sampled_confidence(read_evaluation(only("hle/judged_generated.json")))
 
 
 def test_logs_of_inspect_that_hold_no_score_say_so():
