@@ -21,7 +21,7 @@ from .._errors import ParameterError
 from .._validation import check_bool, check_choice, check_verbose
 from ._values import file_error
 
-ROLES = ("score", "proba", "question", "model")
+ROLES = ("score", "proba", "question", "model", "gold", "prediction")
 
 
 @dataclass

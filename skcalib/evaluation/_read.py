@@ -11,7 +11,9 @@ from typing import Any
 
 from .._errors import ParameterError, ParameterTypeError, parameter, public
 from . import (
+    _decisions,
     _deepeval,
+    _every_eval_ever,
     _helm,
     _hle,
     _inspect,
@@ -36,6 +38,8 @@ READERS: tuple[ModuleType, ...] = (
     _promptfoo,
     _deepeval,
     _openai_evals,
+    _every_eval_ever,
+    _decisions,
 )
 
 _OPTIONS = frozenset(field.name for field in fields(Options))
@@ -72,22 +76,24 @@ def read_evaluation(
     path : str or path-like
         File or run folder: samples of lm-evaluation-harness, a log of inspect_ai
         (``.eval`` or ``.json``), a run folder of HELM, details of lighteval, judged
-        answers of HLE, results of simple-evals, promptfoo, deepeval or OpenAI evals; or
-        a plain table as CSV, TSV, parquet, or JSON objects, one per line or in an
-        array.
+        answers of HLE, results of simple-evals, promptfoo, deepeval or OpenAI evals,
+        instances of Every Eval Ever, or responses of decision models beside gold
+        labels; or a plain table as CSV, TSV, parquet, or JSON objects, one per line or
+        in an array.
     format : str, default=None
         Name of the format. If None, the format is recognised.
     score : str, default=None
         Metric or scorer to use. If None, the only metric is used, or ``acc`` for
         lm-evaluation-harness.
     filter : str, default=None
-        Filter of lm-evaluation-harness to use.
+        Filter of lm-evaluation-harness, or result of Every Eval Ever, to use.
     split : str, default=None
         Split of HELM to use.
     model : str, default=None
         System to use, if the file contains several.
     columns : mapping of str to str, default=None
         Columns of a plain table by their role: 'score' (whether the answer is right),
+        or 'gold' and 'prediction' (the right answer and the answer of the system);
         'proba', 'question', 'model'. Columns with usual names, such as ``correct``,
         ``confidence`` and ``id``, need not be given. A column ``probability``, or the
         largest number of ``probabilities``, is read instead of a ``confidence``, which

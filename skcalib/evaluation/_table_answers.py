@@ -28,6 +28,9 @@ NAME = "table"
 
 # In the records of some harnesses this is the right option, not whether it was chosen.
 _TARGET = "target"
+# Columns of right answers and of answers, in place of a column of scores.
+_ANSWERS = ("gold", "prediction")
+
 # Beside a probability, a confidence may be another number.
 _CONFIDENCE = ("confidence", "conf")
 
@@ -173,8 +176,11 @@ def _read_long(
             f"{options.model!r}, and the columns of {table.path.name} are "
             f"{', '.join(table.names)}.",
         )
-    score = Outcomes(roles["score"], options.pos_label)
-    columns: dict[str, Column] = {roles["score"]: score}
+    columns: dict[str, Column] = {}
+    if "score" in roles:
+        columns[roles["score"]] = Outcomes(roles["score"], options.pos_label)
+    else:
+        columns |= {roles[role]: Names(roles[role]) for role in _ANSWERS}
     proba = None
     if "proba" in roles:
         # The probabilities are of the options, not of the label that counts as right.
@@ -184,7 +190,8 @@ def _read_long(
     texts = [(role, roles[role]) for role in ("question", "model") if role in roles]
     for role, name in [*texts, *(("groups", name) for name in options.groups)]:
         if not isinstance(columns.setdefault(name, Names(name)), Names):
-            raise _two_roles(name, "score" if name == roles["score"] else "proba", role)
+            other = "score" if name == roles.get("score") else "proba"
+            raise _two_roles(name, other, role)
     known = _identifying(table, roles.get("question") if identifies else None)
     table.read([*columns.values(), *filter(None, known)], options.verbose)
     for name, column in columns.items():
@@ -197,7 +204,7 @@ def _read_long(
     found = {name: column.finish() for name, column in columns.items()}
     evaluation = Evaluation._of_scores(
         found.get(roles.get("question", "")),
-        found[score.name],
+        found[roles["score"]] if "score" in roles else _equal(roles, found),
         found.get(roles.get("proba", "")),
         groups={name: found[name] for name in options.groups},
         notes=(*notes, *(() if proba is None else proba.notes)),
@@ -218,7 +225,9 @@ def _roles(table: Table, options: Options) -> tuple[dict[str, str], list[str]]:
     table.check(roles.values())
     table.check(options.groups, "groups")
     notes: list[str] = []
-    if "score" not in roles:
+    if roles.keys() & set(_ANSWERS):
+        _check_answers(roles, options)
+    elif "score" not in roles:
         roles["score"] = _truth(table, notes)
     usual = {
         "proba": table.named(_proba_names(table, options)),
@@ -234,9 +243,40 @@ def _roles(table: Table, options: Options) -> tuple[dict[str, str], list[str]]:
             roles[role] = found[0]
         if role == "proba" and len(found) > 1:
             notes.append(_probability_note(*found))
-    if roles.get("proba") == roles["score"]:
-        raise _two_roles(roles["score"], "score", "proba")
+    for role in ("score", *_ANSWERS):
+        if role in roles and roles.get("proba") == roles[role]:
+            raise _two_roles(roles[role], role, "proba")
     return roles, notes
+
+
+def _check_answers(roles: dict[str, str], options: Options) -> None:
+    """Raise an error unless the columns of both answers are given, and no score."""
+    if not roles.keys() >= set(_ANSWERS) or "score" in roles:
+        given = ", ".join(f"{role} {name!r}" for role, name in roles.items())
+        raise ParameterError(
+            None,
+            f"needs {parameter('gold')} and {parameter('prediction')} together, and no "
+            f"column of scores beside them. Got {given}.",
+        )
+    if roles["gold"] == roles["prediction"]:
+        raise _two_roles(roles["gold"], *_ANSWERS)
+    if options.pos_label is not None:
+        raise ParameterError(
+            "pos_label",
+            f"does not apply to columns of answers. Got {options.pos_label!r}.",
+        )
+
+
+def _equal(roles: dict[str, str], found: dict[str, np.ndarray]) -> np.ndarray:
+    """Return whether answers are equal to the right ones; NaN for an empty cell."""
+    right, given = (found[roles[role]] for role in _ANSWERS)
+    if not set(right.tolist()) & set(given.tolist()) - {""}:
+        raise file_error(
+            f"must have answers in {roles['prediction']!r} that are right answers in "
+            f"{roles['gold']!r}. Got {given[0]!r:.60} and {right[0]!r:.60} in the "
+            "first row, for example."
+        )
+    return np.where((right == "") | (given == ""), np.nan, right == given)
 
 
 def _proba_names(table: Table, options: Options) -> tuple[str, ...]:
@@ -384,7 +424,7 @@ def _candidates(
         if not names:
             raise ParameterError("systems", "must name systems of the file. Got none.")
     elif (
-        "score" in options.columns
+        options.columns.keys() & {"score", *_ANSWERS}
         or options.score is not None
         or gold is None
         and table.usual("right", "label")

@@ -1,8 +1,10 @@
 """`skcalib report` on files of evaluation harnesses."""
 
+import csv
 import json
 import os
 import re
+import shutil
 import zipfile
 from html.parser import HTMLParser
 from io import BytesIO
@@ -10,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from harness_files import SOURCE
 
 from skcalib import read_evaluation
 from skcalib.plot import ReliabilityDisplay
@@ -90,6 +93,7 @@ KEYS = {
     *("file", "format", "model", "task", "n", "n_samples", "n_groups", "n_skipped"),
     *("accuracy", "unanswered", "unanswered_rule", "notes", "overall", "figure"),
     *("calibration_error", "plug_in", "ece", "brier", "regions"),
+    *("ece_expected", "mce", "ranking"),
 }
 
 
@@ -419,3 +423,103 @@ def test_three_lines_draw_a_harness_file():
     evaluation = read_evaluation(only("hle/judged_generated.json")).answered()
     display = ReliabilityDisplay.from_predictions(evaluation.score, evaluation.proba)
     assert display.ax_ is not None
+
+
+# Decision models
+
+TEAMS = ["billing", "technical", "sales"]
+
+
+def decisions(n=600, seed=0):
+    """Return calibrated answers to a choice, with the confidence of System One.
+
+    The confidence is a statistic of the shape of the distribution: 0 if it is flat, and
+    1 if an option has all the probability.
+    """
+    rng = np.random.default_rng(seed)
+    for k in range(n):
+        p = rng.dirichlet(np.ones(3)).round(4)
+        choice, confidence = TEAMS[p.argmax()], round((3 * p.max() - 1) / 2, 4)
+        probabilities = dict(zip(TEAMS, p.tolist(), strict=True))
+        gold = str(rng.choice(TEAMS, p=p / p.sum()))
+        yield f"m{k}", choice, gold, probabilities, confidence
+
+
+def test_a_calibrated_decision_model_is_not_underconfident(numbers, run):
+    answers = list(decisions())
+    with open("answers.jsonl", "w") as file:
+        for name, choice, gold, probabilities, confidence in answers:
+            answer = {"type": "choice", "choice": choice, "confidence": confidence}
+            answer["probabilities"] = probabilities
+            row = {"id": name, "labels": {"team": gold}, "answers": {"team": answer}}
+            file.write(json.dumps({**row, "model": "m"}) + "\n")
+    found = numbers("answers.jsonl")
+    assert found["format"] == "decision models"
+    assert found["overall"]["verdict"] == "fits"
+    assert found["calibration_error"]["p_value"] > 0.05
+    for name in ("probability", "probabilities"):
+        with open("table.csv", "w", newline="") as file:
+            table = csv.writer(file)
+            table.writerow(["choice", "gold", "confidence", name])
+            for _, choice, gold, p, confidence in answers:
+                cell = json.dumps(p) if name == "probabilities" else max(p.values())
+                table.writerow([choice, gold, confidence, cell])
+        options = ("table.csv", "--gold", "gold", "--prediction", "choice", "--json")
+        code, out, err = run("report", *options)
+        assert code == 0
+        assert re.search(f"The probability is .*{name!r}.*, not 'confidence'", err)
+        assert json.loads(out)["overall"] == found["overall"]
+        wrong = json.loads(run("report", *options, "--y-proba", "confidence")[1])
+        assert wrong["overall"]["verdict"] == "too low"
+
+
+def test_each_kind_of_question_has_its_report(numbers, run):
+    kinds = {
+        "urgent": {"type": "noul", "noul": 0.8},
+        "mood": {"type": "score", "probabilities": {"0": 0.3, "1": 0.7}},
+    }
+    rows = [
+        {"id": k, "labels": {"urgent": k % 5 > 0, "mood": int(k % 3 > 0)}}
+        for k in range(30)
+    ]
+    text = "".join(json.dumps(row | {"answers": kinds}) + "\n" for row in rows)
+    for name in ("a.jsonl", "b.jsonl"):
+        Path(name).write_text(text)
+    found = numbers("a.jsonl", "--groups", "item")
+    assert (found["n"], found["n_groups"]) == (60, 30)
+    by = found["by"]["values"]
+    assert by["predicate"]["accuracy"]["estimate"] == 0.8
+    assert by["score"]["accuracy"]["estimate"] == pytest.approx(2 / 3)
+    assert numbers("a.jsonl", "--by", "name")["by"]["column"] == "name"
+    _, out, _ = run("compare", "a.jsonl", "b.jsonl")
+    assert "by kind" in out
+
+
+def test_columns_of_answers_do_not_apply_to_a_harness(run):
+    path = write_inspect("log.json", ["C", "I"])
+    code, _, err = run("report", path, "--gold", "a", "--prediction", "b")
+    assert code == 2
+    assert "to which --gold does not apply" in err
+
+
+def test_a_table_of_answers_is_told_its_options(run):
+    Path("a.csv").write_text("choice,gold,p\na,b,0.5\nb,b,0.5\n")
+    code, _, err = run("report", "a.csv")
+    assert code == 2
+    assert "right answers with --gold and the model's with --prediction" in err
+    code, _, err = run("report", "a.csv", "--gold", "gold")
+    assert "a.csv: needs --gold and --prediction together" in err
+    code, _, err = run("report", "a.csv", "--gold", "gold", "--prediction", "choise")
+    assert "--prediction must name a column" in err
+
+
+def test_folders_of_every_eval_ever_are_two_systems(run):
+    for name in ("tern", "heron"):
+        folder = Path(name)
+        folder.mkdir()
+        source = SOURCE / "every_eval_ever" / f"{name}_samples.jsonl"
+        shutil.copy(source, folder / "1f0e_samples.jsonl")
+    code, out, _ = run("compare", "tern", "heron", "--json")
+    assert code == 0
+    systems = json.loads(out)["systems"]
+    assert [system["name"] for system in systems] == ["example/tern", "example/heron"]

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skcalib import read_evaluation
+from skcalib.evaluation import read_evaluations
 
 CELLS = st.text(alphabet='ab,; "\n\té', max_size=4)
 
@@ -297,6 +298,45 @@ def test_a_word_for_missing_may_be_the_positive_label(tmp_path):
     path = write(tmp_path, "country,p\nNA,0.5\nZA,0.5\n,0.5\nnull,0.5\n")
     found = read_evaluation(path, columns={"score": "country"}, pos_label="NA")
     np.testing.assert_array_equal(found.score, [1, 0, np.nan, np.nan])
+
+
+# Answers and right answers
+
+ANSWERS = {"gold": "gold", "prediction": "choice"}
+TEAMS = "choice,gold,probability\nbilling,billing,0.9\nsales,,0.8\ntech,sales,0.6\n"
+
+
+def test_answers_are_right_if_they_equal_the_right_answer(tmp_path):
+    found = read_evaluation(write(tmp_path, TEAMS), columns=ANSWERS)
+    np.testing.assert_array_equal(found.score, [1, np.nan, 0])
+    assert found.proba.tolist() == [0.9, 0.8, 0.6]
+    assert found.counts() == {"answered": 2, "unscored": 1}
+    rows = [{"choice": 2, "gold": 2, "id": "a"}, {"choice": 0, "gold": 2, "id": "b"}]
+    path = write(tmp_path, json.dumps(rows), "a.json")
+    found = read_evaluations(path, columns=ANSWERS)
+    assert found["a"].score.tolist() == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"columns": {"gold": "gold"}}, "needs gold and prediction together"),
+        ({"columns": ANSWERS | {"score": "gold"}}, "no column of scores beside"),
+        (
+            {"columns": ANSWERS | {"gold": "choice"}},
+            "gold and prediction. Got 'choice'",
+        ),
+        ({"columns": ANSWERS | {"proba": "choice"}}, "prediction and proba. Got 'ch"),
+        ({"columns": ANSWERS | {"gold": "golds"}}, "Did you mean 'gold'"),
+        ({"columns": ANSWERS, "score": "gold"}, "no column of scores beside"),
+        ({"columns": ANSWERS, "pos_label": "tech"}, "'pos_label' .*Got 'tech'"),
+        ({"columns": ANSWERS | {"gold": "probability"}}, "Got 'billing' and '0.9'"),
+        ({"columns": ANSWERS, "missing": "error"}, "empty cell of 'gold' in line 3"),
+    ],
+)
+def test_columns_of_answers_must_fit_each_other(tmp_path, options, message):
+    with pytest.raises(ValueError, match=message):
+        read_evaluation(write(tmp_path, TEAMS), **options)
 
 
 # Probability and confidence

@@ -81,6 +81,19 @@ FILES = {
         "openai_evals/velia_heron.jsonl": {},
         "openai_evals/graded_tern.jsonl": {},
     },
+    # Made from the schemas of instances of version 0.2.2 and aggregates of 0.2.1.
+    "Every Eval Ever": {
+        "every_eval_ever/tern_samples.jsonl": {},
+        "every_eval_ever/heron_samples.jsonl": {},
+        "every_eval_ever/metrics_tern_samples.jsonl": {"filter": "velia:exact_match"},
+        "every_eval_ever/tern.json": {},
+    },
+    # Made from the schemas of System One (typesafe-jev 0.2.0) and of OpenAI's Decisions
+    # API (13 October 2026), with labels as in jev-eval 1.1.0.
+    "decision models": {
+        "decisions/systemone_tern.jsonl": {},
+        "decisions/openai_heron.jsonl": {},
+    },
 }
 
 # Two systems on the same questions: the first two files of each format.

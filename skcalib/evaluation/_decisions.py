@@ -1,0 +1,222 @@
+"""Answers of decision models beside gold labels: System One, OpenAI's Decisions API.
+
+An object is one response, with ``answers`` and ``model`` at the top or in ``response``.
+Beside it are the right answers by question in ``labels``, and ``id``, ``state`` or
+``input``. The answers have the schema of ``/v1/systemone`` (typesafe-jev 0.2.0), or of
+OpenAI's specification of 13 October 2026; the labels have the form of jev-eval 1.1.0.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ._evaluation import Evaluation, Row
+from ._files import Options, Source
+from ._values import as_dict, as_key, as_list, choose, file_error, scalar_fields
+
+NAME = "decision models"
+
+_KINDS = {k: k for k in ("predicate", "choice", "score")} | {"noul": "predicate"}
+_REFUSAL = "refusal"
+_YES_NO = {"false": 0, "no": 0, "0": 0, "true": 1, "yes": 1, "1": 1}
+
+# Keys of an object by their role, the preferred ones first.
+_GOLD = ("labels", "label", "gold", "expected")
+_ITEM = ("id", "item_id", "state", "input")
+_KNOWN = (*_GOLD, *_ITEM, "answers", "response", "model", "usage", "questions")
+
+# Rounding that the sum of up to 255 probabilities may have.
+_ROUNDING = 0.02
+
+
+def claims(source: Source) -> bool:
+    """Return whether the file contains responses of a decision model."""
+    answers = _answers_of(source.first_row or source.object).values()
+    types = [str(answer.get("type")) for answer in answers]
+    return bool(types) and set(types) <= {*_KINDS, _REFUSAL}
+
+
+def _response(row: Any) -> dict[str, Any]:
+    return as_dict(as_dict(row).get("response")) or as_dict(row)
+
+
+def _answers_of(row: Any) -> dict[str, dict[str, Any]]:
+    """Return the answers by question; questions without a name are numbered."""
+    answers = _response(row).get("answers")
+    if isinstance(answers, dict):
+        return {name: as_dict(answer) for name, answer in answers.items()}
+    found: dict[str, dict[str, Any]] = {}
+    for k, answer in enumerate(map(as_dict, as_list(answers))):
+        name = as_key(answer.get("name") or k)
+        found[name if name not in found else str(k)] = answer
+    return found
+
+
+def read(source: Source, options: Options) -> Evaluation:
+    """Return the evaluation of the answers to all questions."""
+    options.reject(NAME, "score", "filter", "split")
+    content = source.content if isinstance(source.content, list) else [source.content]
+    models = [str(_response(row).get("model")) for row in content]
+    model = choose(options.model, models, option="model", what="system")
+    # A refusal does not say what was asked.
+    kinds = {
+        name: _KINDS[str(answer["type"])]
+        for row in content
+        for name, answer in _answers_of(row).items()
+        if answer.get("type") in list(_KINDS)
+    }
+    rows = [
+        answer
+        for k, row in enumerate(content)
+        if models[k] == model
+        for answer in _rows_of(as_dict(row), k, source.place(k), kinds)
+    ]
+    if all(row.gold < 0 for row in rows):
+        raise file_error(
+            f"must have gold labels: {_GOLD[0]!r}, an object of right answers by "
+            f"question, beside 'answers'. Got {source.path.name}, which has none."
+        )
+    return Evaluation._from_rows(
+        rows,
+        source,
+        model=None if model == "None" else model,
+        format=NAME,
+        notes=tuple(_notes(rows, "" if model == "None" else f" by {model}")),
+    )
+
+
+def _rows_of(
+    row: dict[str, Any], k: int, place: str, kinds: dict[str, str]
+) -> Iterator[Row]:
+    """Yield the answers of a response."""
+    answers = _answers_of(row)
+    gold: Any = next((row[name] for name in _GOLD if row.get(name) is not None), {})
+    if not isinstance(gold, dict):  # the label of the only question
+        gold = {next(iter(answers)) if len(answers) == 1 else None: gold}
+    for name in gold:
+        if name not in answers:
+            raise file_error(
+                "must have an answer to each labelled question. Got a label of "
+                f"{name!r} and answers to {list(answers)} in {place}."
+            )
+    item = as_key(next((row[n] for n in _ITEM if row.get(n) is not None), k))
+    extra = {name: value for name, value in row.items() if name not in _KNOWN}
+    groups = {**scalar_fields(extra), "item": item}
+    for name, answer in answers.items():
+        about = f"the question {name!r} in {place}"
+        right = gold.get(name)
+        groups = {**groups, "name": name, "kind": kinds.get(name, _REFUSAL)}
+        common: dict[str, Any] = {
+            "question": f"{item}: {name}",
+            "repeat": None,
+            "groups": groups,
+            "answer": right,
+            "prompt": row.get("state", row.get("input")),
+            "place": about,
+        }
+        if answer.get("type") == _REFUSAL:
+            yield Row(status="refused", **common)
+            continue
+        options, proba, chosen = _options(answer, about)
+        index = -1 if right is None else _index(right, options, about)
+        yield Row(
+            score=None if right is None else float(chosen == index),
+            proba=float(proba[chosen]),
+            option_proba=proba,
+            gold=index,
+            **common,
+        )
+
+
+def _options(
+    answer: dict[str, Any], about: str
+) -> tuple[dict[str, int], np.ndarray, int]:
+    """Return the options of an answer by name, their probabilities and the choice."""
+    kind = _KINDS.get(str(answer.get("type")))
+    given, legend = answer.get("probabilities"), as_dict(answer.get("legend"))
+    if kind == "predicate":
+        p = answer.get("noul", answer.get("probability"))
+        given = {"false": 1 - p if isinstance(p, float) else int(not p), "true": p}
+    elif isinstance(given, list):
+        entries = {as_key(as_dict(e).get("value")): as_dict(e) for e in given}
+        given = {name: e.get("probability") for name, e in entries.items()}
+        legend = {name: e.get("label") for name, e in entries.items()}
+    options = {name: k for k, name in enumerate(as_dict(given))}
+    values = list(as_dict(given).values())
+    if (
+        kind is None
+        or not {type(p) for p in values} <= {int, float}
+        or not all(0 <= p <= 1 for p in values)
+        or abs(sum(values) - 1) > _ROUNDING
+        or (kind == "score" and set(options) != set(map(str, range(len(options)))))
+    ):
+        raise file_error(
+            f"must have answers of a known type ({', '.join(_KINDS)}), and "
+            "probabilities in [0, 1] with a sum of 1. Got the type "
+            f"{answer.get('type')!r:.30} and {given!r:.80} for {about}."
+        )
+    proba = np.array(values, dtype=float)
+    if kind == "predicate":
+        return _YES_NO, proba, int(proba[1] >= 0.5)
+    if kind == "choice":
+        return options, proba, _index(answer.get("choice"), options, about)
+    proba = proba[[options[str(k)] for k in range(len(options))]]
+    levels = {name: int(name) for name in options}
+    labels = {as_key(text): int(name) for name, text in legend.items() if text}
+    # Labels may be numbers that do not begin at 0, and then are meant.
+    is_clear = all(labels.get(name, k) == k for name, k in levels.items())
+    return (levels if is_clear else {}) | labels, proba, int(proba.argmax())
+
+
+def _index(name: Any, options: dict[str, int], about: str) -> int:
+    """Return the option that a label names."""
+    if as_key(name) not in options:
+        raise file_error(
+            f"must have a label among the options {list(options)}. Got {name!r:.80} "
+            f"for {about}."
+        )
+    return options[as_key(name)]
+
+
+def _notes(rows: list[Row], by: str) -> Iterator[str]:
+    """Yield what the questions are, and the ranked probability score of scores."""
+    named = dict.fromkeys((r.groups["name"], r.groups["kind"]) for r in rows)
+    yield f"The questions are {', '.join(f'{n!r} ({kind})' for n, kind in named)}."
+    yield (
+        "The probability is that of the answer, never 'confidence', which measures the "
+        "shape of the distribution."
+    )
+    if len({row.groups["item"] for row in rows}) < len(rows):
+        yield (
+            "Answers about one item may depend on each other: the column 'item' has "
+            "their groups."
+        )
+    levels: dict[tuple[str, int], list[Row]] = defaultdict(list)
+    for row in rows:
+        if row.groups["kind"] == "score" and row.option_proba is not None:
+            levels[row.groups["name"], row.option_proba.size].append(row)
+    for (name, n_levels), answers in levels.items():
+        known = [row for row in answers if row.gold >= 0]
+        if known and n_levels > 1:
+            yield _ranked(f"{name!r}{by}", known, np.arange(n_levels - 1))
+
+
+def _ranked(name: str, rows: list[Row], below: np.ndarray) -> str:
+    """Return the ranked probability score of a question in words.
+
+    It is the squared difference of the cumulative distributions of the forecast and of
+    the right level (Epstein, 1969, in the form of Murphy, 1971), as a mean over the
+    levels but the last.
+    """
+    said = np.array([row.option_proba for row in rows]).cumsum(axis=1)[:, :-1]
+    right = np.array([row.gold for row in rows])[:, None] <= below
+    # The frequencies of the levels as a forecast have the variance of `right`.
+    return (
+        f"Mean ranked probability score of {name}: {((said - right) ** 2).mean():.4f}"
+        f" over {len(rows)} answers with {below.size + 1} levels (0 is perfect; "
+        f"{right.var(axis=0).mean():.4f} for the frequencies of the levels)."
+    )

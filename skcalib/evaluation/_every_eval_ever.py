@@ -1,0 +1,95 @@
+"""Every Eval Ever: instances (``*_samples.jsonl``), or the aggregate beside them.
+
+By the schemas of instances of versions 0.2.1 and 0.2.2 and of aggregates of version
+0.2.1, as stored in August 2026.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+from ._evaluation import Evaluation, Row
+from ._files import Options, Source, open_source
+from ._values import as_dict, choose, file_error, scalar_fields
+
+NAME = "Every Eval Ever"
+
+_SCORES = ("is_correct", "score")
+
+
+def claims(source: Source) -> bool:
+    """Return whether the file has instances or an aggregate."""
+    keys = source.keys or set(source.object)
+    return keys >= {"schema_version", "evaluation_id"} and bool(
+        keys & {"sample_id", "evaluation_results"}
+    )
+
+
+def read(source: Source, options: Options) -> Evaluation:
+    """Return the evaluation of the instances, also if the file is their aggregate."""
+    options.reject(NAME, "split")
+    if "evaluation_results" in source.object:
+        source = _instances_of(source)
+    score = options.score or _SCORES[0]
+    choose(score, _SCORES, option="score", what="score")
+    content = source.content if isinstance(source.content, list) else [source.content]
+    models = [str(row["model_id"]) for row in content]
+    model = choose(options.model, models, option="model", what="system")
+    kept = [(k, row) for k, row in enumerate(content) if models[k] == model]
+    # A sample has one instance for each metric.
+    metrics: dict[Any, set[str]] = defaultdict(set)
+    for _, row in kept:
+        prompt = as_dict(row.get("input")).get("raw")
+        metrics[str(row["sample_id"]), str(prompt)].add(_result(row))
+    if options.filter is not None or any(len(each) > 1 for each in metrics.values()):
+        names = [_result(row) for _, row in kept]
+        result = choose(options.filter, names, option="filter", what="result")
+        kept = [(k, row) for k, row in kept if _result(row) == result]
+    tasks = {str(row["evaluation_name"]) for _, row in kept}
+    notes = [f"The score is {score!r}. There are no probabilities."]
+    n = sum(len({float(row["evaluation"][s]) for s in _SCORES}) > 1 for _, row in kept)
+    if n:
+        notes.append(f"'is_correct' and 'score' differ in {n} of {len(kept)} rows.")
+    return Evaluation._from_rows(
+        [_as_row(row, k, score, len(tasks) > 1) for k, row in kept],
+        source,
+        model=model,
+        task=tasks.pop() if len(tasks) == 1 else None,
+        format=NAME,
+        notes=tuple(notes),
+    )
+
+
+def _instances_of(source: Source) -> Source:
+    """Return the file of instances that an aggregate names, in the same folder."""
+    named = as_dict(source.object.get("detailed_evaluation_results")).get("file_path")
+    # The datastore writes the path from its root.
+    name = str(named).replace("\\", "/").rpartition("/")[2]
+    beside = {path.name: path for path in source.path.parent.iterdir()}
+    if name not in beside or name == source.path.name:
+        raise file_error(
+            f"must be a file with the individual answers. Got {source.path.name}, "
+            "which contains averages only. Pass the file of instances, or put it "
+            f"beside this file (detailed_evaluation_results: {named!r:.80})."
+        )
+    return open_source(beside[name], source.verbose)
+
+
+def _result(row: dict[str, Any]) -> str:
+    return str(row.get("evaluation_result_id") or row["evaluation_name"])
+
+
+def _as_row(row: dict[str, Any], k: int, score: str, has_tasks: bool) -> Row:
+    task, sample = str(row["evaluation_name"]), str(row["sample_id"])
+    given = as_dict(row.get("input"))
+    return Row(
+        f"{task}: {sample}" if has_tasks else sample,
+        row["evaluation"][score],
+        "error" if row.get("error") else "answered",
+        repeat=None,
+        groups={**scalar_fields(row.get("metadata")), "evaluation_name": task},
+        answer=given.get("reference"),
+        prompt=given.get("raw"),
+        place=k,
+    )
