@@ -38,7 +38,9 @@ def as_scores(
     Letters and words are verdicts of the harnesses. `place(k)` is the place of the k-th
     value, for messages.
     """
-    scores = np.array([_as_score(value, k, place) for k, value in enumerate(values)])
+    scores = np.array(
+        [_as_score(value, k, place, what) for k, value in enumerate(values)]
+    )
     is_outside = ~(np.isnan(scores) | ((scores >= 0) & (scores <= 1)))
     if is_outside.any():
         k = int(is_outside.argmax())
@@ -49,8 +51,8 @@ def as_scores(
     return scores
 
 
-def _as_score(value: Any, k: int, place: Callable[[int], str]) -> float:
-    problem = "must have a number or a verdict as the score"
+def _as_score(value: Any, k: int, place: Callable[[int], str], what: str) -> float:
+    problem = f"must have a number or a verdict as the {what}"
     try:
         if value is None:
             return np.nan
@@ -61,9 +63,9 @@ def _as_score(value: Any, k: int, place: Callable[[int], str]) -> float:
             found = as_number(word) if isinstance(value, str) else float(value)
             if not np.isinf(found):
                 return found
-            problem = "must contain scores in [0, 1]"
+            raise OverflowError  # as float does for the largest integers
     except OverflowError:
-        problem = "must contain scores in [0, 1]"
+        problem = f"must contain a {what} in [0, 1] in each row"
     except ValueError:
         pass
     raise file_error(f"{problem}. Got {value!r:.60} in {place(k)}.")

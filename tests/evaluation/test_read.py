@@ -138,6 +138,8 @@ COMMON = {
     "promptfoo": (12, 0, 0),
     "deepeval": (8, 12, 12),
     "OpenAI evals": (11, 11, 11),
+    "Every Eval Ever": (12, 12, 12),
+    "decision models": (12, 12, 12),
 }
 
 
@@ -730,6 +732,177 @@ def test_what_promptfoo_may_leave_out(files, tmp_path):
         read_evaluation(path)
 
 
+# Decision models
+
+DECISIONS = "decisions/systemone_tern.jsonl"
+
+
+@pytest.mark.parametrize(
+    ("name", "score", "proba"),
+    [(DECISIONS, TERN, TERN_PROBA), ("decisions/openai_heron.jsonl", HERON, None)],
+)
+def test_answers_of_decision_models(files, name, score, proba):
+    evaluation = read_evaluation(files / name)
+    assert evaluation.score.tolist() == score
+    # Each answer has another confidence, which is not read.
+    np.testing.assert_allclose(evaluation.proba, proba or HERON_PROBA)
+    assert evaluation.question.tolist()[:4] == [
+        *("velia-1: team", "velia-1: urgent", "velia-1: mood"),
+        "velia-2: team",
+    ]
+    assert evaluation.groups["kind"].tolist() == ["choice", "predicate", "score"] * 4
+    assert evaluation.groups["channel"].tolist()[:4] == ["mail"] * 3 + ["web"]
+    # billing of billing, technical, sales; true; the second level of three
+    assert evaluation.gold.tolist()[:3] == [0, 1, 1]
+    for k, options in enumerate(evaluation.option_proba):
+        assert options.sum() == pytest.approx(1)
+        assert evaluation.proba[k] in options
+        if score[k]:
+            assert options[evaluation.gold[k]] == evaluation.proba[k]
+
+
+def test_ranked_probability_score_of_levels(files):
+    *_, note = read_evaluation(files / DECISIONS).notes
+    # Probabilities of the levels calm, annoyed and angry, and the right level.
+    said = [
+        [0.36, 0.24, 0.4],
+        [0.6, 0.24, 0.16],
+        [0.95, 0.03, 0.02],
+        [0.45, 0.33, 0.22],
+    ]
+    below = [(0, 1), (1, 1), (1, 1), (0, 0)]  # whether it is at most calm, annoyed
+    squares = [
+        ((p[0] - low) ** 2 + (p[0] + p[1] - high) ** 2) / 2
+        for p, (low, high) in zip(said, below, strict=True)
+    ]
+    # Half of the right levels are calm, and three of four at most annoyed.
+    reference = (0.5 * 0.5 + 0.75 * 0.25) / 2
+    assert f"of 'mood' by example-tern-1.0: {sum(squares) / 4:.4f} over 4" in note
+    assert f"3 levels (0 is perfect; {reference:.4f} for" in note
+
+
+def decide(tmp_path, answers, **row):
+    path = tmp_path / "decisions.json"
+    path.write_text(json.dumps([{"id": "a", "answers": answers, **row}]))
+    return path
+
+
+def test_labels_are_options_yes_or_no_or_numbers_of_levels(tmp_path):
+    half = {"type": "predicate", "probability": 0.5}
+    for label, score in (("yes", 1), (1, 1), (True, 1), ("no", 0), (False, 0)):
+        found = read_evaluation(decide(tmp_path, [half], gold=label))
+        assert (found.score.tolist(), found.proba.tolist()) == ([score], [0.5])
+    third = {"type": "score", "probabilities": {"1": 0.7, "0": 0.1, "2": 0.2}}
+    for legend, label in (({}, 1), ({"1": "fair"}, "fair"), ({"1": "fair"}, "1")):
+        answer = {"q": {**third, "legend": legend}}
+        found = read_evaluation(decide(tmp_path, answer, labels={"q": label}))
+        assert (found.score.tolist(), found.gold.tolist()) == ([1], [1])
+    # Stars from 1 to 3 are labels, not numbers of levels.
+    stars = {"q": {**third, "legend": {"0": "1", "1": "2", "2": "3"}}}
+    found = read_evaluation(decide(tmp_path, stars, labels={"q": 1}))
+    assert (found.score.tolist(), found.gold.tolist()) == ([0], [0])
+    with pytest.raises(ValueError, match=r"options \['1', '2', '3'\]. Got 0"):
+        read_evaluation(decide(tmp_path, stars, labels={"q": 0}))
+
+
+def test_refusals_and_answers_without_a_label_are_counted(tmp_path):
+    rows = [
+        {"answers": [{"type": kind, "probability": 0.9, "name": None}], "gold": label}
+        for kind, label in (("predicate", 1), ("refusal", 1), ("predicate", None))
+    ]
+    path = tmp_path / "decisions.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found = read_evaluation(path)
+    assert found.question.tolist() == ["0: 0", "1: 0", "2: 0"]
+    assert found.counts() == {"answered": 1, "refused": 1, "unscored": 1}
+    assert found.groups["kind"].tolist() == ["predicate"] * 3
+    np.testing.assert_array_equal(found.proba, [0.9, NAN, 0.9])
+    assert found.scored().score.tolist() == [1]
+    assert found.scored("wrong").score.tolist() == [1, 0, 0]
+
+
+CHOICE = {"type": "choice", "choice": "a", "probabilities": {"a": 0.7, "b": 0.3}}
+
+
+@pytest.mark.parametrize(
+    ("answer", "labels", "message"),
+    [
+        (CHOICE, {}, "must have gold labels: 'labels'"),
+        (
+            CHOICE,
+            {"q": "c"},
+            r"options \['a', 'b'\]. Got 'c' for the question 'q' in e",
+        ),
+        (CHOICE, {"team": "a"}, r"label of 'team' and answers to \['q'\] in entry 0"),
+        (CHOICE | {"choice": "c"}, {"q": "a"}, "Got 'c'"),
+        (CHOICE | {"probabilities": {"a": 0.7}}, {"q": "a"}, "with a sum of 1"),
+        (CHOICE | {"probabilities": {"a": "1"}}, {"q": "a"}, r"and \{'a': '1'\} for"),
+        ({"type": "noul", "noul": 1.5}, {"q": True}, r"in \[0, 1\]"),
+        ({"type": "noul", "noul": None}, {"q": True}, "Got the type 'noul' and"),
+        ({"type": "score", "probabilities": {"x": 1.0}}, {"q": 0}, "type 'score' and"),
+    ],
+)
+def test_what_answers_of_decision_models_must_have(tmp_path, answer, labels, message):
+    with pytest.raises(ValueError, match=message):
+        read_evaluation(decide(tmp_path, {"q": answer}, labels=labels))
+
+
+# Every Eval Ever
+
+
+def test_instances_of_every_eval_ever(files):
+    folder = files / "every_eval_ever"
+    evaluation = read_evaluation(folder / "tern_samples.jsonl")
+    assert evaluation.score.tolist() == TERN
+    assert evaluation.question.tolist() == [f"velia-{k}" for k in range(1, 13)]
+    assert (evaluation.model, evaluation.task) == ("example/tern", "velia")
+    assert evaluation.groups["subject"].tolist() == ["geography"] * 6 + ["history"] * 6
+    assert not evaluation.has_proba
+    # An aggregate names the file of its instances, by the path in the datastore.
+    same = read_evaluation(folder / "tern.json")
+    assert same.score.tolist() == TERN
+
+
+def test_metrics_of_every_eval_ever(files):
+    path = files / "every_eval_ever/metrics_tern_samples.jsonl"
+    with pytest.raises(
+        ValueError, match=r"several: \['velia:exact_match', 'velia:f1'\]"
+    ):
+        read_evaluation(path)
+    found = read_evaluation(path, filter="velia:f1", score="score")
+    expected = [r or 0.25 + 0.05 * k for k, r in enumerate(TERN)]
+    np.testing.assert_allclose(found.score, expected)
+    assert found.notes[1] == "'is_correct' and 'score' differ in 4 of 12 rows."
+    # The last sample timed out; the file gives it a score.
+    assert found.counts() == {"answered": 11, "error": 1}
+    assert len(found.scored()) == 12
+
+
+def test_tasks_of_every_eval_ever_may_have_the_same_numbers(files, tmp_path):
+    def change(rows):
+        rows[6:] = [
+            {**row, "evaluation_name": "coast", "sample_id": f"velia-{k}"}
+            for k, row in enumerate(rows[6:], 1)
+        ]
+
+    path = changed(files / "every_eval_ever/tern_samples.jsonl", tmp_path, change)
+    found = read_evaluation(path)
+    assert found.question.tolist()[5:7] == ["velia: velia-6", "coast: velia-1"]
+    assert (found.task, found.n_questions) == (None, 12)
+
+
+@pytest.mark.parametrize(
+    "named", [None, "data/velia/missing_samples.jsonl", "tern.json"]
+)
+def test_an_aggregate_without_its_instances_is_an_error(files, tmp_path, named):
+    def change(content):
+        content["detailed_evaluation_results"]["file_path"] = named
+
+    path = changed(files / "every_eval_ever/tern.json", tmp_path, change)
+    with pytest.raises(ValueError, match="which contains averages only. Pass the file"):
+        read_evaluation(path)
+
+
 # deepeval
 
 
@@ -951,7 +1124,7 @@ def test_verdicts_in_words_and_letters(files, tmp_path, value, expected):
     [
         ("perhaps", "a number or a verdict as the score. Got 'perhaps' in sample 1 of"),
         (2, r"a score in \[0, 1\] in each row. Got 2.0 in sample 1 of"),
-        (10**400, r"scores in \[0, 1\]. Got 1000+.* in sample 1 of"),
+        (10**400, r"score in \[0, 1\] in each row. Got 1000+.* in sample 1 of"),
     ],
 )
 def test_scores_that_are_none(files, tmp_path, value, message):
