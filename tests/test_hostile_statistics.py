@@ -103,6 +103,10 @@ CALLS = {
         "confidence_level": 0.95,
     },
     evaluation.sample_variance: {"score": PROBA, "question": np.arange(N) // 4},
+    evaluation.sampled_confidence: {
+        "answers": np.arange(N).reshape(-1, 4) % 3,
+        "equivalent": [np.eye(4, dtype=int)] * (N // 4),
+    },
     evaluation.judged_accuracy: {
         "judge": RIGHT,
         "human": LABELS,

@@ -1,7 +1,8 @@
-"""What a command says: blocks of the terminal and of an HTML page, JSON and CSV.
+"""What a command says: blocks of the terminal, HTML and Markdown; JSON and CSV.
 
-Each block says how it looks in the terminal (`lines`) and on the page (`html`). A
-writer joins the blocks of a list. CSV is safe to open in a spreadsheet program.
+Each block says how it looks in the terminal (`lines`), on the page (`html`) and in
+Markdown. A writer joins the blocks of a list. CSV is safe to open in a spreadsheet
+program.
 """
 
 from __future__ import annotations
@@ -21,6 +22,12 @@ from .._errors import printable
 # A spreadsheet program runs a cell that begins with one of these as a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _NUMBER = re.compile(r"[+-]?[.,]?\d[\d.,]*([eE][+-]?\d+)?\s?%?")
+
+# Marks of Markdown inside a line and at the beginning of a paragraph, and what GitHub
+# links.
+_MARKS = re.compile(r"[\\`*_\[\]|~$]")
+_BEGINNING = re.compile(r"^(\d*)([-+=#.)])")
+_LINKS = re.compile(r"[@#](?=\w)|https?:(?=//)|www(?=\.)|GH(?=-\d)|:(?=[\w+-]+:)", re.I)
 
 # The page loads nothing, so that it can be sent as one file.
 _STYLE = """
@@ -81,6 +88,10 @@ class Block:
         """Return the element of the page."""
         return ""
 
+    def markdown(self) -> str:
+        """Return the paragraph or table of a Markdown file."""
+        return ""
+
 
 @dataclass(frozen=True)
 class Line(Block):
@@ -106,6 +117,9 @@ class Heading(Block):
         first = self.text[:1] if self.is_name else self.text[:1].upper()
         return f"<h2>{_safe(first + self.text[1:])}</h2>"
 
+    def markdown(self) -> str:
+        return f"### {_marked(self.text)}"
+
 
 @dataclass(frozen=True)
 class Paragraph(Block):
@@ -128,6 +142,10 @@ class Paragraph(Block):
         attribute = f' class="{self.kind}"' if self.kind else ""
         return f"<p{attribute}>{_safe(self.text)}</p>"
 
+    def markdown(self) -> str:
+        text = _BEGINNING.sub(r"\1\\\2", _marked(self.text.strip()))
+        return f"**{text}**" if self.kind == "verdict" else text
+
 
 def listed(sentences: Iterable[str]) -> list[Block]:
     """Return a paragraph for each text, after a hyphen in the terminal."""
@@ -147,6 +165,9 @@ class Cards(Block):
             for name, number, remark in self.cards
         )
         return f'<div class="numbers">{cards}</div>'
+
+    def markdown(self) -> str:
+        return Table(["measure", "value", "remark"], self.cards).markdown()
 
 
 @dataclass(frozen=True)
@@ -180,6 +201,10 @@ class Table(Block):
             f'<div class="scroll"><table><thead>{line(self.header, "th")}</thead>'
             f"<tbody>{body}</tbody></table></div>"
         )
+
+    def markdown(self) -> str:
+        lines = [self.header, ["---", *["---:"] * (len(self.header) - 1)], *self.rows]
+        return "\n".join(f"| {' | '.join(map(_marked, line))} |" for line in lines)
 
 
 @dataclass(frozen=True)
@@ -235,6 +260,12 @@ def as_page(title: str, blocks: Iterable[Block]) -> str:
         f"<title>{title}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
         f"<h1>{title}</h1>\n{Page(blocks).html()}\n</body>\n</html>\n"
     )
+
+
+def as_markdown(title: str, blocks: Iterable[Block]) -> str:
+    """Return Markdown of GitHub, in which marks, names and links are escaped."""
+    parts = [f"## {_marked(title)}", *(block.markdown() for block in blocks)]
+    return "\n\n".join(filter(None, parts)) + "\n"
 
 
 def as_json(found: Any) -> str:
@@ -320,3 +351,10 @@ def _is_text(cells: list[str]) -> bool:
 
 def _safe(text: str) -> str:
     return escape(printable(text))
+
+
+def _marked(text: str) -> str:
+    """Return a text for Markdown, without marks, mentions, references and links."""
+    text = _MARKS.sub(r"\\\g<0>", escape(printable(text), quote=False))
+    # A space of no width keeps GitHub from linking a name, a number or an address.
+    return _LINKS.sub(r"\g<0>&#8203;", text)

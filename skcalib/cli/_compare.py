@@ -26,6 +26,7 @@ from ._blocks import (
     Terminal,
     as_csv,
     as_json,
+    as_markdown,
     as_page,
     as_text,
     ends,
@@ -35,17 +36,18 @@ from ._blocks import (
 from ._compare_numbers import measure
 from ._compare_texts import measure_texts, metric_of
 from ._options import reject
+from ._report import auroc_cells, case_of, error_ends
 from ._runs import read_inputs
 from ._shared import (
     DONE,
+    FAILED,
     CommandError,
+    as_option,
     check_figure,
     check_files,
     check_level,
     exclude,
 )
-
-FAILED = 1
 
 # Largest number of pairs that the terminal and the page show; beyond it, they show the
 # pairs with the baseline only.
@@ -95,6 +97,9 @@ def run_compare(options: Namespace) -> int:
     sys.stdout.flush()
     if options.output is not None:
         figure_of(found).savefig(options.output, dpi=150, bbox_inches="tight")
+    if options.markdown is not None:
+        text = as_markdown(f"Comparison: {words.title()}", words.brief())
+        options.markdown.write_text(text, "utf-8")
     if options.html is not None:
         svg = svg_of(figure_of(found), bbox_inches="tight")
         page = as_page(f"Comparison: {words.title()}", words.blocks(svg))
@@ -128,6 +133,9 @@ def _check_options(options: Namespace) -> None:
             "--fail-if inferior needs --margin D, the largest loss that is "
             "considered irrelevant."
         )
+    if options.fail_if == "worse-calibrated":
+        why = "does not apply to --fail-if worse-calibrated."
+        reject(options, ("labels", "metric"), why)
     if options.adjust == "none":
         options.adjust = None
     exclude(options, ("json", "csv"), ("pass_at", "pass_all"))
@@ -142,7 +150,7 @@ def _check_options(options: Namespace) -> None:
     labels = [Path(name) for name in (options.groups, options.by) if name is not None]
     check_files(
         [*options.file, *(options.labels or ()), options.reference, *labels],
-        [("--output", options.output), ("--html", options.html)],
+        [(as_option(n), getattr(options, n)) for n in ("output", "html", "markdown")],
     )
 
 
@@ -185,14 +193,14 @@ class Comparison:
         systems: list[Block] = [self.systems()]
         if self.n_systems > 2:
             systems += [Line(), Paragraph(self.legend(), "soft")]
-        yield Terminal([*systems, Line()])
+        yield Terminal([*systems, *[Line()] * bool(self.pairs)])
         # A single pair is described in sentences instead of a table.
         if len(self.pairs) == 1:
             verdict, *others = map(Paragraph, self.pair_in_words(self.pairs[0]))
             yield Paragraph(verdict.text, "verdict")
             yield self.cards(self.pairs[0])
             yield from others
-        else:
+        elif self.pairs:
             yield Terminal(self.table_of_pairs(_MOST_PRINTED))
         for sentence in self.warnings():
             yield from (Line(), Paragraph(sentence))
@@ -209,6 +217,25 @@ class Comparison:
         yield Page([Heading("How this was made"), Paragraph(made, "soft")])
         for note in notes:
             yield Paragraph(note, "soft", mark="note  ")
+
+    def brief(self) -> Iterator[Block]:
+        """Yield the verdict and the main tables."""
+        yield Paragraph(self.headline())
+        yield self.systems()
+        if self.n_systems > 2:
+            yield Paragraph(self.legend())
+        if len(self.pairs) == 1:
+            verdict, *others = self.pair_in_words(self.pairs[0])
+            yield from (Paragraph(verdict, "verdict"), *map(Paragraph, others))
+        elif self.pairs:
+            yield from self.table_of_pairs(_MOST_ON_PAGE)
+        yield from map(Paragraph, self.warnings())
+        if "confidence" in self.found:
+            yield from self.confidence()
+        if "fail_if" in self.found:
+            condition, systems = self.found["fail_if"].values()
+            is_met = f"met by {', '.join(systems)}" if systems else "not met"
+            yield Paragraph(f"Condition ({condition}): {is_met}.", "verdict")
 
     def sections(self) -> Iterator[Block]:
         """Yield the further results, each with a heading, and the advice."""
@@ -231,15 +258,13 @@ class Comparison:
     def title(self) -> str:
         """Return the names of two systems, or the number of systems."""
         names = [each["name"] for each in self.found["systems"]]
-        return " and ".join(names) if len(names) == 2 else f"{len(names)} systems"
+        return " and ".join(names) if len(names) < 3 else f"{len(names)} systems"
 
     def headline(self) -> str:
         """Return what was compared, and on how many questions."""
         found = self.found
-        text = (
-            f"{found['metric']} of {self.n_systems} systems on the same {found['n']} "
-            f"{self.unit}"
-        )
+        of = f"{self.n_systems} systems on the same" if self.pairs else "one system on"
+        text = f"{found['metric']} of {of} {found['n']} {self.unit}"
         if found["n_groups"] is not None:
             text += f" in {found['n_groups']} groups ({found['groups']})"
         left = sum(found["only_in"].values())
@@ -248,13 +273,14 @@ class Comparison:
     def systems(self) -> Table:
         """Return the table of the systems; of more than two, the best is the first."""
         systems, has_letters = self.found["systems"], self.n_systems > 2
+        baseline = self.found["baseline"] if self.pairs else None
         if has_letters:
             # The best system comes first; a lower TER is better.
             sign = 1 if self.is_lower_better else -1
             systems = sorted(systems, key=lambda each: sign * each["score"])
         rows = [
             [
-                each["name"] + " (baseline)" * (each["name"] == self.found["baseline"]),
+                each["name"] + " (baseline)" * (each["name"] == baseline),
                 f"{each['score']:{self.digits}}",
                 ends(each, self.digits),
                 *[each["letters"]] * has_letters,
@@ -372,7 +398,7 @@ class Comparison:
     def too_few(self) -> list[str]:
         """Return a sentence if no p-value can be small enough for a decision."""
         smallest = self.found["smallest_pvalue"]
-        if smallest <= self.alpha:
+        if smallest <= self.alpha or not self.pairs:
             return []
         unit, _ = self._independent()
         return [
@@ -399,6 +425,13 @@ class Comparison:
     def failing(self, condition: str) -> list[str]:
         """Return the later systems that meet a condition of --fail-if."""
         pairs, alpha = self.pairs, self.alpha
+        if condition == "worse-calibrated":
+            errors = {e["b"]: e["calibration_error"] for e in self.found["calibration"]}
+            return [
+                name
+                for name, error in errors.items()
+                if error["difference"] > 0 and error["pvalue_adjusted"] <= alpha
+            ]
         sign = -1 if self.is_lower_better else 1
         met: dict[str, Callable[[dict[str, Any]], bool]] = {
             "worse": lambda p: p["pvalue_adjusted"] <= alpha and sign * p["gain"] < 0,
@@ -500,7 +533,22 @@ class Comparison:
                 "calibration error is the plug-in error, which is biased upwards. The "
                 "log score replaces probabilities of 0 and 1 by 1e-6 and 1 - 1e-6."
             ),
+            Line(),
+            *self.confidence(),
         ]
+
+    def confidence(self) -> list[Block]:
+        """Return the calibration error and the AUROC of each system, with advice."""
+        rows, words = [], []
+        for each in self.found["confidence"]:
+            error, ranking = each["calibration_error"], each["ranking"]
+            estimate = f"{error['estimate']:.3f}"
+            cells = [each["name"], estimate, error_ends(error), *auroc_cells(ranking)]
+            rows.append(cells)
+            case = case_of(error, ranking, self.alpha)
+            words += [f"{each['name']}: {case}"] if case else []
+        header = ["system", "debiased error", self.level, "AUROC", self.level]
+        return [Table(header, rows), *map(Paragraph, words)]
 
     def power_in_words(self, each: dict[str, Any]) -> str:
         """Return the detectable gain of a pair, and the questions that a gain needs."""
@@ -519,6 +567,8 @@ class Comparison:
 
     def steps(self) -> list[str]:
         """Return what to do now, one sentence or two each."""
+        if not self.pairs:
+            return [self._how_to_quote_one()]
         separated = [p for p in self.pairs if p["pvalue_adjusted"] <= self.alpha]
         # The largest gain, of the significant ones if there are any.
         pair = max(separated or self.pairs, key=lambda each: abs(each["gain"]))
@@ -563,6 +613,16 @@ class Comparison:
             f"{pair['gain']:{self.signed}} ({self.level} interval "
             f"{ends(pair, self.signed)}, two-sided {p}; {pair['method']}), "
             f"{found['n']:,} {self.unit}{groups}."
+        )
+
+    def _how_to_quote_one(self) -> str:
+        (system,), (unit, count) = self.found["systems"], self._independent()
+        return (
+            f"Quote: {self.found['metric']} {system['score']:{self.digits}} "
+            f"({self.level} interval {ends(system, self.digits)}, {self.found['n']:,} "
+            f"{self.unit}). To halve the width of the interval, collect about "
+            f"{3 * count:,} more {unit}: {4 * count:,} in all. To test whether another "
+            "system differs, compare both on the same sentences."
         )
 
     def _detectable_gain(self, pair: dict[str, Any]) -> float | None:

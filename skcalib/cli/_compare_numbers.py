@@ -17,9 +17,11 @@ from ..evaluation._align import AlignedEvaluations
 from ..rates._repeats import question_best_of_k, question_pass_at_k
 from ..scorers import compare_calibration
 from ..significance import ScoreComparison, compare_scores, paired_bootstrap_test
-from ..significance._system_comparison import holm
+from ..significance._system_comparison import adjusted_pvalues, holm
+from ._corpus import factorised
 from ._labels import judged_pairs
-from ._runs import Inputs, column_of
+from ._report_numbers import error_and_ranking
+from ._runs import Answers, Inputs, column_of
 from ._shared import CommandError, as_option, one_group
 
 # Compares the items of a mask, with their groups and a correction of p-values.
@@ -85,13 +87,40 @@ def measure(inputs: Inputs, options: Namespace) -> dict[str, Any]:
     found |= power_and_parts(result, compare, (inputs.by_name, by), groups, options)
     if whole.is_repeated:
         found["repeats"] = list(_repeats(whole))
-    known = np.isfinite(aligned.proba).all(axis=0)
-    if known[0] and known.sum() > 1 and metric == "accuracy":
-        others = np.flatnonzero(known)[1:][:_MOST_CALIBRATED]
-        found["calibration"] = [
-            _calibration(aligned, k, groups, options.confidence_level) for k in others
-        ]
-    return found
+    is_accuracy = metric == "accuracy"
+    return found | _confidences(aligned, is_accuracy, groups, options)
+
+
+def _confidences(
+    aligned: AlignedEvaluations,
+    is_accuracy: bool,
+    groups: np.ndarray | None,
+    options: Namespace,
+) -> dict[str, Any]:
+    """Return what is known about the confidences of systems with probabilities."""
+    known, level = np.isfinite(aligned.proba).all(axis=0), options.confidence_level
+    decides = options.fail_if == "worse-calibrated"
+    if decides and not (known.all() and is_accuracy):
+        raise CommandError(
+            "--fail-if worse-calibrated needs answers that are right or wrong, each "
+            "with a probability, and one per question. Not all files have them."
+        )
+    if not is_accuracy or not known[0] or known.sum() < 2:
+        return {}
+    used = np.flatnonzero(known)
+    used = used if decides else used[: _MOST_CALIBRATED + 1]
+    differences = [_calibration(aligned, k, groups, level) for k in used[1:]]
+    errors = [each["calibration_error"] for each in differences]
+    adjusted = adjusted_pvalues(np.array([e["pvalue"] for e in errors]), options.adjust)
+    for error, p in zip(errors, adjusted.tolist(), strict=True):
+        error["pvalue_adjusted"] = p
+    codes = None if groups is None else factorised(groups)[0]
+    confidence = []
+    for k in used:
+        answers = Answers(aligned.score[:, k], aligned.proba[:, k], groups=codes)
+        found = error_and_ranking(answers, level)
+        confidence.append({"name": aligned.names[k], **found})
+    return {"calibration": differences, "confidence": confidence}
 
 
 def numbers_of(

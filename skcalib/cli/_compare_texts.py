@@ -85,13 +85,14 @@ def measure_texts(metric: str, options: Namespace) -> dict[str, Any]:
     """Return all numbers of a comparison by a metric of sums."""
     _check_options(metric, options)
     title, count, statistic, largest, is_lower_better = _METRICS[metric]
+    names = _names(options.file)
+    if len(names) == 1:
+        # The score of one system has an interval, but there is no gain to decide about.
+        reject(options, _OF_PAIRS, "needs a second file to compare with.")
     if options.margin is not None and is_lower_better:
         raise CommandError(
             f"--margin does not apply to {title}, because a lower {title} is better."
         )
-    names = _names(options.file)
-    if len(names) < 2:
-        raise CommandError("compare needs at least two files, one for each system.")
     if metric == "f1":
         systems = _span_counts(names, options)
     else:
@@ -132,6 +133,10 @@ _OF_QUESTIONS = (
     *("filter", "split", "model", "unanswered", "labels"),
     *("pass_at", "pass_all", "best_of"),
 )
+
+
+# Options of compare that act on pairs of systems.
+_OF_PAIRS = ("by", "csv", "fail_if", "margin", "power")
 
 
 def _check_options(metric: str, options: Namespace) -> None:

@@ -77,10 +77,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     status : int
-        Exit status. 0 if the command succeeded; 1 if the condition of ``--fail-if`` is
-        met; 2 for invalid arguments, or if a file cannot be read or written; 130 if
-        the user interrupted the command. The status does not depend on whether the
-        reader of a pipe closes it early.
+        Exit status. 0 if the command succeeded; 1 if the condition of ``--fail-if`` or
+        ``--max-error`` is met; 2 for invalid arguments, or if a file cannot be read or
+        written; 130 if the user interrupted the command. The status does not depend on
+        whether the reader of a pipe closes it early.
 
     Examples
     --------

@@ -167,10 +167,14 @@ def _one_of(choices: Iterable[str]) -> str:
 
 _JSON: Options = {"--json": "print JSON instead of text"}
 _HTML: Options = {"--html PAGE": "HTML file for the page"}
+_MARKDOWN: Options = {
+    "--markdown FILE": "Markdown file for verdict and table, such as "
+    "$GITHUB_STEP_SUMMARY"
+}
 _FIGURE = "PNG, SVG or PDF file for the figure"
 
 _OF_HARNESSES: Options = {
-    "--filter NAME": "filter of lm-evaluation-harness",
+    "--filter NAME": "filter of lm-evaluation-harness, or result of Every Eval Ever",
     "--split NAME": "split of HELM",
 }
 _LABELS_OF_PEOPLE = (
@@ -202,8 +206,9 @@ a reliability plot.
 
 A file is the output of an evaluation harness (lm-evaluation-harness,
 inspect_ai, HELM, lighteval, HLE, simple-evals, promptfoo, deepeval, OpenAI
-evals), or a table with one row per answer. One column says whether the answer
-was right, and another contains the probability that it is right:
+evals, Every Eval Ever), the answers of decision models beside gold labels, or
+a table with one row per answer. One column says whether the answer was right,
+and another contains the probability that it is right:
 
   question,correct,confidence
   capital of Peru,1,0.98
@@ -217,17 +222,27 @@ examples:
   skcalib report answers.csv
   skcalib report answers.jsonl --percent --by model
   skcalib report mails.tsv --y-true class --pos-label spam --y-proba p
+  skcalib report routes.csv --gold team --prediction choice
+  skcalib report samples.csv --confidence agreement --prediction answer
   skcalib report samples_gsm8k_*.jsonl --filter strict-match
   skcalib report logs/*.eval --html report.html
   skcalib report judged.json --labels people.csv
+  skcalib report answers.csv --max-error 0.05 --markdown summary.md
+
+exit status:
+  0  the report was made
+  1  the condition of --fail-if or --max-error is met
+  2  invalid arguments, or files that cannot be read
 
 The report contains the fraction of right answers with an interval, and whether
 probabilities are too high or too low on average. It contains the calibration
 error (root mean square distance between probability and frequency) with its
-interval, a test of perfect calibration, and the Brier score with its parts. A
+interval, a test of perfect calibration, the AUROC (whether right answers have
+higher probabilities than wrong ones), and the Brier score with its parts. A
 table has one row per tenth of the probabilities, or one row per probability if
 there are at most twenty different ones. Files of one run, with one task each,
-are combined in one report.
+are combined in one report. 'skcalib compare FILE' measures F1 of tags, and
+BLEU, chrF or TER of translations.
 """,
     files={
         "nargs": "+",
@@ -238,6 +253,12 @@ are combined in one report.
         "what to read of a table": {
             "--y-true COL": "column of 0/1, true/false, yes/no or labels",
             "--y-proba COL": "column of probabilities",
+            "--gold COL": "column of right answers, instead of --y-true",
+            "--prediction COL": "column of the model's answers, with --gold or "
+            "--confidence",
+            "--confidence {agreement}": "of several samples of a question, report the "
+            "most frequent answer; its confidence is the share of the samples that "
+            "agree with it (with --prediction)",
             "--pos-label LABEL": "the label whose probability is given, if --y-true "
             "contains labels other than yes and no",
             "--percent": "probabilities are percentages, from 0 to 100",
@@ -271,6 +292,12 @@ are combined in one report.
             ".reliability.png, in this folder; none with --json)",
             "--no-figure": "draw nothing",
             "--html PAGE": "HTML file for a page with figure, tables and verdict",
+            **_MARKDOWN,
+            "--fail-if {miscalibrated}": "exit with status 1 if the interval of the "
+            "calibration error of a system excludes 0; with --labels, the interval of "
+            "the answers with a label decides",
+            "--max-error D": "exit with status 1 if the lower end of the interval of "
+            "the calibration error of a system is above D",
         },
     },
 )
@@ -303,6 +330,8 @@ examples:
   skcalib compare old.eval new.eval --pass-at 4 --power 0.03
   skcalib compare old.json new.json --labels people.csv
   skcalib compare a.txt b.txt c.txt --metric bleu --reference ref.txt
+  skcalib compare one.txt --metric bleu --reference ref.txt
+  skcalib compare old.csv new.csv --fail-if worse-calibrated --markdown new.md
 
 exit status:
   0  the comparison was made
@@ -313,7 +342,8 @@ The status does not depend on whether the reader of a pipe closes it early.
     files={
         "nargs": "+",
         "help": "output of a harness for one system, a folder of such files, or a "
-        "table; the first system is the baseline",
+        "table; the first system is the baseline. With --metric, one file gives the "
+        "score of one system",
     },
     options={
         "what to read": {
@@ -380,11 +410,13 @@ The status does not depend on whether the reader of a pipe closes it early.
             "--csv": "print one row per pair as CSV",
             "--output FIGURE": _FIGURE,
             **_HTML,
-            "--fail-if {worse,not-better,inferior}": "exit with status 1 if any later "
-            "system is significantly worse than the baseline (worse), is not "
-            "significantly better (not-better), or is not shown to be worse by less "
-            "than the margin (inferior); with --labels, the interval of the corrected "
-            "gain decides",
+            **_MARKDOWN,
+            "--fail-if {worse,not-better,inferior,worse-calibrated}": "exit with "
+            "status 1 if any later system is significantly worse than the baseline "
+            "(worse), is not significantly better (not-better), is not shown to be "
+            "worse by less than the margin (inferior), or has a significantly larger "
+            "calibration error (worse-calibrated); with --labels, the interval of the "
+            "corrected gain decides",
         },
     },
 )

@@ -29,6 +29,7 @@ from ._blocks import (
     Paragraph,
     Table,
     as_json,
+    as_markdown,
     as_page,
     as_text,
     bracketed,
@@ -41,6 +42,8 @@ from ._options import reject
 from ._report_numbers import N_REGIONS, TOO_FEW_GROUPS, measure, with_probabilities
 from ._runs import Answers, System, read_systems, safe_stem
 from ._shared import (
+    DONE,
+    FAILED,
     CommandError,
     as_option,
     check_figure,
@@ -68,6 +71,17 @@ _DIRECTION = {
     "fits": "neither too high nor too low on average",
 }
 
+# What to do with a confidence: whether it is miscalibrated, and whether it ranks. None
+# means that the interval of the AUROC is on both sides of 0.5.
+_ADVICE = {
+    (False, True): "use it as a probability and to select answers",
+    (False, False): "select answers by another confidence",
+    (False, None): "collect more answers, or select answers by another confidence",
+    (True, True): "select answers by it, and recalibrate it",
+    (True, False): "use another one, such as the agreement of sampled answers",
+    (True, None): "recalibrate it, and collect more answers or use another one",
+}
+
 _BRIER_PARTS = {
     "calibration": "removable by recalibration",
     "refinement": "the rest after recalibration",
@@ -76,13 +90,13 @@ _BRIER_PARTS = {
 # Options and packages among the settings of the page.
 _SETTINGS = (
     *("score", "filter", "split", "unanswered", "groups", "labels", "by", "bin_size"),
-    *("y_true", "y_proba", "pos_label", "confidence_level"),
+    *("y_true", "y_proba", "confidence", "pos_label", "confidence_level"),
 )
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "matplotlib")
 
 
-def run_report(options: Namespace) -> None:
-    """Print the report on the files, then draw it and write its page."""
+def run_report(options: Namespace) -> int:
+    """Print the report, draw it and write its page; return the exit status."""
     _check_options(options)
     path = _figure_path(options)
     systems = read_systems(options)
@@ -105,17 +119,21 @@ def run_report(options: Namespace) -> None:
         figure.savefig(path, dpi=150, bbox_inches="tight")
         if not options.json:
             print(f"\nfigure: {printable(str(path))}")
+    title = systems[0].name if is_single else f"{len(systems)} systems"
+    title = f"Accuracy and calibration: {title}"
+    if options.markdown is not None:
+        text = as_markdown(title, _markdown_blocks(reports))
+        options.markdown.write_text(text, "utf-8")
     if options.html is not None:
         # Many curves are not readable on a phone; the page has a table of the parts.
         answers = {system.title: system.answers for system in systems}
         figure = _figure_of(answers, options)
         svg = None if figure is None else svg_of(figure, dpi=150, bbox_inches="tight")
-        title = systems[0].name if is_single else f"{len(systems)} systems"
-        blocks = _page_blocks(reports, svg, options)
-        page = as_page(f"Accuracy and calibration: {title}", blocks)
+        page = as_page(title, _page_blocks(reports, svg, options))
         options.html.write_text(page, "utf-8")
         if not options.json:
             print(f"page: {printable(str(options.html))}")
+    return _status(reports)
 
 
 def _check_options(options: Namespace) -> None:
@@ -127,12 +145,24 @@ def _check_options(options: Namespace) -> None:
         ("output", "no_figure"),
         ("skip_missing", "unanswered"),
         ("y_true", "score"),
+        ("fail_if", "max_error"),
+        *(("confidence", n) for n in ("y_proba", "labels", "skip_missing")),
+        ("confidence", "unanswered"),
     )
+    if options.max_error is not None and not 0 <= options.max_error < 1:
+        raise CommandError(
+            "--max-error must be at least 0 and below 1, for example 0.05. Got "
+            f"{options.max_error:g}."
+        )
     check_figure(options.output, "--output")
     figure = "--output" if options.output else "the figure (--output)"
     check_files(
         [*options.file, options.labels],
-        [(figure, _figure_path(options)), ("--html", options.html)],
+        [
+            (figure, _figure_path(options)),
+            ("--html", options.html),
+            ("--markdown", options.markdown),
+        ],
     )
 
 
@@ -281,6 +311,11 @@ class Part:
             f"{compatible}"
         )
 
+    def case(self) -> list[Block]:
+        """Return whether the confidence is calibrated, whether it ranks, and advice."""
+        text = case_of(self.error, self.found["ranking"], self.alpha)
+        return [Paragraph(text)] if text else []
+
     def test(self) -> tuple[str, str]:
         """Return the p-value of perfect calibration, and the decision."""
         if self.pvalue is None:
@@ -308,9 +343,10 @@ class Part:
             "noise: report this",
             f"  plug-in     {plug_in['error']:.4f}  {_bins_text(plug_in['bin_size'])} "
             "(as in the curve); biased upwards",
-            f"  mean |.|    {self.found['ece']:.4f}  ECE, mean distance in {N_REGIONS} "
-            "equal-width bins; biased upwards",
+            f"  mean |.|    {self.found['ece']:.4f}  ECE in {N_REGIONS} equal-width "
+            f"bins ({self._expected()}); MCE {self.found['mce']:.4f}",
             f"perfect calibration: {', '.join(self.test())}",
+            *(f"AUROC {auroc}, {remark}" for _, auroc, remark in self._auroc()),
             *few,
             "",
             f"Brier score {bins['score']:.4f}",
@@ -330,6 +366,20 @@ class Part:
         if any(row["verdict"] == TOO_FEW_GROUPS for row in self.found["regions"]):
             lines.append(f"{TOO_FEW_GROUPS}: a verdict needs {LEAST_UNITS} groups")
         return [Heading("calibration error, root mean square"), *map(Line, lines)]
+
+    def _expected(self) -> str:
+        # The number is for independent answers.
+        is_single = self.n_groups is None and self.n == self.n_samples
+        more = "" if is_single else " or more"
+        return f"{self.found['ece_expected']:.4f}{more} if calibrated"
+
+    def _auroc(self) -> list[list[str]]:
+        """Return the row of the AUROC: name, value and remark. It may be missing."""
+        if self.found["ranking"] is None:
+            return []
+        auroc = self.found["ranking"]["auroc"]
+        remark = f"{self.level} {ends(auroc, '.4f')}; 0.5 if it ranks nothing"
+        return [["AUROC", f"{auroc['estimate']:.4f}", remark]]
 
     def regions(self, interval: str) -> list[list[str]]:
         """Return header and rows of probabilities and frequencies by region."""
@@ -369,8 +419,14 @@ class Part:
                 f"{plug_in['error']:.4f}",
                 f"{_bins_text(plug_in['bin_size'])}; biased upwards",
             ],
-            ["ECE", f"{ece:.4f}", f"{N_REGIONS} equal-width bins; biased upwards"],
+            [
+                "ECE",
+                f"{ece:.4f}",
+                f"{N_REGIONS} equal-width bins; {self._expected()}",
+            ],
+            ["MCE", f"{self.found['mce']:.4f}", "largest distance in these bins"],
             ["perfect calibration", *self.test()],
+            *self._auroc(),
             ["Brier score", f"{bins['score']:.4f}", "lower is better"],
         ]
         rows += [
@@ -381,16 +437,18 @@ class Part:
 
     def header(self) -> list[str]:
         """Return the header of `cells`."""
-        return ["n", "accuracy", self.level, "error", self.level, "p"]
+        header = ["n", "accuracy", self.level, "error", self.level]
+        return [*header, "AUROC", self.level, "p"]
 
     def cells(self) -> list[str]:
         """Return the numbers as cells of a table of parts or systems."""
         estimate = f"{self.accuracy['estimate']:.3f}"
         cells = [str(self.n), estimate, ends(self.accuracy, ".3f")]
         if self.error is None:
-            return [*cells, "", "", ""]
+            return [*cells, *[""] * 5]
         p = "too few" if self.pvalue is None else p_text(self.pvalue, ".2g")
-        return [*cells, f"{self.error['estimate']:.3f}", error_ends(self.error), p]
+        cells += [f"{self.error['estimate']:.3f}", error_ends(self.error)]
+        return [*cells, *auroc_cells(self.found["ranking"]), p]
 
     def cards(self) -> Cards:
         """Return cards with the accuracy, the probabilities and their error."""
@@ -411,6 +469,9 @@ class Part:
                     f"{self.level} interval {error_ends(self.error)}",
                 ),
             ]
+            if self.found["ranking"] is not None:
+                auroc, interval = auroc_cells(self.found["ranking"])
+                cards.append(("AUROC", auroc, f"{self.level} interval {interval}"))
         count = f"{self.n_samples:,} samples"
         if self.n_groups is not None:
             count += f", {self.n_groups:,} groups"
@@ -481,6 +542,41 @@ def _bins_text(size: int | None) -> str:
     return "one bin per probability" if size is None else f"bins of {size}"
 
 
+def case_of(
+    error: dict[str, Any] | None, ranking: dict[str, Any] | None, alpha: float
+) -> str | None:
+    """Return whether a confidence is calibrated, whether it ranks, and what to do.
+
+    None is returned if one of both is unknown.
+    """
+    if error is None or error["pvalue"] is None or ranking is None:
+        return None
+    is_wrong, auroc = error["pvalue"] < alpha, ranking["auroc"]
+    ranks: bool | None = auroc["low"] > 0.5
+    how = "ranks answers"
+    if auroc["high"] < 0.5:
+        how = "ranks wrong above right answers"
+    elif auroc["estimate"] == 0.5:  # such as a constant
+        how = "ranks nothing"
+    elif not ranks:
+        ranks, how = None, "is not shown to rank answers"
+    link = "but" if is_wrong == bool(ranks) else "and"
+    state = "miscalibrated" if is_wrong else "not shown to be miscalibrated"
+    interval = f"{percent(1 - alpha)} {ends(auroc, '.3f')}"
+    return (
+        f"The confidence is {state} {link} {how} (AUROC {auroc['estimate']:.3f}, "
+        f"{interval}): {_ADVICE[is_wrong, ranks]}."
+    )
+
+
+def auroc_cells(ranking: dict[str, Any] | None) -> list[str]:
+    """Return an AUROC and its interval as cells, which are empty if it is unknown."""
+    if ranking is None:
+        return ["", ""]
+    auroc = ranking["auroc"]
+    return [f"{auroc['estimate']:.3f}", ends(auroc, ".3f")]
+
+
 def error_ends(error: dict[str, Any], digits: int = 3) -> str:
     """Return both ends of the interval of a calibration error.
 
@@ -500,6 +596,12 @@ class Report:
         level = options.confidence_level
         self.whole = Part(whole, level)
         self.parts = {value: Part(part, level) for value, part in by.items()}
+        most: float | None = options.max_error
+        # the condition of --fail-if or --max-error
+        self.condition: str | None = options.fail_if
+        if most is not None:
+            self.condition = f"calibration error above {most:g}"
+        self.is_met = self.condition is not None and self._is_above(most or 0)
 
     def numbers(self, figure: Path | None) -> dict[str, Any]:
         """Return the object that ``--json`` prints."""
@@ -521,7 +623,20 @@ class Report:
             values = {value: part.found for value, part in self.parts.items()}
             found["by"] = {"column": system.by_name, "values": values}
         found["figure"] = None if figure is None else str(figure)
+        if self.condition is not None:
+            found["fail_if"] = {"condition": self.condition, "is_met": self.is_met}
         return found
+
+    def _is_above(self, limit: float) -> bool:
+        """Return whether the interval of the calibration error is above a limit."""
+        judged = self.whole.found.get("judged")
+        error = self.whole.error if judged is None else judged["calibration_error"]
+        if error is None:
+            raise CommandError(
+                f"{self.system.file}: --fail-if and --max-error need answers with "
+                "probabilities and scores of 0 and 1."
+            )
+        return bool(error["low"] > limit)
 
     def printed(self) -> Iterator[Block]:
         """Yield the report for the terminal."""
@@ -531,6 +646,7 @@ class Report:
             yield Line(f"{n} row{'s' * (n > 1)} with an empty cell left out")
         yield Line(f"{printable(system.file)}: {whole.opening()}")
         yield Paragraph(whole.verdict())
+        yield from whole.case()
         if system.is_table and whole.error is None:
             yield Line(
                 "Calibration needs scores of 0 and 1 only."
@@ -649,7 +765,13 @@ class Report:
 
     def summary(self) -> Iterator[Block]:
         """Yield the first part of the page: the main numbers and the advice."""
+        yield from self.brief()
+        yield from (Heading("what to do now"), *listed(self.whole.steps()))
+
+    def brief(self) -> Iterator[Block]:
+        """Yield the verdict and the main numbers."""
         yield Paragraph(self.whole.verdict(), "verdict")
+        yield from self.whole.case()
         yield self.whole.cards()
         if self.system.unanswered:
             rule = f"Without an answer: {self._unanswered()}. {self.system.rule}"
@@ -659,7 +781,6 @@ class Report:
             header = ["rate", "estimate", f"{self.whole.level} interval"]
             yield Table(header, self._judged_rates())
             yield from map(Paragraph, self._judged_words())
-        yield from (Heading("what to do now"), *listed(self.whole.steps()))
 
     def tables(self) -> Iterator[Block]:
         """Yield the tables of the page."""
@@ -701,6 +822,33 @@ def _printed(reports: list[Report]) -> Iterator[Block]:
         if each.parts:
             start = f"{each.system.by_name} = "
             yield from (Heading(each.system.name), *each.by(start))
+
+
+def _markdown_blocks(reports: list[Report]) -> Iterator[Block]:
+    """Yield verdicts and tables of one or several systems."""
+    if len(reports) > 1:
+        yield _without_errors(*_of_systems(reports))
+    for each in reports:
+        if len(reports) > 1:
+            yield Heading(each.system.name)
+        yield from each.brief()
+        if each.condition is not None:
+            is_met = "met" if each.is_met else "not met"
+            yield Paragraph(f"Condition ({each.condition}): {is_met}.", "verdict")
+        if each.parts:
+            yield from (Heading(f"by {each.system.by_name}"), *each.by()[:1])
+
+
+def _status(reports: list[Report]) -> int:
+    """Return the exit status, and print why it is 1 or why a test is impossible."""
+    for each in reports:
+        about = f"skcalib report: {each.condition}: {each.system.file}"
+        if each.is_met:
+            print(printable(about), file=sys.stderr)
+        # An error is then never found, which is no evidence of none.
+        elif each.condition is not None and each.whole.pvalue is None:
+            print(printable(f"{about}: not met. {_TOO_FEW}."), file=sys.stderr)
+    return FAILED if any(each.is_met for each in reports) else DONE
 
 
 def _page_blocks(

@@ -7,11 +7,12 @@ from argparse import Namespace
 from typing import Any
 
 import numpy as np
+from scipy.special import gammaln, xlog1py, xlogy
 
-from .._pairs import check_pairs
+from .._pairs import Pairs, check_pairs
 from ..evaluation import accuracy_interval
-from ..metrics._bins import FOR_INTERVAL, MOST_STATED, check_binning
-from ..metrics._calibration_error import error_of_pairs
+from ..metrics import confidence_ranking
+from ..metrics._bins import FOR_INTERVAL, MOST_STATED, Bins, bins_of, check_binning
 from ..metrics._curve import curve_of_pairs
 from ..metrics._decomposition import check_rule, decompose_pairs
 from ..metrics._frequency_intervals import frequency_interval
@@ -23,6 +24,11 @@ from ._runs import Answers, System
 from ._shared import CommandError, command_error, one_group
 
 N_REGIONS = 10
+# Numbers of answers with probabilities, which are None for others.
+_OF_CONFIDENCES = (
+    *("overall", "calibration_error", "plug_in", "brier", "ranking"),
+    *("ece", "ece_expected", "mce"),
+)
 # Verdict if the answers are in fewer than LEAST_UNITS groups.
 TOO_FEW_GROUPS = "too few groups"
 # Number of probabilities checked first, to avoid sorting all of them.
@@ -170,8 +176,50 @@ def _measure(
     stating = with_probabilities(part)
     if stating is not None:
         return found | _calibration(stating, stated, options)
-    names = ("overall", "calibration_error", "plug_in", "ece", "brier")
-    return found | dict.fromkeys(names) | {"regions": []}
+    return found | dict.fromkeys(_OF_CONFIDENCES) | {"regions": []}
+
+
+def error_and_ranking(
+    part: Answers, level: float, pairs: Pairs | None = None
+) -> dict[str, Any]:
+    """Return the calibration error and the ranking of answers with probabilities.
+
+    `pairs` are the pairs of the answers without groups, if they are sorted already.
+    """
+    groups = part.dependent if part.has_two_groups else None
+    if pairs is None or groups is not None:
+        (pairs,) = check_pairs(part.y, part.q, groups=groups)
+    error = interval_of_pairs(pairs, FOR_INTERVAL, level).to_dict()
+    if np.isnan(error["pvalue"]):  # too few answers; JSON has no NaN
+        error["pvalue"] = error["p_value"] = None
+    ranking = None
+    if 0 < part.y.mean() < 1:  # otherwise there is nothing to rank
+        found = confidence_ranking(
+            part.y, part.q, groups=groups, confidence_level=level
+        )
+        # arrays of the curve are left out
+        numbers = found.to_dict().items()
+        ranking = {key: v for key, v in numbers if not isinstance(v, list)}
+    return {"calibration_error": error, "ranking": ranking}
+
+
+def _expected_ece(bins: Bins) -> float:
+    """Return the ECE that is expected if the model is calibrated.
+
+    Answers are independent. The mean absolute deviation of a binomial count is
+    2 k C(n, k) p^k (1 - p)^(n - k + 1), where k = floor(n p) + 1 (De Moivre). It is
+    multiplied by the ratio of standard deviations, because probabilities of a bin
+    differ.
+    """
+    n, p = bins.weight, np.clip(bins.q / bins.weight, 0, 1)
+    k = np.floor(n * p) + 1
+    ways = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+    deviation = 2 * k * np.exp(ways + xlogy(k, p) + xlog1py(n - k + 1, -p))
+    variance = n * p * (1 - p)
+    ratio = np.divide(
+        bins.label_variance, variance, out=np.zeros_like(n), where=variance > 0
+    )
+    return float(deviation @ np.sqrt(ratio) / n.sum())
 
 
 def _calibration(
@@ -181,22 +229,17 @@ def _calibration(
     level = options.confidence_level
     # All metrics use the same pairs, which are sorted once.
     (pairs,) = check_pairs(part.y, part.q)
-    dependent = pairs
-    if part.has_two_groups:
-        (dependent,) = check_pairs(part.y, part.q, groups=part.dependent)
     binning = check_binning(options.bin_size or "auto", None, "quantile")
     brier = check_rule("brier")
-    tenths = check_binning("auto", N_REGIONS, "uniform")
+    tenths = bins_of(pairs, check_binning("auto", N_REGIONS, "uniform"))
     curve = curve_of_pairs(pairs, binning)
-    interval = interval_of_pairs(dependent, FOR_INTERVAL, level)
-    error = interval.to_dict()
-    if np.isnan(interval.pvalue):  # too few answers; JSON has no NaN
-        error["pvalue"] = error["p_value"] = None
     return {
         "overall": _region(part, 0.0, 1.0, level, is_all=True),
-        "calibration_error": error,
+        **error_and_ranking(part, level, pairs),
         "plug_in": {"error": curve.error(), "bin_size": curve.bin_size},
-        "ece": error_of_pairs(pairs, tenths, "l1"),
+        "ece": tenths.error("l1"),
+        "ece_expected": _expected_ece(tenths),
+        "mce": tenths.error("max"),
         "brier": {
             "adaptive": decompose_pairs(pairs, brier, binning).to_dict(),
             "isotonic": decompose_pairs(pairs, brier, None).to_dict(),

@@ -22,8 +22,10 @@ from ..evaluation import (
     align_evaluations,
     read_evaluation,
     read_evaluations,
+    sampled_confidence,
 )
 from ..evaluation._align import AlignedEvaluations
+from ..evaluation._decisions import NAME as DECISIONS
 from ..evaluation._evaluation import rule_of
 from ..evaluation._table_answers import NAME as TABLE
 from ..evaluation._table_answers import SYSTEMS_NOTE
@@ -43,6 +45,8 @@ _COLUMNS = {
     "question": "question",
     "system_column": "model",
 }
+# Options of `report` for a table with answers instead of scores.
+_OF_ANSWERS = ("gold", "prediction")
 # Options of `compare` that choose columns or rows of a plain table.
 _OF_TABLES = ("question", "system_column", "systems", "gold", "pos_label")
 # Options that a reader takes as they are.
@@ -56,7 +60,10 @@ _RULES = {
 }
 
 # What errors of a command propose in addition.
-_REPORT_SHOWN = {"_by": ", or report the accuracy of each word with --by"}
+_REPORT_SHOWN = {
+    "_by": ", or report the accuracy of each word with --by",
+    "_gold": "name right answers with --gold and the model's with --prediction, or ",
+}
 _COMPARE_SHOWN = {"_gold": "name the column of right answers with --gold, or "}
 _TRANSLATIONS = (
     " If each line is a translation, pass --metric bleu and --reference FILE."
@@ -211,9 +218,7 @@ def read_inputs(options: Namespace) -> Inputs:
         )
         reject(options, _OF_TABLES, why)
     notes = dict.fromkeys(note for each in found for note in each.evaluation.notes)
-    by_name = options.by
-    if by_name is None and any(len(run) > 1 for run in runs):
-        by_name = "task"
+    by_name = options.by or next(filter(None, map(_parts_of, runs)), None)
     return Inputs(
         files={name: [str(each.path) for each in run] for name, run in named.items()},
         aligned=aligned,
@@ -234,12 +239,25 @@ def _reading(options: Namespace) -> dict[str, Any]:
 def _read_one(path: Path, options: Namespace) -> _File:
     """Return the only system of a file, or the one that --model names."""
     may_miss = options.skip_missing or options.unanswered is not None
+    reading = _reading(options)
+    given = {name: getattr(options, name) for name in _OF_ANSWERS}
+    inside = [options.groups, options.by]
+    if options.confidence is not None:
+        inside.append(given["prediction"])
+        if given["prediction"] is None:
+            raise CommandError(
+                "--confidence agreement needs --prediction COL, the column of the "
+                "sampled answers."
+            )
+        if options.gold is None:  # a column says which answers are right
+            given["prediction"] = None
+    reading["columns"] |= {k: name for k, name in given.items() if name is not None}
     with command_errors(path, options, _REPORT_SHOWN):
         try:
             evaluation = read_evaluation(
                 path,
-                **_reading(options),
-                groups=[n for n in (options.groups, options.by) if n is not None],
+                **reading,
+                groups=[name for name in dict.fromkeys(inside) if name is not None],
                 percent=options.percent,
                 missing="keep" if may_miss else "error",
                 verbose=int(sys.stderr.isatty() and _is_long(path)),
@@ -254,7 +272,39 @@ def _read_one(path: Path, options: Namespace) -> _File:
             ) from None
     if evaluation.format != TABLE:
         _reject_columns(path, evaluation, options)
+    if options.confidence is not None:
+        evaluation = _most_frequent(evaluation, options.prediction, path)
     return _File(path, evaluation.model, evaluation)
+
+
+def _most_frequent(evaluation: Evaluation, column: str, path: Path) -> Evaluation:
+    """Return the most frequent answer of each question, with its share as confidence.
+
+    The score of an answer is the score of its first sample.
+    """
+    codes, questions = factorised(evaluation.question)
+    number = np.bincount(codes)
+    if number.min() < 2:
+        raise CommandError(
+            f"{path}: --confidence agreement needs at least two samples of each "
+            f"question. Got one of question {questions[int(number.argmin())]!r}."
+        )
+    order = np.argsort(codes, kind="stable")
+    samples = np.split(order, np.cumsum(number)[:-1])
+    answers = evaluation.groups[column]
+    found = sampled_confidence([answers[rows].tolist() for rows in samples])
+    chosen = [rows[k] for rows, k in zip(samples, found.chosen, strict=True)]
+    several = "-".join(map(str, sorted({number.min(), number.max()})))
+    note = (
+        f"The {len(chosen)} answers are the most frequent of {several} samples. The "
+        "confidence is the share of the samples that agree."
+    )
+    return replace(
+        evaluation.take(np.array(chosen)),
+        proba=found.share,
+        repeat=np.zeros(len(chosen), dtype=evaluation.repeat.dtype),
+        notes=(*evaluation.notes, note),
+    )
 
 
 def _read_all(path: Path, options: Namespace) -> list[_File]:
@@ -285,7 +335,7 @@ def _is_long(path: Path) -> bool:
 
 def _reject_columns(path: Path, evaluation: Evaluation, options: Namespace) -> None:
     """Raise if options for plain tables are given with the file of a harness."""
-    for name in ("y_true", "y_proba", "pos_label", "percent"):
+    for name in ("y_true", "y_proba", *_OF_ANSWERS, "pos_label", "percent"):
         if getattr(options, name):
             raise CommandError(
                 f"{path} is read as a file of {evaluation.format}, to which "
@@ -298,7 +348,7 @@ def _files_of(path: Path) -> list[Path]:
     """Return the files of a folder that are samples of tasks, or the path itself."""
     if not path.is_dir() or (path / "per_instance_stats.json").is_file():
         return [path]
-    patterns = ("samples_*.jsonl", "*.eval", "details_*.parquet")
+    patterns = ("samples_*.jsonl", "*_samples.jsonl", "*.eval", "details_*.parquet")
     # A folder has also results and settings, which have no answers.
     found = sorted(file for pattern in patterns for file in path.glob(pattern))
     if not found:
@@ -387,10 +437,21 @@ def column_of(
     raise CommandError(f"{where}{option} must be one of {known}. Got {name!r}.")
 
 
+def _parts_of(run: list[_File]) -> str | None:
+    """Return the attribute with the parts of a run: its tasks, or kinds of answers."""
+    if len(run) > 1:
+        return "task"
+    evaluation = run[0].evaluation
+    is_mixed = (
+        evaluation.format == DECISIONS and len(set(evaluation.groups["kind"])) > 1
+    )
+    return "kind" if is_mixed else None
+
+
 def _system(run: list[_File], options: Namespace) -> System:
     paths = [each.path for each in run]
     evaluation = _joined(run)
-    by_name = options.by or ("task" if len(run) > 1 else None)
+    by_name = options.by or _parts_of(run)
     name = evaluation.model or paths[0].stem
     file = str(paths[0]) if len(paths) == 1 else str(paths[0].parent)
     try:

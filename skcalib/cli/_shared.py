@@ -16,6 +16,7 @@ from .._errors import Marked
 
 # Exit statuses.
 DONE = 0
+FAILED = 1
 WRONG_USE = 2
 INTERRUPTED = 130
 
@@ -44,6 +45,7 @@ SHOWN = {
 # Options that name columns of a table.
 _COLUMN_OPTIONS = (
     *("y_true", "y_proba", "question", "system_column", "score", "groups", "by"),
+    *("gold", "prediction"),
 )
 
 

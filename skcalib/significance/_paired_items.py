@@ -468,8 +468,8 @@ def in_groups(
 def check_metric(statistic: Any, systems: dict[str, np.ndarray]) -> Metric:
     """Return the metric, which has to be defined for each of the named systems."""
     if callable(statistic):
-        first, second, *_ = systems.values()
-        return metric_of_callable(statistic, first, second)
+        first, *others = systems.values()
+        return metric_of_callable(statistic, first, others[0] if others else first)
     for name, columns in systems.items():
         if statistic == "ratio" and not columns[:, 1].any():
             raise ParameterError(
@@ -590,24 +590,25 @@ class Systems:
         )
 
 
-def check_named(systems: Any, what: str) -> None:
-    """Raise unless `systems` is a mapping of at least two names."""
+def check_named(systems: Any, what: str, least: int = 2) -> None:
+    """Raise unless `systems` is a mapping of at least two names, or of `least`."""
     if not isinstance(systems, Mapping):
         raise ParameterTypeError(
             "systems",
             f"must be a mapping from names to {what}. Got {type(systems).__name__}.",
         )
-    if len(systems) < 2:
+    if len(systems) < least:
+        number = "one system" if least == 1 else "two systems"
         raise ParameterError(
-            "systems", f"must contain at least two systems. Got {len(systems)}."
+            "systems", f"must contain at least {number}. Got {len(systems)}."
         )
 
 
-def check_systems(systems: Any, statistic: Any, groups: Any) -> Systems:
+def check_systems(systems: Any, statistic: Any, groups: Any, least: int = 2) -> Systems:
     """Return the checked statistics of several systems, summed by group."""
     systems, groups = systems_as_statistics(systems, groups)
     check_metric_name(statistic)
-    check_named(systems, "statistics")
+    check_named(systems, "statistics", least)
     names = list(systems)
     columns = [
         check_statistics(x, statistic, name=f"systems[{name!r}]")

@@ -841,7 +841,8 @@ def compare_metrics(
     ----------
     systems : mapping of str to array-like of shape (n_items, m)
         Sufficient statistics of each system by name, with one row per sentence in the
-        same order. The baseline comes first.
+        same order. The baseline comes first. If there is one system, its metric has an
+        interval, and there are no pairs.
     statistic : {'ratio', 'f1'} or callable
         Metric of the summed columns, as in :func:`paired_bootstrap_test`; for example
         :func:`bleu`.
@@ -889,12 +890,18 @@ def compare_metrics(
     >>> result = compare_metrics(counts, statistic="f1")
     >>> result.score.round(2).tolist(), bool(result.pvalue[0] < 0.001)
     ([0.58, 0.77], True)
+
+    The F1 of one system with its interval:
+
+    >>> result = compare_metrics({"A": counts["A"]}, statistic="f1")
+    >>> print(f"{result.score[0]:.3f} [{result.low[0]:.3f}, {result.high[0]:.3f}]")
+    0.576 [0.511, 0.641]
     """
     level = check_fraction(confidence_level, name="confidence_level")
     bound = check_positive(largest, name="largest")
     check_adjust(adjust)
     rng = as_generator(random_state)
-    checked = check_systems(systems, statistic, groups)
+    checked = check_systems(systems, statistic, groups, least=1)
     found = compared(checked, "two-sided", "auto", 10_000, adjust, 0.05, rng)
     columns = checked.columns
     units = np.stack(

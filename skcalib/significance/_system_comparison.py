@@ -43,7 +43,7 @@ def holm(pvalues: np.ndarray) -> np.ndarray:
 
 def adjusted_pvalues(pvalues: np.ndarray, adjust: str | None) -> np.ndarray:
     """Return p-values adjusted by Holm's or Benjamini and Hochberg's method, if any."""
-    if adjust is None:
+    if adjust is None or pvalues.size < 2:
         return pvalues.copy()
     if adjust == "holm":
         return holm(pvalues)
@@ -126,7 +126,7 @@ class Comparison(Result):
         raise NotImplementedError
 
     def _names_of_pairs(self) -> dict[str, list[str]]:
-        first, second = zip(*self.pairs, strict=True)
+        first, second = zip(*self.pairs, strict=True) if self.pairs else ((), ())
         return {"system_a": list(first), "system_b": list(second)}
 
     def _text(self, alpha: float, settings: Sequence[str]) -> str:
@@ -437,7 +437,7 @@ def compared(
         n_items=systems.n_items,
         n_groups=systems.n_groups,
         n_resamples=n_resamples if found.drawn else None,
-        _smallest_pvalue=float(found.smallest.min()),
+        _smallest_pvalue=float(found.smallest.min(initial=1)),
     )
 
 

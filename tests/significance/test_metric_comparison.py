@@ -168,3 +168,23 @@ def test_smallest_pvalue_is_for_the_items_that_differ():
     better[:8, 0] = 3
     found = compare_metrics({"A": rows, "B": better}, statistic="f1", groups=groups)
     assert found.smallest_pvalue == 2**-1
+
+
+@pytest.mark.parametrize("adjust", ["holm", "bh", None])
+@pytest.mark.parametrize("groups", [None, np.arange(150) % 30])
+def test_one_system_has_the_interval_that_it_has_among_two(adjust, groups):
+    rng = np.random.default_rng(0)
+    gold = rng.integers(1, 4, 150)
+    a, b = (np.c_[rng.binomial(gold, p), gold, gold] for p in (0.6, 0.8))
+    settings = {"statistic": "f1", "groups": groups, "adjust": adjust}
+    both = compare_metrics({"A": a, "B": b}, **settings)
+    one = compare_metrics({"A": a}, **settings)
+    for name in ("score", "low", "high"):
+        assert getattr(one, name).tolist() == getattr(both, name)[:1].tolist()
+    assert (one.n_questions, one.n_groups) == (both.n_questions, both.n_groups)
+    assert one.pairs == one.gain.tolist() == one.pvalue_adjusted.tolist() == []
+    assert one.letters() == {"A": "a"}
+    assert one.to_dict()["gain"] == []
+    assert "1 systems, 0 pairs" in repr(one)
+    with pytest.raises(ValueError, match="must contain at least one system. Got 0"):
+        compare_metrics({}, **settings)

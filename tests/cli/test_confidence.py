@@ -1,0 +1,368 @@
+"""What the commands say and decide about a confidence, and their Markdown."""
+
+import json
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+
+from skcalib.cli import _blocks as b
+from skcalib.metrics import (
+    calibration_error,
+    calibration_error_interval,
+    confidence_ranking,
+)
+
+
+def write(name, y, q, **columns):
+    """Write a table with a confidence for each answer; return its name."""
+    columns = {"question": range(len(y)), "correct": y, "confidence": q} | columns
+    rows = zip(*columns.values(), strict=True)
+    lines = [",".join(columns), *(",".join(map(str, row)) for row in rows)]
+    Path(name).write_text("\n".join(lines) + "\n")
+    return name
+
+
+def one_line(text):
+    return " ".join(text.split())
+
+
+def drawn(power, n=400, seed=0):
+    """Draw answers of a model that states q and is right with probability q^power."""
+    rng = np.random.default_rng(seed)
+    q = rng.beta(4, 2, n).round(3)
+    return (rng.random(n) < q**power).astype(int), q
+
+
+def test_the_first_lines_say_that_a_constant_confidence_ranks_nothing(run):
+    file = write("a.csv", [1] * 240 + [0] * 160, [0.6] * 400)
+    status, out, _ = run("report", file, "--no-figure")
+    assert status == 0
+    first = one_line(" ".join(out.splitlines()[:7]))
+    assert "The confidence is not shown to be miscalibrated but ranks nothing" in first
+    assert "(AUROC 0.500, 95% 0.493 to 0.507): select answers by another" in first
+
+
+@pytest.mark.parametrize(
+    ("y", "q", "words"),
+    [
+        (*drawn(1), "is not shown to be miscalibrated and ranks answers"),
+        (*drawn(3), "is miscalibrated but ranks answers"),
+        (*([0, 1] * 200, [0.9] * 400), "is miscalibrated and ranks nothing"),
+        (drawn(1, 60, seed=1)[0], drawn(1, 60)[1], "is not shown to rank answers"),
+        (*([0, 1] * 200, [0.6, 0.4] * 200), "and ranks wrong above right answers"),
+    ],
+)
+def test_one_line_says_whether_it_is_calibrated_and_ranks(run, y, q, words):
+    file = write("a.csv", y, q)
+    _, out, _ = run("report", file, "--no-figure", "--html", "page.html")
+    assert words in one_line(out)
+    assert words in Path("page.html").read_text()
+
+
+def test_without_right_and_wrong_answers_there_is_no_ranking(run):
+    file = write("a.csv", [1] * 40, [0.9] * 40)
+    _, out, _ = run("report", file, "--no-figure")
+    assert "AUROC" not in out
+    assert json.loads(run("report", file, "--json")[1])["ranking"] is None
+
+
+def test_the_json_has_the_ranking_without_the_arrays_of_the_curve(run):
+    y, q = drawn(2)
+    groups = np.arange(400) // 4
+    file = write("a.csv", y, q, source=groups)
+    found = json.loads(run("report", file, "--groups", "source", "--json")[1])
+    expected = confidence_ranking(y, q, groups=groups).to_dict()
+    auroc = found["ranking"]["auroc"]
+    assert auroc["estimate"] == pytest.approx(roc_auc_score(y, q))
+    assert auroc == pytest.approx(expected["auroc"])
+    curve = {"coverage", "risk", "risk_low", "risk_high"}
+    assert found["ranking"].keys() == expected.keys() - curve
+    interval = calibration_error_interval(y, q, groups=groups)
+    assert found["calibration_error"]["low"] == pytest.approx(interval.low)
+
+
+def test_ece_and_mce_are_those_of_the_one_liners(run):
+    y, q = drawn(2)
+    found = json.loads(run("report", write("a.csv", y, q), "--json")[1])
+    form = {"strategy": "uniform", "n_bins": 10}
+    ece = calibration_error(y, q, norm="l1", **form)
+    assert found["ece"] == pytest.approx(ece)
+    assert found["mce"] == pytest.approx(calibration_error(y, q, norm="max", **form))
+
+
+def test_the_expected_ece_is_exact_if_each_bin_has_one_probability(run):
+    """All labels of 4 and 5 answers are enumerated."""
+    q = np.array([0.3] * 4 + [0.85] * 5)
+    expected = 0.0
+    for labels in product((0, 1), repeat=q.size):
+        y = np.array(labels)
+        chance = np.where(y == 1, q, 1 - q).prod()
+        expected += chance * sum(abs((q - y)[q == each].sum()) for each in set(q)) / 9
+    found = json.loads(run("report", write("a.csv", [0, 1] * 4 + [1], q), "--json")[1])
+    assert found["ece_expected"] == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize(("a", "b"), [(4, 2), (0.02, 0.3), (0.5, 0.5)])
+def test_the_expected_ece_is_the_mean_over_calibrated_labels(run, a, b):
+    rng = np.random.default_rng(1)
+    q = rng.beta(a, b, 300)
+    form = {"norm": "l1", "strategy": "uniform", "n_bins": 10}
+    draws = rng.random((1500, 300)) < q
+    mean = np.mean([calibration_error(y.astype(int), q, **form) for y in draws])
+    file = write("a.csv", draws[0].astype(int), q)
+    found = json.loads(run("report", file, "--json")[1])
+    assert found["ece_expected"] == pytest.approx(mean, rel=0.03)
+    _, out, _ = run("report", file, "--no-figure")
+    assert f"({found['ece_expected']:.4f} if calibrated)" in out
+
+
+# Decisions
+
+
+def test_report_fails_if_the_interval_is_above_the_limit(run):
+    y, q = drawn(3)
+    file = write("a.csv", y, q)
+    low = calibration_error_interval(y, q).low
+    assert low > 0.02
+    for options, met in (
+        (("--fail-if", "miscalibrated"), True),
+        (("--max-error", low * 0.99), True),
+        (("--max-error", low * 1.01), False),
+    ):
+        status, out, err = run("report", file, *options, "--json")
+        assert status == int(met)
+        assert json.loads(out)["fail_if"]["is_met"] is met
+        assert err.count(f": {file}\n") == int(met)
+
+
+def test_report_does_not_fail_for_a_calibrated_model(run):
+    file = write("a.csv", *drawn(1))
+    command = ("report", file, "--no-figure", "--fail-if", "miscalibrated")
+    status, _, err = run(*command)
+    assert (status, err) == (0, "")
+    assert run(*command[:-2])[0] == 0
+    # One of two systems is enough.
+    other = write("b.csv", *drawn(3))
+    status, _, err = run("report", file, other, *command[2:])
+    assert (status, err) == (1, "skcalib report: miscalibrated: b.csv\n")
+
+
+def test_a_condition_that_cannot_be_tested_is_said(run):
+    file = write("a.csv", [0, 1, 0], [0.9, 0.9, 0.8])
+    command = ("report", file, "--no-figure", "--fail-if", "miscalibrated")
+    status, _, err = run(*command)
+    assert status == 0
+    assert "miscalibrated: a.csv: not met. Too few answers to test" in err
+    Path("b.csv").write_text("question,correct\n1,1\n2,0\n")
+    status, out, err = run("report", "b.csv", *command[2:])
+    assert (status, out) == (2, "")
+    assert "b.csv: --fail-if and --max-error need answers with prob" in err
+    status, out, err = run("report", file, "b.csv", *command[2:])
+    assert (status, out) == (2, "")
+    assert "b.csv: --fail-if and" in err
+    status, _, err = run(*command, "--max-error", "0.1")
+    assert (status, "exclude each other" in err) == (2, True)
+    assert "at least 0 and below 1" in run(*command[:3], "--max-error", 5)[2]
+
+
+def test_compare_fails_if_a_system_is_worse_calibrated(run):
+    y, q = drawn(1)
+    old = write("old.csv", y, q)
+    again = (np.random.default_rng(5).random(400) < q).astype(int)
+    same = write("same.csv", again, q)
+    new = write("new.csv", y, (q**0.2).round(4))
+    command = ("compare", old, same, new, "--fail-if", "worse-calibrated")
+    status, out, err = run(*command, "--json")
+    assert (status, err) == (1, "skcalib compare: worse-calibrated: new\n")
+    found = json.loads(out)
+    assert found["fail_if"]["systems"] == ["new"]
+    # Two p-values with Holm's correction.
+    tests = [each["calibration_error"] for each in found["calibration"]]
+    small, large = sorted(each["pvalue"] for each in tests)
+    adjusted = sorted(each["pvalue_adjusted"] for each in tests)
+    assert adjusted == pytest.approx([2 * small, max(2 * small, large)])
+    for each, name in zip(found["confidence"], ("old", "same", "new"), strict=True):
+        y, q = np.loadtxt(f"{name}.csv", delimiter=",", skiprows=1).T[1:]
+        auroc = confidence_ranking(y, q).auroc
+        assert each["ranking"]["auroc"] == pytest.approx(auroc.to_dict())
+        error = calibration_error_interval(y, q).to_dict()
+        assert each["calibration_error"] == pytest.approx(error)
+    assert run("compare", new, old, *command[4:])[0] == 0
+
+
+def test_compare_needs_probabilities_to_compare_calibration(run):
+    old = write("old.csv", *drawn(1))
+    Path("new.csv").write_text("question,correct\n" + "0,1\n")
+    rows = "".join(f"{k},{k % 2}\n" for k in range(400))
+    Path("new.csv").write_text("question,correct\n" + rows)
+    command = ("compare", old, "new.csv", "--fail-if", "worse-calibrated")
+    status, out, err = run(*command)
+    assert (status, out) == (2, "")
+    assert "needs answers that are right or wrong, each with a prob" in err
+    assert "--metric does not apply to" in run(*command, "--metric", "f1")[2]
+
+
+# Agreement of samples
+
+
+SAMPLES = {
+    "capital of Peru": ("Lima", ["Lima", "lima.", "Cusco", "Lima"]),
+    "7 + 1": ("8", ["9", "8", "9"]),
+    "2 + 2": ("4", ["4", "4"]),
+    "a tie": ("x", ["y", "x"]),
+}
+
+
+def write_samples(name, samples):
+    rows = ["question,correct,answer,gold,kind"]
+    for k, (question, (gold, answers)) in enumerate(samples.items()):
+        for answer in answers:
+            right = int(answer.casefold().strip(".") == gold.casefold())
+            rows.append(f"{question},{right},{answer},{gold},kind {k % 2}")
+    Path(name).write_text("\n".join(rows) + "\n")
+    return name
+
+
+def test_the_confidence_may_be_the_share_of_samples_that_agree(run):
+    file = write_samples("samples.csv", SAMPLES)
+    options = ("--confidence", "agreement", "--prediction", "answer")
+    found = json.loads(run("report", file, *options, "--by", "kind", "--json")[1])
+    # Lima is right with 3 of 4 samples, 9 is wrong with 2 of 3, 4 is right with 2 of 2,
+    # and y is wrong with 1 of 2.
+    assert (found["n"], found["n_samples"], found["n_groups"]) == (4, 4, None)
+    assert found["accuracy"]["estimate"] == 0.5
+    mean = found["overall"]["mean_probability"]
+    assert mean == pytest.approx((3 / 4 + 2 / 3 + 1 + 1 / 2) / 4)
+    assert found["ranking"]["auroc"]["estimate"] == 1
+    assert found["notes"][-1].startswith("The 4 answers are the most frequent of 2-4 ")
+    assert {k: each["n"] for k, each in found["by"]["values"].items()} == {
+        "kind 0": 2,
+        "kind 1": 2,
+    }
+
+
+def test_sampled_answers_may_be_compared_with_right_answers(run):
+    samples = {f"q{k}": ("b", ["b", "a", "b"]) for k in range(9)}
+    samples |= {f"r{k}": ("a", ["b", "a", "b"]) for k in range(9)}
+    file = write_samples("samples.csv", samples)
+    options = ("--confidence", "agreement", "--prediction", "answer", "--json")
+    found = json.loads(run("report", file, *options, "--gold", "gold")[1])
+    expected = json.loads(run("report", file, *options)[1])
+    assert found["accuracy"] == expected["accuracy"]
+    assert found["accuracy"]["estimate"] == 0.5
+    assert found["calibration_error"] == expected["calibration_error"]
+
+
+def test_agreement_needs_several_samples_and_their_answers(run):
+    file = write_samples("samples.csv", SAMPLES | {"one": ("1", ["1"])})
+    command = ("report", file, "--confidence", "agreement")
+    status, _, err = run(*command)
+    assert (status, "needs --prediction COL" in err) == (2, True)
+    command += ("--prediction", "answer")
+    status, _, err = run(*command)
+    assert (status, "at least two samples of each question. Got one" in err) == (
+        2,
+        True,
+    )
+    assert "of question 'one'" in err
+    assert "exclude each other" in run(*command, "--y-proba", "correct")[2]
+
+
+# Markdown
+
+
+def test_marks_and_links_of_github_are_escaped():
+    text = "<b> a|b *c* _d_ `e` [f](http://g) @h #1 www.i.org GH-2 :j: \x1b \\ ~k~ $l$"
+    assert b.as_markdown("@t", [b.Paragraph(text)]) == (
+        "## @&#8203;t\n\n&lt;b&gt; a\\|b \\*c\\* \\_d\\_ \\`e\\` "
+        "\\[f\\](http:&#8203;//g) @&#8203;h #&#8203;1 www&#8203;.i.org GH&#8203;-2 "
+        ":&#8203;j: \\\\x1b \\\\ \\~k\\~ \\$l\\$\n"
+    )
+    for text in ("- a", "1. a", "# a", "+ a", "=="):
+        written = b.Paragraph(text).markdown()
+        assert written.replace("\\", "", 1) == text != written
+
+
+def test_blocks_without_markdown_are_left_out():
+    table = b.Table(["name", "n"], [["x|y", "-1"]])
+    blocks = [b.Line("line"), b.Heading("two"), b.Paragraph("v", "verdict"), table]
+    assert b.as_markdown("one", blocks) == (
+        "## one\n\n### two\n\n**v**\n\n| name | n |\n| --- | ---: |\n| x\\|y | -1 |\n"
+    )
+
+
+def test_report_writes_the_verdict_and_a_table_for_a_pull_request(run):
+    file = write("a.csv", *drawn(3), subject=["x|y", "@z"] * 200)
+    options = ("--no-figure", "--max-error", "0.01", "--by", "subject")
+    status, out, _ = run("report", file, *options, "--markdown", "summary.md")
+    assert status == 1
+    text = Path("summary.md").read_text()
+    assert text.startswith("## Accuracy and calibration: a\n\n**The model is more ")
+    assert "The confidence is miscalibrated but ranks answers (AUROC 0." in text
+    assert "\n| AUROC | 0." in text
+    assert "**Condition (calibration error above 0.01): met.**" in text
+    assert "\n| x\\|y | 200 | " in text
+    assert "\n| @&#8203;z | 200 | " in text
+    # The output is the same with and without the file.
+    assert run("report", file, *options)[1] == out
+    assert "must not be a file that is" in run("report", file, "--markdown", file)[2]
+
+
+def test_compare_writes_the_verdict_and_a_table_for_a_pull_request(run):
+    files = [write(f"{name}.csv", *drawn(k)) for k, name in enumerate("abc", 1)]
+    options = ("--fail-if", "worse", "--markdown", "summary.md")
+    status, _, _ = run("compare", *files[:2], *options)
+    assert status == 1
+    text = Path("summary.md").read_text()
+    assert text.startswith("## Comparison: a and b\n\naccuracy of 2 systems on the ")
+    assert "\n\n**b is worse than a: gain -0." in text
+    assert "**Condition (worse): met by b.**" in text
+    run("compare", *files, *options, "--json")
+    text = Path("summary.md").read_text()
+    assert "\n| later - earlier | gain | 95% | p | adjusted | wins | losses |" in text
+    assert "met by b, c.**" in text
+    both = ("--html", "x", "--markdown", "x")
+    assert "must not be the file of --html" in run("compare", *files, *both)[2]
+
+
+# One system
+
+
+@pytest.mark.parametrize("metric", ["bleu", "chrf", "ter"])
+def test_one_file_of_translations_has_a_score_with_an_interval(run, metric):
+    sacrebleu = pytest.importorskip("sacrebleu.metrics")
+    rng = np.random.default_rng(0)
+    words = np.array(list("abcdefghijkl"))
+    right = [words[rng.integers(0, 12, rng.integers(6, 14))] for _ in range(150)]
+    wrong = [np.where(rng.random(r.size) < 0.2, rng.choice(words), r) for r in right]
+    lines = [[" ".join(each) for each in text] for text in (right, wrong)]
+    for name, text in zip(("ref.txt", "one.txt"), lines, strict=True):
+        Path(name).write_text("\n".join(text) + "\n")
+    command = ("compare", "one.txt", "--metric", metric, "--reference", "ref.txt")
+    status, out, _ = run(*command, "--html", "page.html", "--markdown", "summary.md")
+    assert status == 0
+    assert "of one system on 150 sentences" in out
+    (system,) = json.loads(run(*command, "--json")[1])["systems"]
+    peer = getattr(sacrebleu, {"chrf": "CHRF"}.get(metric, metric.upper()))()
+    expected = peer.corpus_score(lines[1], [lines[0]], n_bootstrap=1000)
+    assert system["score"] == pytest.approx(expected.score)
+    # sacrebleu gives half of the width of its bootstrap interval.
+    half = (system["high"] - system["low"]) / 2
+    assert half == pytest.approx(expected._ci, rel=0.15)
+    for option in (("--margin", "1"), ("--fail-if", "worse"), ("--power",), ("--csv",)):
+        status, _, err = run(*command, *option)
+        assert (status, f"{option[0]} needs a second file" in err) == (2, True)
+
+
+def test_one_file_of_tags_has_an_f1_with_an_interval(run):
+    lines = ["a B-X B-X", "b O O", "", "c B-X O", "d O B-Y", "", "e B-Y B-Y", ""]
+    Path("tags.conll").write_text("\n".join(lines * 20))
+    status, out, _ = run("compare", "tags.conll")
+    assert status == 0
+    assert "F1 of one system on 60 sentences" in out
+    # Two of three entities are found, and two of three found entities are right.
+    assert "tags    0.6667" in out
+    assert "Quote: F1 0.6667 (95% interval 0." in out
