@@ -1,0 +1,300 @@
+"""Calibration error of probabilities that are shares of k samples of a model.
+
+    SKCALIB_DATA=... python benchmarks/sampled_confidence.py [generated] [coref]
+        [files] [--quick]
+
+generated: the probability p that a sample is the answer A, and not B, is Beta(.8, .8).
+The right answer is drawn by p (calibrated), by expit(.6 logit p) (overconfident), by
+expit(1.6 logit p) (underconfident), or each answer is right with its probability minus
+.1 (too high). 'fixed': the answer A is judged. 'chosen': the most frequent of the k
+samples is judged. The target sqrt(sum P(v) (E[p - y | v])^2) and the true error of p
+are integrals. coref: pairs of mentions, with the exact probability and with shares of
+sampled clusterings. files: solutions of four systems as samples. With --quick, it uses
+few replicates and documents, and writes nothing.
+"""
+
+import argparse
+import json
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+from _common import print_table, versions, write_csv
+from scipy.special import betaincinv, expit, logit
+from scipy.stats import binom
+from sklearn.exceptions import ConvergenceWarning
+
+from skcalib import AntecedentRanker, calibration_error, calibration_error_interval
+from skcalib.coref import AntecedentFeatures, SampledCorefPairs
+from skcalib.datasets import fetch_litbank
+from skcalib.metrics._bins import check_binning
+from skcalib.metrics._draws import bins_of_draws
+from skcalib.posteriors import AntecedentPosterior
+from skcalib.queries import CorefPairQuery
+from skcalib.rates import sampled_confidence
+
+SHAPE = 0.8
+MODELS = ("calibrated", "overconfident", "underconfident", "too high")
+DRAWS = (3, 5, 10, 20, 100)
+# Number of replicates of the calibrated model and of the others.
+REPLICATES = {
+    (200, "fixed"): (1500, 1000),
+    (200, "chosen"): (1500, 300),
+    (1000, "fixed"): (1000, 1000),
+    (1000, "chosen"): (1000, 200),
+    (5000, "fixed"): (1000, 400),
+    (5000, "chosen"): (400, 100),
+}
+QUICK_REPLICATES = {(200, "fixed"): (20, 20), (200, "chosen"): (20, 20)}
+AUTOMATIC = check_binning("auto", None, "quantile")
+SAMPLES = (10, 100, 1000)
+# A ranker for coreference that is trained in a few seconds.
+N_DOCUMENTS, N_ITERATIONS = 30, 20
+
+
+def right_of_a(model, p):
+    """Return the probability that A is right, for the probability p of a sample."""
+    if model == "overconfident":
+        return expit(0.6 * logit(p))
+    if model == "underconfident":
+        return expit(1.6 * logit(p))
+    return np.maximum(p - 0.1, 0) if model == "too high" else p
+
+
+def right_of_b(model, p):
+    """Return the probability that B is right."""
+    return 1 - right_of_a(model, p) if model != "too high" else np.maximum(0.9 - p, 0)
+
+
+def truths(model, k, choice):
+    """Return the true error of p, and the target of the estimate."""
+    nodes, weight = np.polynomial.legendre.leggauss(1000)
+    p, weight = betaincinv(SHAPE, SHAPE, (nodes + 1) / 2), weight / 2
+    gap_a, gap_b = p - right_of_a(model, p), 1 - p - right_of_b(model, p)
+    v = np.arange(k)[:, np.newaxis]  # number of A among k - 1 samples
+    joint = binom.pmf(v, k - 1, p) * weight
+    if choice == "fixed":
+        error = float(weight @ gap_a**2)
+        chance, mean = joint.sum(axis=1), joint @ gap_a
+    else:
+        # With equal numbers, each answer is the first one in half of the cases.
+        is_a = np.where(2 * v == k - 1, 0.5, 2 * v > k - 1)
+        error = float((joint * (is_a * gap_a**2 + (1 - is_a) * gap_b**2)).sum())
+        chance = (joint * is_a).sum(axis=1) + (joint * (1 - is_a)).sum(axis=1)[::-1]
+        mean = (joint * is_a) @ gap_a + ((joint * (1 - is_a)) @ gap_b)[::-1]
+    some = chance > 0
+    return error**0.5, float((mean[some] ** 2 / chance[some]).sum()) ** 0.5
+
+
+def one_sample(model, k, n, choice, rng):
+    """Return the judged labels, the shares, the interval, and the square."""
+    p, u = rng.beta(SHAPE, SHAPE, n), rng.random(n)
+    p = np.clip(p, 1e-12, 1 - 1e-12)
+    a = right_of_a(model, p)
+    if choice == "fixed":
+        y, share = u < a, rng.binomial(k, p) / k
+        found = calibration_error_interval(y, share, n_draws=k)
+        return y, share, found, calibration_error(y, share, n_draws=k, squared=True)
+    is_b = (u >= a) & (u < a + right_of_b(model, p))
+    draws = (rng.random((n, k)) >= p[:, np.newaxis]).astype(int)  # 0 is A
+    right = np.where(draws == 0, (u < a)[:, np.newaxis], is_b[:, np.newaxis])
+    result = sampled_confidence(draws)
+    found = result.calibration_error_interval(right)
+    square = bins_of_draws(result._rows(right)[1], AUTOMATIC).debiased_square
+    return right[np.arange(n), result.chosen], result.share, found, square
+
+
+def generated_row(model, k, n, choice, n_replicates):
+    """Return the error of the share and the cross-fitted error."""
+    rng = np.random.default_rng([MODELS.index(model), k, n, choice == "chosen"])
+    error, target = truths(model, k, choice)
+    plain, rejected, squares, inside, size, wide, fixed = ([] for _ in range(7))
+    for i in range(n_replicates):
+        y, share, found, square = one_sample(model, k, n, choice, rng)
+        if i < 200:
+            of_share = calibration_error_interval(y, share)
+            plain.append(of_share.estimate**2)
+            rejected.append(of_share.pvalue < 0.05)
+            fixed.append(calibration_error(y, share, n_draws=k, squared=True))
+        squares.append(square)
+        inside.append(found.low <= target <= found.high)
+        size.append(found.pvalue < 0.05)
+        wide.append(found.high - found.low)
+    mean = float(np.mean(squares))
+    deviation = float(np.std(squares, ddof=1)) / n_replicates**0.5
+    row = {
+        "model": model,
+        "choice": choice,
+        "k": k,
+        "n": n,
+        "true error": f"{error:.4f}",
+        "target": f"{target:.4f}",
+        "error of the share": f"{np.mean(plain) ** 0.5:.4f}",
+        "share rejected": f"{np.mean(rejected):.3f}",
+        "cross-fitted": f"{np.sign(mean) * abs(mean) ** 0.5:.4f}",
+        "deviations": f"{(mean - target**2) / deviation:.2f}",
+        "taken as fixed": f"{np.sign(np.mean(fixed)) * abs(np.mean(fixed)) ** 0.5:.4f}",
+        "coverage": f"{np.mean(inside):.3f}",
+        "rejected": f"{np.mean(size):.3f}",
+        "width": f"{np.mean(wide):.4f}",
+        "replicates": n_replicates,
+    }
+    print(*row.values(), flush=True)
+    return row
+
+
+def generated_rows(quick):
+    """Return a row for each model, number of samples and of questions, and choice."""
+    rows = []
+    for (n, choice), sizes in (QUICK_REPLICATES if quick else REPLICATES).items():
+        for model in MODELS:
+            for k in DRAWS:
+                number = sizes[model != "calibrated"]
+                # half a million answers in each sample
+                few = 4 if choice == "chosen" and n * k >= 500_000 else 1
+                rows.append(generated_row(model, k, n, choice, number // few))
+    return rows
+
+
+def coref_rows(quick):
+    """Return errors of exact pair probabilities and of shares of clusterings."""
+    parts = {}
+    for part in ("train", "test"):
+        found = fetch_litbank(subset=part)
+        most = N_DOCUMENTS if part == "train" else 5 if quick else None
+        X = AntecedentFeatures().transform(found.data[:most])
+        parts[part] = X, found.target[:most]
+    ranker = AntecedentRanker(0.3, max_iter=N_ITERATIONS, tol=0.01)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        ranker.fit(*parts["train"])
+    X, y = parts["test"]
+    scores = ranker.transform(X)
+    drawn = AntecedentPosterior(scores).sample(1, random_state=1)
+    truth = {"annotation": y, "drawn from the model": [each[0] for each in drawn]}
+    rows = []
+    for k in (None, *SAMPLES):
+        pairs = SampledCorefPairs(method="exact")
+        if k is not None:
+            pairs = SampledCorefPairs(k, random_state=0)
+        proba = pairs.transform(scores)
+        for name, labels in truth.items():
+            answers = CorefPairQuery().from_proba(labels, proba)
+            data = answers.y_true, answers.y_proba
+            of_share = calibration_error_interval(*data, groups=answers.groups)
+            found = of_share
+            if k is not None:
+                found = calibration_error_interval(
+                    *data, groups=answers.groups, n_draws=k
+                )
+            row = {
+                "truth": name,
+                "samples": "exact" if k is None else k,
+                "pairs": len(answers.y_true),
+                "error of the share": f"{of_share.estimate:.4f}",
+                "share p": f"{of_share.pvalue:.2g}",
+                "cross-fitted": f"{found.estimate:.4f}",
+                "low": f"{found.low:.4f}",
+                "high": f"{found.high:.4f}",
+                "p": f"{found.pvalue:.2g}",
+            }
+            print(*row.values(), flush=True)
+            rows.append(row)
+    return sorted(rows, key=lambda row: row["truth"])
+
+
+def file_rows():
+    """Return the errors of the four solutions of the questions of GSM8K."""
+    folder = Path(os.environ["SKCALIB_DATA"]) / "evaluation/lm_eval/replayed"
+    (path,) = (folder / "four-samples").glob("samples_*.jsonl")
+    answers, right = [], []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        entry = json.loads(line)
+        if entry["filter"] != "score-first":
+            continue
+        final = [text.rpartition("####")[2].strip() for text in entry["resps"][0]]
+        answers.append(final)
+        gold = entry["target"].rpartition("####")[2].strip()
+        right.append([each == gold for each in final])
+    rows = []
+    for k in (2, 3, 4):
+        result = sampled_confidence([each[:k] for each in answers])
+        found = result.calibration_error_interval([each[:k] for each in right])
+        given = [r[j] for r, j in zip(right, result.chosen, strict=True)]
+        of_share = calibration_error_interval(given, result.share)
+        rows.append(
+            {
+                "samples": k,
+                "questions": found.n_pairs,
+                "accuracy": f"{np.mean(given):.3f}",
+                "mean share": f"{result.share.mean():.3f}",
+                "error of the share": f"{of_share.estimate:.4f}",
+                "share low": f"{of_share.low:.4f}",
+                "cross-fitted": f"{found.estimate:.4f}",
+                "low": f"{found.low:.4f}",
+                "high": f"{found.high:.4f}",
+                "p": f"{found.pvalue:.2g}",
+                "mean shrunk": f"{result.shrunk.mean():.3f}",
+                "error of shrunk": (
+                    f"{calibration_error_interval(given, result.shrunk).estimate:.4f}"
+                ),
+            }
+        )
+    return rows
+
+
+QUICK = [
+    {
+        "args": ["generated"],
+        "set": {"REPLICATES": {(200, "fixed"): (20, 20), (200, "chosen"): (20, 20)}},
+        "files": {
+            "sampled_confidence.csv": {
+                "keys": ["model", "choice", "k", "n"],
+                "within": {
+                    "error of the share": 0.03,
+                    "cross-fitted": 0.09,
+                    "taken as fixed": 0.09,
+                    "width": 0.03,
+                },
+                "sampled": {"coverage": 20, "rejected": 20, "share rejected": 20},
+                "free": ["deviations", "replicates"],
+            }
+        },
+    },
+    {
+        "args": ["coref"],
+        "needs": ["data/litbank"],
+        "files": {"sampled_confidence_coref.csv": {"keys": ["truth", "samples"]}},
+    },
+    {
+        "args": ["files"],
+        "needs": ["data/evaluation"],
+        "files": {"sampled_confidence_files.csv": {"keys": ["samples"]}},
+    },
+]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("parts", nargs="*", default=["generated", "coref", "files"])
+    parser.add_argument("--quick", action="store_true", help="a part, no CSV")
+    arguments = parser.parse_args()
+    made = {
+        "generated": ("sampled_confidence.csv", generated_rows),
+        "coref": ("sampled_confidence_coref.csv", coref_rows),
+        "files": ("sampled_confidence_files.csv", lambda quick: file_rows()),
+    }
+    for part in arguments.parts:
+        name, rows_of = made[part]
+        rows = rows_of(arguments.quick)
+        print_table(rows)
+        if not arguments.quick:
+            write_csv(name, rows, versions("numpy", "scipy"))
+
+
+if __name__ == "__main__":
+    main()
