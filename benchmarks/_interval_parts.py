@@ -184,9 +184,9 @@ def check_used(names):
 
 
 def arguments_of(path, y, q):
-    """Return the arguments of a function that the interval of a sample calls once.
+    """Return the arguments of the first call of a function in the interval of a sample.
 
-    The ends of the interval are not searched for.
+    Later calls are for narrower bins. The ends of the interval are not searched for.
     """
     kept = []
 
@@ -199,8 +199,7 @@ def arguments_of(path, y, q):
 
     with replaced([(path, make), (ENDS, giving((0.0, 0.0)))]):
         calibration_error_interval(y, q)
-    (arguments,) = kept
-    return arguments
+    return kept[0]
 
 
 # ---------------------------------------------------------------- paired samples

@@ -325,9 +325,10 @@ QUICK = [
         "files": {
             "interval_jumps.csv": {
                 "keys": ["set", "cell", "rule"],
-                "sampled": {"coverage": 8, "low end too high": 8, "warns": 8},
-                "free": ["replicates"],
-                "within": {"width": 0.02, "width ratio": 0.3, "mean estimate": 0.02},
+                "sampled": {"coverage": 8},
+                "free": ["replicates", "low end too high", "warns"],
+                # means of 8 samples
+                "within": {"width": 0.05, "width ratio": 0.6, "mean estimate": 0.05},
             },
             "interval_jumps_frontier.csv": {
                 "keys": ["rule"],
