@@ -3,7 +3,7 @@
 An object is one response, with ``answers`` and ``model`` at the top or in ``response``.
 Beside it are the right answers by question in ``labels``, and ``id``, ``state`` or
 ``input``. The answers have the schema of ``/v1/systemone`` (typesafe-jev 0.2.0), or of
-OpenAI's specification of 13 October 2026; the labels have the form of jev-eval 1.1.0.
+OpenAI's specification of 13 October 2026; the labels have the form of jev-eval.
 """
 
 from __future__ import annotations
