@@ -4,10 +4,26 @@
 
 A population is a list of quantiles of the confidences of right and of wrong answers,
 from which samples are drawn with replacement, so that its numbers are known. The
-intervals were chosen with the populations 'binormal' and 'lehmann'; the others are for
-testing. Answers of a group share a normal effect on whether they are right
-(correlation 0.5 of the latent variables) and one on the confidence (0.3). MAPIE is
-compared if it is installed. --quick has few samples, and writes nothing.
+intervals were chosen with the tuning populations. The testing populations were written
+down before any interval was computed for them:
+
+- gamma: confidences of gamma distributions of different shapes
+- logistic: logistic distributions
+- student: Student's t distributions with 3 degrees of freedom
+- overconfident: normal distributions, but some wrong answers are the most confident
+- stated: six levels, most often the highest ones, as language models state them
+- ten levels: ten levels, with equal shares of the wrong answers
+
+After the upper ends of areas had been changed because of the overconfident population,
+two fresh populations were added: Laplace and Weibull distributions in which 0.5% and
+0.8% of the wrong answers are the most confident answers.
+
+In tuning populations, answers of a group share a normal effect on whether they are
+right (correlation 0.5 of the latent variables) and one on the confidence (0.3). In
+testing populations, the share of right answers of a group has a beta distribution
+(correlation 0.2 of right answers), and half of the confidences of a group have the same
+quantile. MAPIE is compared if it is installed. --quick has few samples, and writes
+nothing.
 """
 
 import argparse
@@ -16,60 +32,110 @@ import os
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from functools import cache
+from itertools import product
 from zlib import crc32
 
 import numpy as np
 from _common import best_times, print_table, versions, write_csv
-from scipy.special import betaincinv, ndtr, ndtri
+from scipy.special import betaincinv, gammaincinv, logit, ndtr, ndtri, stdtrit
 from sklearn.metrics import roc_auc_score
 
 from skcalib.metrics import _confidence_ranking, confidence_ranking
 from skcalib.metrics._confidence_ranking import (
     _answers_by_level,
     _auroc,
+    _compare,
     simultaneous_band,
 )
 
 FAMILIES = {
     "binormal": "tuning",
     "lehmann": "tuning",
-    "beta": "testing",
-    "unequal": "testing",
-    "mixture": "testing",
-    "levels": "testing",
+    "beta": "tuning",
+    "unequal": "tuning",
+    "mixture": "tuning",
+    "levels": "tuning",
+    "gamma": "testing",
+    "logistic": "testing",
+    "student": "testing",
+    "overconfident": "testing",
+    "stated": "testing",
+    "ten levels": "testing",
+    "laplace": "fresh",
+    "weibull": "fresh",
 }
-SIZES, GROUPED_SIZES = (50, 200, 1000, 5000), (50, 200, 1000)
-TUNING_SIZES = (50, 1000)
+GROUPED_FAMILIES = (
+    "binormal",
+    "gamma",
+    "overconfident",
+    "stated",
+)
+PART_SIZES = {
+    "tuning": (50,),
+    "testing": (50, 200, 1000, 5000),
+    "fresh": (50, 1000),
+}
+PAIRED_SIZES = (50, 200, 1000)
 ACCURACIES, AUROCS, GROUPED_AUROCS = (0.3, 0.7, 0.97), (0.5, 0.8, 0.99), (0.6, 0.9)
-SAMPLES, GROUPED, PAIRED, BANDS, BOOTSTRAPPED = 700, 250, 400, 60, 100
+SAMPLES, GROUPED, PAIRED, BANDS, BOOTSTRAPPED = 2000, 1000, 2000, 1000, 500
 N_SPEED = 1_000_000
 
 # Coverages of the curve in simulations of its numbers, instead of 200.
 POINTS = 50
 N_QUANTILES = 100_001
-CUTS = (-0.5, 0.5, 1.2, 2.0)
+# Continuous confidences and the ends of levels, for confidences with levels.
+LEVELS = {
+    "levels": ("binormal", (-0.5, 0.5, 1.2, 2.0)),
+    # shares .05, .05, .1, .2, .3 and .3 of the wrong answers
+    "stated": ("binormal", tuple(ndtri([0.05, 0.1, 0.2, 0.4, 0.7]))),
+    "ten levels": ("logistic", tuple(logit(np.arange(1, 10) / 10))),
+}
 NAMES = ("accuracy", "auroc", "aurc", "excess_aurc")
 Z = 1.959964
 
 
-def quantiles(family, shift):
-    """Return confidences of right and of wrong answers, ascending."""
+@cache
+def standard(family):
+    """Return the quantiles that do not depend on the AUROC, ascending."""
     u = (np.arange(N_QUANTILES) + 0.5) / N_QUANTILES
-    z = ndtri(u)
-    if family in ("binormal", "levels"):
-        right, wrong = z + shift, z
-    elif family == "lehmann":
-        right, wrong = u ** np.exp(-shift), u
-    elif family == "beta":
-        right, wrong = betaincinv(2 + shift, 2, u), betaincinv(2, 2 + shift, u)
-    elif family == "unequal":
-        right, wrong = 0.5 * z + shift, z
-    else:  # mixtures of two normal distributions
+    if family in ("lehmann", "beta"):
+        return u
+    if family in ("gamma", "weibull"):  # exponential
+        return gammaincinv(1, u)
+    if family == "laplace":
+        return np.sign(u - 0.5) * -np.log1p(-np.abs(2 * u - 1))
+    if family == "student":
+        return stdtrit(3, u)
+    return logit(u) if family == "logistic" else ndtri(u)
+
+
+def quantiles(family, shift, auroc):
+    """Return confidences of right and of wrong answers, ascending."""
+    z = standard(family)
+    if family == "lehmann":
+        return z ** np.exp(-shift), z
+    if family == "beta":
+        return betaincinv(2 + shift, 2, z), betaincinv(2, 2 + shift, z)
+    if family == "unequal":
+        return 0.5 * z + shift, z
+    if family == "mixture":  # two normal distributions each
         right = np.sort(np.concatenate([z[::2] + shift, z[::2] / 2 + 2 * shift]))
-        wrong = np.sort(np.concatenate([z[::2], 2 * z[::2]]))
-    if family == "levels":
-        right, wrong = np.digitize(right, CUTS), np.digitize(wrong, CUTS)
-    return right, wrong
+        return right, np.sort(np.concatenate([z[::2], 2 * z[::2]]))
+    if family == "gamma":
+        return gammaincinv(1 + shift, standard("beta")), z
+    if family == "overconfident":  # they cause a quarter of the errors of the ranking
+        return z + shift, overconfident(z, (1 - auroc) / 4)
+    if family == "laplace":
+        return z + shift, overconfident(z, 0.005)
+    if family == "weibull":
+        return z**0.7 * np.exp(shift), overconfident(z**0.7, 0.008)
+    return z + shift, z
+
+
+def overconfident(wrong, share):
+    """Return quantiles of wrong answers, a share of which are above all others."""
+    first = int(wrong.size * share)
+    return np.append(wrong[first:], 1e9 + np.arange(first))
 
 
 def auroc_of(right, wrong):
@@ -80,13 +146,14 @@ def auroc_of(right, wrong):
 @cache
 def population(family, auroc):
     """Return the quantiles of a population with this AUROC before rounding."""
-    own = "binormal" if family == "levels" else family
-    low, high = 0.0, 60.0 if own == "beta" else 12.0
+    own, cuts = LEVELS.get(family, (family, None))
+    low, high = 0.0, 60.0 if own == "beta" else 20.0
     for _ in range(40):
         middle = (low + high) / 2
-        below = auroc_of(*quantiles(own, middle)) < auroc
+        below = auroc_of(*quantiles(own, middle, auroc)) < auroc
         low, high = (middle, high) if below else (low, middle)
-    return quantiles(family, low)
+    found = quantiles(own, low, auroc)
+    return found if cuts is None else tuple(np.digitize(x, cuts) for x in found)
 
 
 @cache
@@ -96,8 +163,10 @@ def truth(family, accuracy, auroc):
     weight = np.repeat([accuracy / right.size, (1 - accuracy) / wrong.size], right.size)
     y = np.repeat([1, 0], right.size)
     score = np.concatenate([right, wrong])
-    _confidence_ranking._N_POINTS = 5000
-    return confidence_ranking(y, score, sample_weight=weight * 1e10)
+    _confidence_ranking._N_POINTS = 2
+    return confidence_ranking(
+        y, score, coverages=[0.8], accuracies=[0.9], sample_weight=weight * 1e10
+    )
 
 
 def draw(rng, n, family, accuracy, auroc, sizes=None, n_confidences=1):
@@ -113,10 +182,7 @@ def draw(rng, n, family, accuracy, auroc, sizes=None, n_confidences=1):
             shares = 1 / np.arange(1, n_groups + 1) if sizes == "Zipf" else None
             shares = None if shares is None else shares / shares.sum()
             groups = rng.choice(n_groups, n, p=shares)
-            both = rng.normal(size=n_groups)[groups] + rng.normal(size=n)
-            y = both < np.sqrt(2) * ndtri(accuracy)
-            effect = rng.normal(size=(n_confidences, n_groups))[:, groups]
-            u = ndtr(np.sqrt(0.3) * effect + np.sqrt(0.7) * ndtri(u))
+            y, u = grouped(rng, groups, u, FAMILIES[family], accuracy)
         if 0 < y.sum() < n and (groups is None or np.ptp(groups) > 0):
             break
     at = np.minimum((u * N_QUANTILES).astype(np.intp), N_QUANTILES - 1)
@@ -126,6 +192,20 @@ def draw(rng, n, family, accuracy, auroc, sizes=None, n_confidences=1):
         right, wrong = population(family, float(each))
         scores.append(np.where(y, right[rows], wrong[rows]))
     return y, scores[0] if n_confidences == 1 else scores, groups
+
+
+def grouped(rng, groups, u, part, accuracy):
+    """Return labels and quantiles of confidences, which depend on the groups."""
+    n_groups = groups.max() + 1
+    if part == "tuning":
+        both = rng.normal(size=n_groups)[groups] + rng.normal(size=groups.size)
+        effect = rng.normal(size=(len(u), n_groups))[:, groups]
+        u = ndtr(np.sqrt(0.3) * effect + np.sqrt(0.7) * ndtri(u))
+        return both < np.sqrt(2) * ndtri(accuracy), u
+    chance = rng.beta(4 * accuracy, 4 * (1 - accuracy), n_groups)  # correlation 1 / 5
+    own = rng.random((len(u), n_groups))[:, groups]
+    u = np.where(rng.random(u.shape) < 0.5, own, u)
+    return rng.random(groups.size) < chance[groups], u
 
 
 def delong(y, score):
@@ -168,7 +248,10 @@ def coverage_row(family, n, accuracy, auroc, sizes, n_samples):
     wald, wald_width = 0, 0.0
     for _ in range(n_samples):
         y, score, groups = draw(rng, n, family, accuracy, auroc, sizes)
-        for name, each in numbers(confidence_ranking(y, score, groups=groups)).items():
+        ranking = confidence_ranking(
+            y, score, coverages=[0.8], accuracies=[0.9], groups=groups
+        )
+        for name, each in numbers(ranking).items():
             hits[name] += each.low - 1e-9 <= true[name] <= each.high + 1e-9
             widths[name] += each.high - each.low
         _, low, high = delong(y, score)
@@ -190,27 +273,22 @@ def coverage_row(family, n, accuracy, auroc, sizes, n_samples):
     }
 
 
-def coverage_rows():
-    cells = [
-        (family, n, accuracy, auroc, None, SAMPLES)
-        for family, part in FAMILIES.items()
-        for n in (SIZES if part == "testing" else TUNING_SIZES)
-        for accuracy in ACCURACIES
-        for auroc in AUROCS
-    ]
-    cells += [
-        (family, n, accuracy, auroc, sizes, GROUPED)
-        for sizes in ("equal", "Zipf")
-        for family in ("binormal", "beta", "levels")
-        for n in GROUPED_SIZES
-        for accuracy in ACCURACIES
-        for auroc in GROUPED_AUROCS
-    ]
-    rows = []
-    for cell in cells:
-        rows.append(coverage_row(*cell))
-        print(*rows[-1].values(), flush=True)
-    return rows
+def coverage_cells():
+    found = []
+    for sizes in (None, "equal", "Zipf"):
+        aurocs = AUROCS if sizes is None else GROUPED_AUROCS
+        for family in FAMILIES if sizes is None else GROUPED_FAMILIES:
+            part = FAMILIES[family]
+            for n in PART_SIZES[part]:
+                pairs = list(product(ACCURACIES, aurocs))
+                if part == "fresh":
+                    pairs = pairs[::2]
+                elif part == "tuning" or sizes or n >= 5000:
+                    pairs = pairs[:: len(aurocs) + 1] + pairs[-1:]
+                n_samples = SAMPLES if sizes is None else GROUPED
+                cells = [(family, n, *pair, sizes, n_samples) for pair in pairs]
+                found += dict.fromkeys(cells)
+    return found
 
 
 COVERED = [
@@ -243,134 +321,162 @@ def summary_rows(rows):
     return found
 
 
-def bootstrap_rows():
-    """Compare the widths of intervals with those of the percentile bootstrap."""
-    rows = []
-    for family in ("beta", "levels"):
-        for n in (50, 200):
-            for accuracy in ACCURACIES[1:]:
-                rng = np.random.default_rng(crc32(f"{family} {n} {accuracy}".encode()))
-                true = float(truth(family, accuracy, 0.75).auroc)
-                _confidence_ranking._N_POINTS = POINTS
-                ends = {"skcalib": [], "DeLong": [], "bootstrap": []}
-                for _ in range(BOOTSTRAPPED):
-                    y, score, _ = draw(rng, n, family, accuracy, 0.75)
-                    each = confidence_ranking(y, score).auroc
-                    ends["skcalib"].append((each.low, each.high))
-                    ends["DeLong"].append(delong(y, score)[1:])
-                    values = []
-                    for _ in range(300):
-                        at = rng.integers(0, n, n)
-                        if 0 < y[at].sum() < n:
-                            values.append(placements(y[at], score[at])[0])
-                    ends["bootstrap"].append(np.quantile(values, [0.025, 0.975]))
-                for name, each in ends.items():
-                    low, high = np.array(each).T
-                    rows.append(
-                        {
-                            "distribution": family,
-                            "n": n,
-                            "share right": accuracy,
-                            "interval": name,
-                            "covered": f"{((low <= true) & (true <= high)).mean():.3f}",
-                            "width": f"{(high - low).mean():.3f}",
-                            "samples": BOOTSTRAPPED,
-                        }
-                    )
-    return rows
+def bootstrap_cells():
+    return [
+        (family, n, accuracy)
+        for family in ("binormal", "gamma", "stated")
+        for n in (50, 200)
+        for accuracy in ACCURACIES[1:]
+    ]
 
 
-def paired_rows():
-    """Return how often a paired test rejects, for equal and different AUROCs."""
-    rows = []
+def resampled(rng, y, score, n_draws=300):
+    """Return percentile intervals of the AUROC and of the AURC."""
+    order = np.argsort(-score)
+    starts = np.flatnonzero(np.append(True, np.diff(score[order]) != 0))
+    counts = rng.multinomial(y.size, np.full(y.size, 1 / y.size), n_draws)[:, order]
+    right = np.add.reduceat(counts * y[order], starts, axis=1)
+    wrong = np.add.reduceat(counts * ~y[order], starts, axis=1)
+    both = right.any(axis=1) & wrong.any(axis=1)
+    right, wrong = right[both], wrong[both]
+    above = np.cumsum(right, axis=1) - right / 2
+    auroc = (above * wrong).sum(axis=1) / right.sum(axis=1) / wrong.sum(axis=1)
+    # the weight of rank i in the area is sum_{k>=i} 1/k
+    weights = np.cumsum(1 / np.arange(y.size, 0, -1))[::-1]
+    weights, ends = np.append(0, np.cumsum(weights)), np.cumsum(right + wrong, axis=1)
+    total = np.diff(weights[ends], axis=1, prepend=0)
+    aurc = (total * wrong / np.maximum(right + wrong, 1)).sum(axis=1) / y.size
+    return np.quantile(auroc, [0.025, 0.975]), np.quantile(aurc, [0.025, 0.975])
+
+
+def bootstrap_row(family, n, accuracy):
+    """Compare the intervals with those of DeLong and of the percentile bootstrap."""
+    rng = np.random.default_rng(crc32(f"{family} {n} {accuracy}".encode()))
+    known = truth(family, accuracy, 0.8)
+    true = float(known.auroc), float(known.aurc)
     _confidence_ranking._N_POINTS = 2
-    for sizes in (None, "equal", "Zipf"):
-        for n in GROUPED_SIZES:
-            for accuracy in ACCURACIES:
-                for aurocs in ((0.6, 0.6), (0.8, 0.8), (0.9, 0.9), (0.75, 0.85)):
-                    key = f"{sizes} {n} {accuracy} {aurocs}"
-                    rng = np.random.default_rng(crc32(key.encode()))
-                    found = []
-                    n_samples = PAIRED if sizes is None else PAIRED // 2
-                    for _ in range(n_samples):
-                        y, scores, groups = draw(
-                            rng, n, "binormal", accuracy, aurocs, sizes, 2
-                        )
-                        one, two = (
-                            confidence_ranking(
-                                y, each, groups=groups, coverages=[], accuracies=[]
-                            )
-                            for each in scores
-                        )
-                        test = one.compare(two)
-                        place = [placements(y, each)[1] for each in scores]
-                        error = np.sqrt(variance_of(y, place[0] - place[1]))
-                        z = abs(test.difference) / error if error > 0 else 0.0
-                        found.append((test.pvalue, test.aurc_pvalue, 2 * ndtr(-z)))
-                    shares = (np.array(found) < 0.05).mean(axis=0)
-                    rows.append(
-                        {
-                            "groups": sizes or "none",
-                            "n": n,
-                            "share right": accuracy,
-                            "AUROCs": f"{aurocs[0]} and {aurocs[1]}",
-                            "AUROC rejected": f"{shares[0]:.3f}",
-                            "AURC rejected": f"{shares[1]:.3f}",
-                            "DeLong rejected": f"{shares[2]:.3f}",
-                            "samples": n_samples,
-                        }
-                    )
-                    print(*rows[-1].values(), flush=True)
+    found = {"skcalib": [], "DeLong": [], "bootstrap": []}
+    for _ in range(BOOTSTRAPPED):
+        y, score, _ = draw(rng, n, family, accuracy, 0.8)
+        each = confidence_ranking(y, score, coverages=[], accuracies=[])
+        own = [(x.low, x.high) for x in (each.auroc, each.aurc)]
+        found["skcalib"].append(own)
+        found["DeLong"].append([delong(y, score)[1:], (np.nan, np.nan)])
+        found["bootstrap"].append(resampled(rng, y, score))
+    rows = []
+    for name, ends in found.items():
+        low, high = np.moveaxis(np.array(ends), -1, 0)
+        covered = ((low <= true) & (true <= high)).mean(axis=0)
+        width = (high - low).mean(axis=0)
+        area = name != "DeLong"
+        rows.append(
+            {
+                "part": FAMILIES[family],
+                "distribution": family,
+                "n": n,
+                "share right": accuracy,
+                "interval": name,
+                "covered": f"{covered[0]:.3f}",
+                "width": f"{width[0]:.3f}",
+                "AURC covered": f"{covered[1]:.3f}" if area else "",
+                "AURC width": f"{width[1]:.3f}" if area else "",
+                "samples": BOOTSTRAPPED,
+            }
+        )
     return rows
 
 
-def band_rows():
+def paired_cells():
+    aurocs = ((0.8, 0.8), (0.75, 0.85))
+    return [
+        (family, n, accuracy, both, sizes)
+        for sizes in (None, "equal", "Zipf")
+        for family in ("binormal", "stated")
+        for n in PAIRED_SIZES
+        for accuracy in ACCURACIES[1:]
+        for both in (aurocs if family == "binormal" else aurocs[:1])
+    ]
+
+
+def paired_row(family, n, accuracy, aurocs, sizes):
+    """Return how often a paired test rejects, for equal and different AUROCs."""
+    rng = np.random.default_rng(
+        crc32(f"{family} {sizes} {n} {accuracy} {aurocs}".encode())
+    )
+    found = []
+    for _ in range(PAIRED):
+        y, scores, groups = draw(rng, n, family, accuracy, aurocs, sizes, 2)
+        if groups is not None:  # numbers of the groups without gaps
+            groups = np.unique(groups, return_inverse=True)[1]
+        one, two = (_answers_by_level(y, each, None, groups) for each in scores)
+        test = _compare(one, two, 0.95)
+        place = [placements(y, each)[1] for each in scores]
+        error = np.sqrt(variance_of(y, place[0] - place[1]))
+        z = abs(test.difference) / error if error > 0 else 0.0
+        found.append((test.pvalue, test.aurc_pvalue, 2 * ndtr(-z)))
+    shares = (np.array(found) < 0.05).mean(axis=0)
+    return {
+        "groups": sizes or "none",
+        "part": FAMILIES[family],
+        "distribution": family,
+        "n": n,
+        "share right": accuracy,
+        "AUROCs": f"{aurocs[0]} and {aurocs[1]}",
+        "AUROC rejected": f"{shares[0]:.3f}",
+        "AURC rejected": f"{shares[1]:.3f}",
+        "DeLong rejected": f"{shares[2]:.3f}",
+        "samples": PAIRED,
+    }
+
+
+def band_cells():
+    return [
+        (family, n, accuracy, sizes)
+        for sizes in (None, "Zipf")
+        for family in ("gamma", "stated")
+        for n in dict.fromkeys((PAIRED_SIZES[0], PAIRED_SIZES[-1]))
+        for accuracy in ACCURACIES[1:2]
+    ]
+
+
+def band_row(family, n, accuracy, sizes):
     """Return how often bands contain the curve of the population."""
+    answers = truth(family, accuracy, 0.8)._answers
+    _confidence_ranking._N_POINTS = POINTS
+    ends = np.append(0, answers.end) / answers.total
+    wrong = np.append(0, np.cumsum(answers.wrong)) / answers.total
+    rng = np.random.default_rng(crc32(f"{family} {n} {accuracy} {sizes}".encode()))
+    found = []
+    for _ in range(BANDS):
+        y, score, groups = draw(rng, n, family, accuracy, 0.8, sizes)
+        each = confidence_ranking(y, score, groups=groups)
+        risk = np.interp(each.coverage, ends, wrong) / each.coverage
+        bands = (each.risk_low, each.risk_high), simultaneous_band(each)
+        inside = [(low <= risk + 1e-9) & (risk <= high + 1e-9) for low, high in bands]
+        widths = [(high - low).mean() for low, high in bands]
+        found.append((inside[0].mean(), inside[0].all(), inside[1].all(), *widths))
+    means = np.mean(found, axis=0)
+    return {
+        "groups": sizes or "none",
+        "part": FAMILIES[family],
+        "distribution": family,
+        "n": n,
+        "share right": accuracy,
+        "pointwise: one coverage": f"{means[0]:.3f}",
+        "pointwise: all coverages": f"{means[1]:.3f}",
+        "simultaneous: all coverages": f"{means[2]:.3f}",
+        "pointwise width": f"{means[3]:.3f}",
+        "simultaneous width": f"{means[4]:.3f}",
+        "samples": BANDS,
+    }
+
+
+def rows_of(function, cells):
     rows = []
-    for sizes in (None, "Zipf"):
-        for family in ("beta", "levels"):
-            for n in GROUPED_SIZES:
-                for accuracy in ACCURACIES:
-                    answers = truth(family, accuracy, 0.75)._answers
-                    _confidence_ranking._N_POINTS = 200 if sizes is None else POINTS
-                    ends = np.append(0, answers.end) / answers.total
-                    wrong = np.append(0, np.cumsum(answers.wrong)) / answers.total
-                    rng = np.random.default_rng(crc32(f"{family} {n} {sizes}".encode()))
-                    found = []
-                    for _ in range(BANDS):
-                        y, score, groups = draw(rng, n, family, accuracy, 0.75, sizes)
-                        each = confidence_ranking(y, score, groups=groups)
-                        risk = np.interp(each.coverage, ends, wrong) / each.coverage
-                        bands = (each.risk_low, each.risk_high), simultaneous_band(each)
-                        inside = [
-                            (low <= risk + 1e-9) & (risk <= high + 1e-9)
-                            for low, high in bands
-                        ]
-                        widths = [(high - low).mean() for low, high in bands]
-                        found.append(
-                            (
-                                inside[0].mean(),
-                                inside[0].all(),
-                                inside[1].all(),
-                                *widths,
-                            )
-                        )
-                    means = np.mean(found, axis=0)
-                    rows.append(
-                        {
-                            "groups": sizes or "none",
-                            "distribution": family,
-                            "n": n,
-                            "share right": accuracy,
-                            "pointwise: one coverage": f"{means[0]:.3f}",
-                            "pointwise: all coverages": f"{means[1]:.3f}",
-                            "simultaneous: all coverages": f"{means[2]:.3f}",
-                            "pointwise width": f"{means[3]:.3f}",
-                            "simultaneous width": f"{means[4]:.3f}",
-                            "samples": BANDS,
-                        }
-                    )
-                    print(*rows[-1].values(), flush=True)
+    for cell in cells:
+        found = function(*cell)
+        rows += found if isinstance(found, list) else [found]
+        print(*rows[-1].values(), flush=True)
     return rows
 
 
@@ -475,31 +581,34 @@ def speed_rows(n):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a part, no CSV")
-    if parser.parse_args().quick:
-        globals().update(SIZES=(50,), TUNING_SIZES=(50,), GROUPED_SIZES=(50,))
+    quick = parser.parse_args().quick
+    if quick:
+        PART_SIZES.update(dict.fromkeys(PART_SIZES, (50,)))
+        globals().update(PAIRED_SIZES=(50,))
         globals().update(SAMPLES=20, GROUPED=20, PAIRED=20, BANDS=20, BOOTSTRAPPED=5)
-        rows = coverage_rows()
-        tables = [summary_rows(rows), bootstrap_rows(), paired_rows(), band_rows()]
-        for table in [*tables, peer_rows(), speed_rows(100_000)]:
-            print_table(table)
-        return
+    rows = rows_of(coverage_row, coverage_cells())
+    tables = {
+        "": summary_rows(rows),
+        "_cells": rows,
+        "_paired": rows_of(paired_row, paired_cells()),
+        "_bands": rows_of(band_row, band_cells()),
+        "_widths": rows_of(bootstrap_row, bootstrap_cells()),
+        "_peers": peer_rows(),
+        "_speed": speed_rows(100_000 if quick else N_SPEED),
+    }
     note = versions("numpy", "scipy", "scikit-learn")
-    write_csv("confidence_ranking_speed.csv", speed_rows(N_SPEED), note)
-    write_csv("confidence_ranking_peers.csv", peer_rows(), note)
-    write_csv("confidence_ranking_widths.csv", bootstrap_rows(), note)
-    rows = coverage_rows()
-    write_csv("confidence_ranking_cells.csv", rows, note)
-    write_csv("confidence_ranking.csv", summary_rows(rows), note)
-    write_csv("confidence_ranking_paired.csv", paired_rows(), note)
-    write_csv("confidence_ranking_bands.csv", band_rows(), note)
+    for name, table in tables.items():
+        if quick:
+            print_table(table)
+        else:
+            write_csv(f"confidence_ranking{name}.csv", table, note)
 
 
 QUICK = [
     {
         "set": {
-            "SIZES": (50,),
-            "TUNING_SIZES": (50,),
-            "GROUPED_SIZES": (50,),
+            "PART_SIZES": {"tuning": (50,), "testing": (50,), "fresh": (50,)},
+            "PAIRED_SIZES": (50,),
             "SAMPLES": 40,
             "GROUPED": 20,
             "PAIRED": 40,

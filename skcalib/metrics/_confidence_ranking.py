@@ -8,7 +8,7 @@ therefore arrays of shape (2, n_levels), with wrong answers in the first row.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from scipy.special import digamma, gammaincinv, ndtr, stdtr, stdtrit
 
 from .._errors import ParameterError, ParameterTypeError, public
-from .._results import Result
+from .._results import Result, plain
 from .._validation import (
     as_floats,
     as_groups,
@@ -44,8 +44,9 @@ _N_DRAWS = 5_000
 _ADDED, _ADDED_SQUARE = 0.5, 0.25
 
 # Chance that a wrong answer, which is added to the area, is the most confident answer.
-# It covers if some wrong answers have the highest confidences, but few data show this.
-_CHANCE_OF_FIRST = 0.2
+# With a smaller chance, the intervals miss the area too often if one or two of all
+# wrong answers are expected to be the most confident answers, and the data have none.
+_CHANCE_OF_FIRST = 0.5
 
 
 class Estimate(float):
@@ -95,10 +96,6 @@ class _Answers:
     def total(self) -> float:
         return float(self.end[-1])
 
-    @property
-    def n_groups(self) -> int | None:
-        return None if self.groups is None else int(self.groups.max()) + 1
-
     def rows(self, influence: np.ndarray) -> np.ndarray:
         """Return a function of (is right, level) for each answer."""
         n_rows = np.diff(self.start, append=self.order.size)
@@ -132,11 +129,14 @@ class _Answers:
         below = 1 - (np.cumsum(self.wrong) - self.wrong / 2) / self.wrong.sum()
         return np.stack([above, below])
 
+    @property
+    def auroc(self) -> float:
+        return float(self.right @ self.placements[1] / self.right.sum())
+
     def auroc_influence(self) -> np.ndarray:
         """Return the influence on the AUROC."""
-        value = self.right @ self.placements[1] / self.right.sum()
         totals = np.array([[self.wrong.sum()], [self.right.sum()]])
-        return (self.placements - value) * self.total / totals
+        return (self.placements - self.auroc) * self.total / totals
 
     @cached_property
     def _harmonic(self) -> np.ndarray:
@@ -149,10 +149,8 @@ class _Answers:
         return np.where(before < 50, exact, series)
 
     @cached_property
-    def _mean_digamma(self) -> np.ndarray:
-        """Mean of digamma(i) over the ranks i of each level."""
-        before = self.end - self.weight
-        return digamma(self.end + 1) - 1 + before * self._harmonic / self.weight
+    def _own(self) -> np.ndarray:
+        return 1 - (self.end - self.weight) * self._harmonic / self.weight
 
     @cached_property
     def loss_weight(self) -> np.ndarray:
@@ -161,15 +159,19 @@ class _Answers:
         A wrong answer at rank i is one of k answers at the coverages k/n for k >= i, so
         that its weight is sum_{k>=i} 1/k, here averaged over the ranks of the level.
         """
-        return digamma(self.total + 1) - self._mean_digamma
+        # The mean of digamma(i) over the level is digamma(end + 1) - own.
+        return digamma(self.total + 1) - digamma(self.end + 1) + self._own
+
+    @property
+    def aurc(self) -> float:
+        return float(self.wrong @ self.loss_weight) / self.total
 
     def area_influence(self) -> np.ndarray:
         """Return the influence on the area under the risk-coverage curve."""
         # An answer also moves all answers of lower confidence down by one rank.
         rate = self.wrong / self.weight
         moved = rate * self._harmonic
-        own = 1 - (self.end - self.weight) * self._harmonic / self.weight
-        moved = moved.sum() - np.cumsum(moved) + rate * own
+        moved = moved.sum() - np.cumsum(moved) + rate * self._own
         centre = self.weight @ (rate * self.loss_weight - moved) / self.total
         return np.stack([self.loss_weight - moved, -moved]) - centre
 
@@ -178,7 +180,7 @@ class _Answers:
 
         The last answer is replaced by the next one if an answer above it is left out.
         """
-        ends, right = _from_zero(self.end), _from_zero(np.cumsum(self.right))
+        ends, right = np.append(0.0, self.end), np.append(0.0, np.cumsum(self.right))
         width = self.total**0.8 / 2
         low, high = np.maximum(x - width, 0), np.minimum(x + width, self.total)
         near = np.interp(high, ends, right) - np.interp(low, ends, right)
@@ -212,13 +214,13 @@ class _Answers:
         x = share * self.total
         accuracy, last = self._prefixes(x)
         moved = share * (accuracy - last)
-        ends = _from_zero(self.end)
+        ends = np.append(0.0, self.end)
         # sums of s and s^2, where s is the share of a level that is among the answers
         place = np.minimum(np.searchsorted(self.end, x), self.end.size - 1)
         part = np.clip((x - ends[place]) / self.weight[place], 0, 1)
         squares = np.zeros(x.size)
         for kind, error in ((self.wrong, -last), (self.right, 1 - last)):
-            before = _from_zero(np.cumsum(kind))
+            before = np.append(0.0, np.cumsum(kind))
             once = before[place] + part * kind[place]
             twice = before[place] + part**2 * kind[place]
             squares += error**2 * twice - 2 * error * moved * once
@@ -349,28 +351,18 @@ class ConfidenceRanking(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as a dict, arrays as lists."""
-        found: dict[str, Any] = {name: getattr(self, name).to_dict() for name in _AREAS}
-        for name in ("accuracy_at", "coverage_at"):
-            numbers = getattr(self, name)
-            found[name] = {f"{at:g}": each.to_dict() for at, each in numbers.items()}
-        for name in ("coverage", "risk", "risk_low", "risk_high"):
-            found[name] = getattr(self, name).tolist()
-        for name in ("n", "n_groups", "confidence_level"):
-            found[name] = getattr(self, name)
-        return found
+        names = [f.name for f in fields(self) if f.name != "_answers"]
+        return {name: _as_plain(getattr(self, name)) for name in names}
 
     def __repr__(self) -> str:
-        shown = ", ".join(
-            f"{name} {each:.3f} [{each.low:.3f}, {each.high:.3f}]"
-            for name, each in (
-                ("auroc", self.auroc),
-                ("aurc", self.aurc),
-                ("accuracy", self.accuracy),
-            )
+        shown = "".join(
+            f"{name} {each:.3f} [{each.low:.3f}, {each.high:.3f}], "
+            for name in ("auroc", "aurc", "accuracy")
+            for each in [getattr(self, name)]
         )
         groups = "" if self.n_groups is None else f", n_groups={self.n_groups}"
         return (
-            f"ConfidenceRanking({shown}, n={self.n:g}{groups}, "
+            f"ConfidenceRanking({shown}n={self.n:g}{groups}, "
             f"confidence_level={self.confidence_level:g})"
         )
 
@@ -428,10 +420,18 @@ class ConfidenceRanking(Result):
                 f"{type(other).__name__} instead.",
             )
         _check_same_answers(self._answers, other._answers)
-        return _compare(self, other)
+        return _compare(self._answers, other._answers, self.confidence_level)
 
 
 _AREAS = ("accuracy", "auroc", "aurc", "excess_aurc")
+
+
+def _as_plain(value: Any) -> Any:
+    if isinstance(value, Estimate):
+        return value.to_dict()
+    if isinstance(value, dict):
+        return {f"{at:g}": each.to_dict() for at, each in value.items()}
+    return plain(value)
 
 
 @dataclass(frozen=True)
@@ -479,10 +479,6 @@ class RankingComparison(Result):
     confidence_level: float
 
 
-def _from_zero(sums: np.ndarray) -> np.ndarray:
-    return np.concatenate([[0.0], sums])
-
-
 def _answers_by_level(
     is_right: np.ndarray,
     score: np.ndarray,
@@ -510,13 +506,11 @@ def _answers_by_level(
 
 
 def _auroc(answers: _Answers, level: float) -> Estimate:
-    placements = answers.placements
-    kinds = np.stack([answers.wrong, answers.right])
+    kinds, value = np.stack([answers.wrong, answers.right]), answers.auroc
     totals = kinds.sum(axis=1)
-    value = float(kinds[1] @ placements[1] / totals[1])
     # variance of a placement as a share of its largest value, spread
     spread = value * (1 - value)
-    squares = (kinds * (placements - value) ** 2).sum(axis=1)
+    squares = (kinds * (answers.placements - value) ** 2).sum(axis=1)
     losses = (squares + _ADDED_SQUARE) / (spread * (totals - 1) + _ADDED)
     n = 1 / float((np.minimum(losses, 1) / totals).sum())
     if answers.groups is not None:
@@ -562,27 +556,30 @@ def _best_area(rate: float, n: float) -> float:
     return float(rate * digamma(n + 1) - (last - first) / n)
 
 
-def _curve(
-    answers: _Answers, level: float
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return coverage, accuracy and its ends, at `_N_POINTS` coverages at most."""
-    n = min(_N_POINTS, int(np.ceil(answers.total)))
+def _grid(total: float) -> np.ndarray:
+    n = min(_N_POINTS, int(np.ceil(total)))
     # more points at small coverages, where the curve is steep
-    coverage = np.linspace(0, 1, n + 1)[1:] ** (1 if n < _N_POINTS else 1.5)
-    accuracy, n_effective = answers.accuracies(coverage, level)
-    return coverage, accuracy, *_proportion_ends(accuracy, n_effective, level)
+    return np.linspace(0, 1, n + 1)[1:] ** (1 if n < _N_POINTS else 1.5)
+
+
+def _curve(
+    answers: _Answers, level: float, coverage: np.ndarray
+) -> tuple[np.ndarray, ...]:
+    """Return coverages with accuracies, effective numbers of answers and both ends."""
+    accuracy, n = answers.accuracies(coverage, level)
+    return coverage, accuracy, n, *_proportion_ends(accuracy, n, level)
 
 
 def simultaneous_band(ranking: ConfidenceRanking) -> tuple[np.ndarray, np.ndarray]:
     """Return both ends of the risk, which are valid for all coverages together."""
-    answers, level = ranking._answers, ranking.confidence_level
-    level = answers.simultaneous_level(ranking.coverage, level)
-    _, _, low, high = _curve(answers, level)
+    answers, coverage = ranking._answers, ranking.coverage
+    level = answers.simultaneous_level(coverage, ranking.confidence_level)
+    *_, low, high = _curve(answers, level, coverage)
     return 1 - high, 1 - low
 
 
 def _coverage_at(
-    wanted: float, answers: _Answers, curve: tuple[np.ndarray, ...]
+    wanted: float, answers: _Answers, curve: tuple[np.ndarray, ...], level: float
 ) -> Estimate:
     """Return the largest coverage whose accuracy is at least `wanted`.
 
@@ -600,7 +597,10 @@ def _coverage_at(
             lost = spare[last] - spare[last + 1]
             value += max(0.0, spare[last] / lost) * answers.weight[last + 1]
         value = min(1.0, value / answers.total)
-    coverage, _, low, high = curve
+    coverage, accuracy, n, low, high = curve
+    # The accuracy of the first answers of a nearly perfect order varies with the number
+    # of right answers, and no less if it is near 1. Clopper-Pearson expects it to.
+    high = np.maximum(high, frequency_interval(accuracy, n, level, "normal")[1])
     shown, possible = np.flatnonzero(low >= wanted), np.flatnonzero(high >= wanted)
     first = coverage[shown[-1]] if shown.size else 0.0
     after = possible[-1] + 1 if possible.size else 0
@@ -613,17 +613,14 @@ def _rank(
     accuracies: list[float],
     level: float,
 ) -> ConfidenceRanking:
-    rate = float(answers.wrong.sum()) / answers.total
-    area = float(answers.wrong @ answers.loss_weight) / answers.total
+    rate, area = float(answers.wrong.sum()) / answers.total, answers.aurc
     influence = answers.area_influence()
     # d/d rate of rate + (1 - rate) log(1 - rate), the smallest area of many answers
     slope = -np.log1p(-rate)
     excess = influence - slope * np.array([[1 - rate], [-rate]])
-    share = np.array([*coverages, 1.0])
-    accuracy, n = answers.accuracies(share, level)
-    ends = _proportion_ends(accuracy, n, level)
+    _, accuracy, _, *ends = _curve(answers, level, np.array([*coverages, 1.0]))
     at = [Estimate(*each) for each in zip(accuracy.tolist(), *ends, strict=True)]
-    curve = _curve(answers, level)
+    curve = _curve(answers, level, _grid(answers.total))
     least = area - _best_area(rate, answers.total)
     least = least if least > 1e-12 * area else 0.0  # rounding
     return ConfidenceRanking(
@@ -632,13 +629,15 @@ def _rank(
         aurc=_area(area, influence, answers, level),
         excess_aurc=_area(least, excess, answers, level),
         accuracy_at=dict(zip(coverages, at, strict=False)),
-        coverage_at={each: _coverage_at(each, answers, curve) for each in accuracies},
+        coverage_at={
+            each: _coverage_at(each, answers, curve, level) for each in accuracies
+        },
         coverage=curve[0],
         risk=1 - curve[1],
-        risk_low=1 - curve[3],
-        risk_high=1 - curve[2],
+        risk_low=1 - curve[-1],
+        risk_high=1 - curve[-2],
         n=answers.total,
-        n_groups=answers.n_groups,
+        n_groups=None if answers.groups is None else int(answers.groups.max()) + 1,
         confidence_level=level,
         _answers=answers,
     )
@@ -648,25 +647,20 @@ def _rank(
 
 
 def _check_same_answers(a: _Answers, b: _Answers) -> None:
-    same = np.array_equal(a.is_right, b.is_right)
-    for name in ("row_weight", "groups"):
-        mine, others = getattr(a, name), getattr(b, name)
-        same = same and (mine is None) == (others is None)
-        same = same and (mine is None or np.array_equal(mine, others))
-    if not same:
+    names = "is_right", "row_weight", "groups"
+    if not all(np.array_equal(getattr(a, n), getattr(b, n)) for n in names):
         problem = "must rank the same answers: labels, weights and groups are equal."
         if a.is_right.size != b.is_right.size:
             problem += f" Got {a.is_right.size} and {b.is_right.size} answers."
         raise ParameterError("other", problem)
 
 
-def _compare(a: ConfidenceRanking, b: ConfidenceRanking) -> RankingComparison:
-    one, two, level = a._answers, b._answers, a.confidence_level
+def _compare(one: _Answers, two: _Answers, level: float) -> RankingComparison:
     auroc = one.rows(one.auroc_influence()) - two.rows(two.auroc_influence())
     area = one.rows(one.area_influence()) - two.rows(two.area_influence())
     return RankingComparison(
-        *_difference(float(a.auroc) - float(b.auroc), auroc, one, level),
-        *_difference(float(a.aurc) - float(b.aurc), area, one, level),
+        *_difference(one.auroc - two.auroc, auroc, one, level),
+        *_difference(one.aurc - two.aurc, area, one, level),
         confidence_level=level,
     )
 
@@ -677,27 +671,25 @@ def _difference(
     """Return a difference, its interval and its p-value by Student's t."""
     weight, kinds = answers.row_weight, answers.is_right.astype(np.intp)
     totals = np.array([answers.wrong.sum(), answers.right.sum()])
-    # Effective number of independent answers of each kind.
-    number = totals
-    if answers.groups is not None:
-        n_cells = 2 * int(answers.groups.max() + 1)
-        cells = np.bincount(2 * answers.groups + kinds, weight, n_cells)
+    codes, number, ratio, free = answers.groups, totals, 1.0, np.inf
+    squares = influence**2 if weight is None else weight * influence**2
+    if codes is not None:
+        cells = np.bincount(2 * codes + kinds, weight, 2 * int(codes.max() + 1))
+        # effective number of groups of each kind
         number = totals**2 / (cells.reshape(-1, 2) ** 2).sum(axis=0)
+        sums, size = group_sums(influence, codes, weight)
+        variance, free = mean_variance(sums, size, float(squares.sum()))
+        # As in the intervals, dependence does not make an estimate more precise.
+        raw = max(float(squares.sum()), np.finfo(float).tiny) / answers.total**2
+        ratio = max(1.0, variance / raw)
     if number.min() < 2:
         return value, -1.0, 1.0, 1.0  # one answer does not show its variance
-    squares = influence**2 if weight is None else weight * influence**2
     parts = np.bincount(kinds, squares, 2) / answers.total**2
-    raw, parts = float(parts.sum()), parts * number / (number - 1)
-    variance, lost = float(parts.sum()), float((parts**2 / (number - 1)).sum())
-    free = variance**2 / lost if lost > 0 else 1.0
-    if answers.groups is not None and raw > 0:
-        sums, size = group_sums(influence, answers.groups, weight)
-        grouped, own_free = mean_variance(sums, size, float(squares.sum()))
-        # As in the intervals, dependence does not make an estimate more precise.
-        variance, free = variance * max(1.0, grouped / raw), min(free, own_free)
-    error = float(np.sqrt(variance))
+    parts = parts * totals / (totals - 1)
+    error = float(np.sqrt(parts.sum() * ratio))
     if error <= 1e-12:  # the confidences have the same order
         return value, value, value, 1.0
+    free = min(free, parts.sum() ** 2 / (parts**2 / (number - 1)).sum())
     half = error * float(stdtrit(free, (1 + level) / 2))
     pvalue = 2 * float(stdtr(free, -abs(value) / error))
     return value, max(-1.0, value - half), min(1.0, value + half), pvalue
@@ -772,8 +764,10 @@ def confidence_ranking(
     DeLong et al. [4]_, to which half a loss is added, because few wrong answers, or
     nearly perfect rankings, do not show their variance. The upper end of an area is at
     least the quantile of a gamma distribution with one more error, which is the most
-    confident answer with a chance of 1/5. With `groups`, influences are summed over
-    each group.
+    confident answer with a chance of 1/2. The upper end of a coverage at an accuracy
+    also uses the normal interval of the accuracy, because the Clopper-Pearson interval
+    is too short if the order is nearly perfect. With `groups`, influences are summed
+    over each group.
 
     References
     ----------
@@ -797,7 +791,7 @@ def confidence_ranking(
     >>> right = rng.random(500) < confidence
     >>> ranking = confidence_ranking(right, confidence)
     >>> ranking
-    ConfidenceRanking(auroc 0.744 [0.687, 0.795], aurc 0.078 [0.056, 0.109],
+    ConfidenceRanking(auroc 0.744 [0.687, 0.795], aurc 0.078 [0.056, 0.117],
     accuracy 0.820 [0.783, 0.853], n=500, confidence_level=0.95)
     >>> at = ranking.accuracy_at[0.5]
     >>> print(f"{at:.3f} [{at.low:.3f}, {at.high:.3f}]")

@@ -214,9 +214,7 @@ def _choose(
     y, q = y[order], q[order]
     codes = None if codes is None else codes[order]
     del order
-    few = codes is None and y.size < _FEW * np.log(1 - level) / np.log(wanted)
-    find = _by_bets if few else _by_sequences
-    tried, passed, interval, least = find(y, q, codes, wanted, 1 - level)
+    tried, passed, interval, least = _find(y, q, codes, wanted, 1 - level)
     if not passed:
         why = (
             f"This needs at least {least:,} answers, even if all are right, and there "
@@ -250,10 +248,21 @@ def _choose(
     )
 
 
+def _find(
+    y: np.ndarray, q: np.ndarray, codes: np.ndarray | None, wanted: float, error: float
+) -> _Found:
+    """Return the numbers of answers tried, the one found, its bounds and the least.
+
+    Answers are in descending order of their probabilities q.
+    """
+    few = codes is None and y.size < _FEW * np.log(error) / np.log(wanted)
+    return (_by_bets if few else _by_sequences)(y, q, codes, wanted, error)
+
+
 def _by_bets(
     y: np.ndarray, q: np.ndarray, _: Any, wanted: float, error: float
 ) -> _Found:
-    """Return the numbers of answers tried, the one found, its bounds and the least."""
+    """Return the same as :func:`_find`, with bets at all thresholds."""
     right, log_factor = np.cumsum(y), -np.log(error)
 
     def interval(n: int) -> tuple[float, float]:
@@ -293,7 +302,7 @@ def _bet_bound(k: int, n: int, log_factor: float) -> float:
 def _by_sequences(
     y: np.ndarray, q: np.ndarray, codes: np.ndarray | None, wanted: float, error: float
 ) -> _Found:
-    """Return the same as :func:`_by_bets`; only starts of sequences are tried."""
+    """Return the same as :func:`_find`; only starts of sequences are tried."""
     error /= _N_STARTS
 
     def interval(n: int) -> tuple[float, float]:

@@ -199,6 +199,35 @@ class TestIntervals:
         # three standard errors of 150 samples
         assert np.mean(hits, axis=0).min() >= 0.95 - 3 * np.sqrt(0.05 * 0.95 / 150)
 
+    @pytest.mark.parametrize("n", [50, 200])
+    def test_overconfident_wrong_answers_that_are_not_in_the_sample_are_expected(
+        self, n
+    ):
+        rng = np.random.default_rng(15)
+
+        def few_overconfident(size):  # two of n answers
+            y, score = draw(rng, size, shift=4.0)
+            first = rng.random(size) < 2 / n
+            score[first] = 20 + rng.random(first.sum())
+            y[first] = False
+            return y, score
+
+        true = confidence_ranking(*few_overconfident(400_000))
+        samples = [confidence_ranking(*few_overconfident(n)) for _ in range(200)]
+        for name in ("aurc", "excess_aurc"):
+            found = [getattr(each, name) for each in samples]
+            hits = [e.low <= getattr(true, name) <= e.high for e in found]
+            assert np.mean(hits) >= 0.95 - 3 * np.sqrt(0.05 * 0.95 / 200)
+
+    def test_the_coverage_at_an_accuracy_varies_with_the_number_of_right_answers(self):
+        rng = np.random.default_rng(16)
+        hits = []
+        for _ in range(200):  # a perfect order, except for 1% of the answers
+            y, score = draw(rng, 50, accuracy=0.3, shift=3.3)
+            found = confidence_ranking(y, score).coverage_at[0.9]
+            hits.append(found.low <= 0.315 <= found.high)
+        assert np.mean(hits) >= 0.95 - 3 * np.sqrt(0.05 * 0.95 / 200)
+
     def test_a_simultaneous_band_contains_the_pointwise_band(self):
         y, score = draw(np.random.default_rng(7), 150)
         ranking = confidence_ranking(y, score, groups=np.arange(150) // 3)
@@ -267,6 +296,31 @@ class TestComparison:
         assert found.high - found.difference == pytest.approx(half, rel=1e-9)
         pvalue = 2 * student.sf(abs(difference) / error, free)
         assert found.pvalue == pytest.approx(pvalue, rel=1e-9)
+
+    def test_the_variance_of_equal_groups_is_that_of_their_sums(self):
+        rng = np.random.default_rng(18)
+        y, one = draw(rng, 40)
+        y, one, groups = np.repeat(y, 2), np.repeat(one, 2), np.repeat(np.arange(40), 2)
+        two = np.repeat(rng.normal(size=40), 2) + 0.1 * rng.normal(size=80)
+        found = confidence_ranking(y, one, groups=groups).compare(
+            confidence_ranking(y, two, groups=groups)
+        )
+        above = [(s[y][:, np.newaxis] > s[~y]).astype(float) for s in (one, two)]
+        kernel = above[0] - above[1]
+        influence = np.empty(80)
+        influence[y] = (kernel.mean(axis=1) - kernel.mean()) / y.sum()
+        influence[~y] = (kernel.mean(axis=0) - kernel.mean()) / (~y).sum()
+        sums = np.bincount(groups, influence)
+        ratio = (sums**2).sum() * 40 / 39 / (influence**2).sum()
+        assert ratio > 1
+        parts = np.array([influence[k].var(ddof=1) * k.sum() for k in (y, ~y)])
+        # Welch's freedom with the numbers of groups of right and of wrong answers
+        free = (
+            parts.sum() ** 2
+            / (parts**2 / (np.array([y.sum(), 80 - y.sum()]) / 2 - 1)).sum()
+        )
+        half = student.ppf(0.975, min(free, 39)) * np.sqrt(parts.sum() * ratio)
+        assert found.high - found.difference == pytest.approx(half, rel=1e-9)
 
     def test_the_interval_excludes_0_if_and_only_if_the_pvalue_is_small(self):
         rng = np.random.default_rng(9)
