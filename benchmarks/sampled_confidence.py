@@ -1,20 +1,21 @@
 """Calibration error of probabilities that are shares of k samples of a model.
 
-    SKCALIB_DATA=... python benchmarks/sampled_confidence.py [generated] [coref]
-        [files] [--quick]
+    SKCALIB_DATA=... python benchmarks/sampled_confidence.py [generated] [again]
+        [coref] [files] [--quick]
 
 generated: the probability p that a sample is the answer A, and not B, is Beta(.8, .8).
 The right answer is drawn by p (calibrated), by expit(.6 logit p) (overconfident), by
 expit(1.6 logit p) (underconfident), or each answer is right with its probability minus
 .1 (too high). 'fixed': the answer A is judged. 'chosen': the most frequent of the k
 samples is judged. The target sqrt(sum P(v) (E[p - y | v])^2) and the true error of p
-are integrals. coref: pairs of mentions, with the exact probability and with shares of
-sampled clusterings. files: solutions of four systems as samples. With --quick, it uses
+are integrals. again: the settings of the lowest coverage and of a mean square that is
+two standard errors from the target, and their neighbours, with other seeds and more
+replicates. coref: pairs of mentions, with the exact probability and with shares of
+sampled clusterings. files: responses of four systems as samples. With --quick, it uses
 few replicates and documents, and writes nothing.
 """
 
 import argparse
-import json
 import os
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -31,6 +32,7 @@ from sklearn.exceptions import ConvergenceWarning
 from skcalib import AntecedentRanker, calibration_error, calibration_error_interval
 from skcalib.coref import AntecedentFeatures, SampledCorefPairs
 from skcalib.datasets import fetch_litbank
+from skcalib.evaluation import read_evaluation
 from skcalib.metrics._bins import check_binning
 from skcalib.metrics._draws import bins_of_draws
 from skcalib.posteriors import AntecedentPosterior
@@ -49,6 +51,14 @@ REPLICATES = {
     (5000, "fixed"): (1000, 400),
     (5000, "chosen"): (400, 100),
 }
+# Settings that are repeated with other seeds, and the number of replicates.
+AGAIN = [
+    *(("overconfident", k, 1000, "fixed") for k in (5, 10, 20)),
+    *(("overconfident", 10, n, "fixed") for n in (200, 5000)),
+    ("overconfident", 10, 1000, "chosen"),
+    *(("calibrated", k, 200, "fixed") for k in (3, 5, 10)),
+]
+N_AGAIN = 4000
 QUICK_REPLICATES = {(200, "fixed"): (20, 20), (200, "chosen"): (20, 20)}
 AUTOMATIC = check_binning("auto", None, "quantile")
 SAMPLES = (10, 100, 1000)
@@ -108,9 +118,9 @@ def one_sample(model, k, n, choice, rng):
     return right[np.arange(n), result.chosen], result.share, found, square
 
 
-def generated_row(model, k, n, choice, n_replicates):
+def generated_row(model, k, n, choice, n_replicates, seed=()):
     """Return the error of the share and the cross-fitted error."""
-    rng = np.random.default_rng([MODELS.index(model), k, n, choice == "chosen"])
+    rng = np.random.default_rng([MODELS.index(model), k, n, choice == "chosen", *seed])
     error, target = truths(model, k, choice)
     plain, rejected, squares, inside, size, wide, fixed = ([] for _ in range(7))
     for i in range(n_replicates):
@@ -158,6 +168,12 @@ def generated_rows(quick):
                 few = 4 if choice == "chosen" and n * k >= 500_000 else 1
                 rows.append(generated_row(model, k, n, choice, number // few))
     return rows
+
+
+def rows_again(quick):
+    """Return rows of some settings with other seeds."""
+    number = 20 if quick else N_AGAIN
+    return [generated_row(*setting, number, seed=(1,)) for setting in AGAIN]
 
 
 def coref_rows(quick):
@@ -208,18 +224,11 @@ def coref_rows(quick):
 
 
 def file_rows():
-    """Return the errors of the four solutions of the questions of GSM8K."""
+    """Return the errors of the four responses to the questions of GSM8K."""
     folder = Path(os.environ["SKCALIB_DATA"]) / "evaluation/lm_eval/replayed"
     (path,) = (folder / "four-samples").glob("samples_*.jsonl")
-    answers, right = [], []
-    for line in path.read_text(encoding="utf-8").splitlines():
-        entry = json.loads(line)
-        if entry["filter"] != "score-first":
-            continue
-        final = [text.rpartition("####")[2].strip() for text in entry["resps"][0]]
-        answers.append(final)
-        gold = entry["target"].rpartition("####")[2].strip()
-        right.append([each == gold for each in final])
+    samples = read_evaluation(path, filter="maj@4")._samples().values()
+    answers, right = [s.answers for s in samples], [s.scores for s in samples]
     rows = []
     for k in (2, 3, 4):
         result = sampled_confidence([each[:k] for each in answers])
@@ -266,6 +275,23 @@ QUICK = [
         },
     },
     {
+        "args": ["again"],
+        "set": {"N_AGAIN": 20, "AGAIN": [("calibrated", 3, 200, "fixed")]},
+        "files": {
+            "sampled_confidence_again.csv": {
+                "keys": ["model", "choice", "k", "n"],
+                "within": {
+                    "error of the share": 0.03,
+                    "cross-fitted": 0.09,
+                    "taken as fixed": 0.09,
+                    "width": 0.03,
+                },
+                "sampled": {"coverage": 20, "rejected": 20, "share rejected": 20},
+                "free": ["deviations", "replicates"],
+            }
+        },
+    },
+    {
         "args": ["coref"],
         "needs": ["data/litbank"],
         "files": {"sampled_confidence_coref.csv": {"keys": ["truth", "samples"]}},
@@ -280,11 +306,14 @@ QUICK = [
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("parts", nargs="*", default=["generated", "coref", "files"])
+    parser.add_argument(
+        "parts", nargs="*", default=["generated", "again", "coref", "files"]
+    )
     parser.add_argument("--quick", action="store_true", help="a part, no CSV")
     arguments = parser.parse_args()
     made = {
         "generated": ("sampled_confidence.csv", generated_rows),
+        "again": ("sampled_confidence_again.csv", rows_again),
         "coref": ("sampled_confidence_coref.csv", coref_rows),
         "files": ("sampled_confidence_files.csv", lambda quick: file_rows()),
     }

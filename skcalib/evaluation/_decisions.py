@@ -3,7 +3,8 @@
 An object is one response, with ``answers`` and ``model`` at the top or in ``response``.
 Beside it are the right answers by question in ``labels``, and ``id``, ``state`` or
 ``input``. The answers have the schema of ``/v1/systemone`` (typesafe-jev 0.2.0), or of
-OpenAI's specification of 13 October 2026; the labels have the form of jev-eval.
+OpenAI's specification of 13 October 2026. ``labels`` has the form of the labelled data
+that the README of jev-eval 1.2.0 describes; the APIs themselves define no labels.
 """
 
 from __future__ import annotations
@@ -80,13 +81,9 @@ def read(source: Source, options: Options) -> Evaluation:
             f"must have gold labels: {_GOLD[0]!r}, an object of right answers by "
             f"question, beside 'answers'. Got {source.path.name}, which has none."
         )
-    return Evaluation._from_rows(
-        rows,
-        source,
-        model=None if model == "None" else model,
-        format=NAME,
-        notes=tuple(_notes(rows, "" if model == "None" else f" by {model}")),
-    )
+    named = None if model == "None" else model
+    notes = _notes(rows, "" if named is None else f" by {named}")
+    return Evaluation._from_rows(rows, source, NAME, notes, named)
 
 
 def _rows_of(

@@ -33,13 +33,8 @@ def read(source: Source, options: Options) -> Evaluation:
         for k, (case, each) in enumerate(zip(cases, metrics, strict=True))
     ]
     model = as_dict(run.get("hyperparameters")).get("model")
-    return Evaluation._from_rows(
-        rows,
-        source,
-        model=text_or_none(model),
-        format=NAME,
-        notes=(f"The score is the score of the metric {score!r}.",),
-    )
+    notes = [f"The score is the score of the metric {score!r}."]
+    return Evaluation._from_rows(rows, source, NAME, notes, model)
 
 
 def _metrics(case: Any, place: str) -> dict[str, dict]:
@@ -67,5 +62,6 @@ def _as_row(case: dict, found: dict, place: int) -> Row:
         repeat=None,
         answer=case.get("expectedOutput"),
         prompt=case.get("input"),
+        response=text_or_none(case.get("actualOutput")),
         place=place,
     )

@@ -6,17 +6,17 @@ Scoring of samples without an answer, by the rule of the harness or by choice.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._errors import ParameterError, ParameterTypeError, public
-from .._results import Result
+from .._results import Result, object_array
 from .._validation import check_choice
 from ._files import Source
-from ._values import as_key, as_scores, file_error, numbered_repeats
+from ._values import as_key, as_scores, file_error, numbered_repeats, text_or_none
 
 # For each format, whether samples without a score count as wrong, and the rule.
 _RULES = {
@@ -66,6 +66,17 @@ def rule_of(format: str) -> str:
 STATUSES = ("answered", "refused", "unparseable", "error", "unscored")
 
 
+class Samples(NamedTuple):
+    """Sampled answers of a question, their scores, and the rows they are from.
+
+    A score that is not known is NaN. A reader does not fill in the rows.
+    """
+
+    answers: list[Any]
+    scores: list[float]
+    rows: list[int]
+
+
 @dataclass(frozen=True)
 class Row:
     """One sample of one question, as read from a file.
@@ -74,8 +85,9 @@ class Row:
     question with the same `repeat` are duplicates; if `repeat` is None, the rows of the
     question are its samples and are numbered in the order of the file. `answer` and
     `prompt` are the right answer and the prompt of the question, as JSON values, or
-    None if they are not known. `response` is the answer of the system. `place` is the
-    entry of the file, as a number or in words, for messages.
+    None if they are not known. `response` is the answer of the system, or its samples
+    if a row of the harness has several. `place` is the entry of the file, as a number
+    or in words, for messages.
     """
 
     question: str
@@ -169,9 +181,15 @@ class Evaluation(Result):
 
     @classmethod
     def _from_rows(
-        cls, rows: Sequence[Row], source: Source, **properties: Any
+        cls,
+        rows: Sequence[Row],
+        source: Source,
+        format: str,
+        notes: Iterable[str],
+        model: Any = None,
+        task: Any = None,
     ) -> Evaluation:
-        """Return the evaluation of the rows of a reader.
+        """Return the evaluation of the rows of a reader, which names the format.
 
         A row without a score is not 'answered' but 'unscored'.
         """
@@ -202,12 +220,15 @@ class Evaluation(Result):
             status=status,
             option_proba=options if len(options) == len(rows) else None,
             gold=gold if (gold >= 0).any() else None,
-            _response=np.array([row.response for row in rows] + [None], object)[:-1],
+            _response=object_array([row.response for row in rows]),
             groups={
                 name: np.array([row.groups.get(name, "") for row in rows], object)
                 for name in names
             },
-            **properties,
+            model=text_or_none(model),
+            task=text_or_none(task),
+            format=format,
+            notes=tuple(notes),
         )
         return found._identified(
             tuple(_first_known(rows, name) for name in ("answer", "prompt"))
@@ -314,23 +335,27 @@ class Evaluation(Result):
             kept = replace(kept, notes=(*kept.notes, rule_of(self.format)))
         return kept
 
-    def _samples(self) -> tuple[list[list[Any]], list[list[float]]]:
-        """Return the sampled answers of each question, and their scores."""
-        scored = self.scored()
-        known = scored._response
-        if known is None or any(each is None for each in known):
+    def _samples(self, column: str | None = None) -> dict[Any, Samples]:
+        """Return the samples of each question; `column` may contain the answers."""
+        known = self._response if column is None else self.groups[column]
+        is_sample = self.status != "error"  # a sample that failed has no answer
+        if known is None or any(each is None for each in known[is_sample]):
             raise ParameterError(
                 "answers",
                 f"must be an evaluation whose file contains the answers. Got "
                 f"{self.format!r}. Pass the sampled answers of each question.",
             )
-        found: dict[Any, tuple[list[Any], list[float]]] = {}
-        columns = scored.question.tolist(), known.tolist(), scored.score.tolist()
-        for question, answer, score in zip(*columns, strict=True):
-            answers, scores = found.setdefault(question, ([], []))
-            answers.append(answer)
-            scores.append(score)
-        return [a for a, _ in found.values()], [b for _, b in found.values()]
+        found: dict[Any, Samples] = {}
+        score = self.score.tolist()
+        for row in np.flatnonzero(is_sample).tolist():
+            question, each = self.question[row], known[row]
+            if not isinstance(each, Samples):
+                each = Samples([each], [score[row]], [])
+            answers, scores, rows = found.setdefault(question, Samples([], [], []))
+            answers += each.answers
+            scores += each.scores
+            rows += [row] * len(each.answers)
+        return found
 
     def answered(self) -> Evaluation:
         """Return the samples with a score and, if any sample has one, a probability.

@@ -11,7 +11,14 @@ from typing import Any
 
 from ._evaluation import Evaluation, Row
 from ._files import Options, Source, open_source
-from ._values import as_dict, choose, file_error, scalar_fields
+from ._values import (
+    as_dict,
+    as_list,
+    choose,
+    file_error,
+    scalar_fields,
+    text_or_none,
+)
 
 NAME = "Every Eval Ever"
 
@@ -51,14 +58,9 @@ def read(source: Source, options: Options) -> Evaluation:
     n = sum(len({float(row["evaluation"][s]) for s in _SCORES}) > 1 for _, row in kept)
     if n:
         notes.append(f"'is_correct' and 'score' differ in {n} of {len(kept)} rows.")
-    return Evaluation._from_rows(
-        [_as_row(row, k, score, len(tasks) > 1) for k, row in kept],
-        source,
-        model=model,
-        task=tasks.pop() if len(tasks) == 1 else None,
-        format=NAME,
-        notes=tuple(notes),
-    )
+    rows = [_as_row(row, k, score, len(tasks) > 1) for k, row in kept]
+    task = tasks.pop() if len(tasks) == 1 else None
+    return Evaluation._from_rows(rows, source, NAME, notes, model, task)
 
 
 def _instances_of(source: Source) -> Source:
@@ -80,6 +82,13 @@ def _result(row: dict[str, Any]) -> str:
     return str(row.get("evaluation_result_id") or row["evaluation_name"])
 
 
+def _answer(row: dict[str, Any]) -> str | None:
+    """Return the answer that the harness extracted from the last output."""
+    found = map(as_dict, as_list(row.get("answer_attribution")))
+    final = [each for each in found if each.get("is_terminal")]
+    return text_or_none(final[-1].get("extracted_value")) if final else None
+
+
 def _as_row(row: dict[str, Any], k: int, score: str, has_tasks: bool) -> Row:
     task, sample = str(row["evaluation_name"]), str(row["sample_id"])
     given = as_dict(row.get("input"))
@@ -91,5 +100,6 @@ def _as_row(row: dict[str, Any], k: int, score: str, has_tasks: bool) -> Row:
         groups={**scalar_fields(row.get("metadata")), "evaluation_name": task},
         answer=given.get("reference"),
         prompt=given.get("raw"),
+        response=_answer(row),
         place=k,
     )

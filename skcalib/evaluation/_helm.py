@@ -8,7 +8,7 @@ from typing import Any
 from .._errors import ParameterError
 from ._evaluation import Evaluation, Row
 from ._files import Options, Source, open_source, sibling
-from ._values import as_dict, as_list, choose, file_error, text_or_none
+from ._values import as_dict, as_list, choose, file_error
 
 NAME = "HELM"
 
@@ -63,14 +63,8 @@ def read(source: Source, options: Options) -> Evaluation:
         )
         for means, entry in kept
     ]
-    return Evaluation._from_rows(
-        found,
-        source,
-        model=text_or_none(as_dict(spec.get("adapter_spec")).get("model")),
-        task=text_or_none(spec.get("name")),
-        format=NAME,
-        notes=tuple(notes),
-    )
+    model = as_dict(spec.get("adapter_spec")).get("model")
+    return Evaluation._from_rows(found, source, NAME, notes, model, spec.get("name"))
 
 
 def _instances(state: Any) -> dict[str, dict[str, Any]]:

@@ -37,13 +37,8 @@ def read(source: Source, options: Options) -> Evaluation:
             f"{unstated} answers do not state a confidence. The judge's value of 100 "
             "for these answers is left out."
         )
-    return Evaluation._from_rows(
-        rows,
-        source,
-        model=models.pop() if len(models) == 1 else None,
-        format=NAME,
-        notes=tuple(notes),
-    )
+    model = models.pop() if len(models) == 1 else None
+    return Evaluation._from_rows(rows, source, NAME, notes, model)
 
 
 def _speaks_of_confidence(entry: dict) -> bool:

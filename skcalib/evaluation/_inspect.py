@@ -14,7 +14,6 @@ from ._values import (
     choose,
     file_error,
     scalar_fields,
-    text_or_none,
 )
 
 NAME = "inspect_ai"
@@ -85,14 +84,9 @@ def _read(
             f"must be a log with scores. Got {source.path.name}, whose samples were "
             "never scored."
         )
-    return Evaluation._from_rows(
-        rows,
-        source,
-        model=text_or_none(about.get("model")),
-        task=text_or_none(about.get("task")),
-        format=NAME,
-        notes=tuple(_notes(head, scorer, stated)),
-    )
+    notes = _notes(head, scorer, stated)
+    names = about.get("model"), about.get("task")
+    return Evaluation._from_rows(rows, source, NAME, notes, *names)
 
 
 def _notes(head: dict, scorer: str, stated: Collection[str]) -> Iterator[str]:

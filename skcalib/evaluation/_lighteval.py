@@ -44,14 +44,9 @@ def read(source: Source, options: Options) -> Evaluation:
     how = "There are no probabilities."
     if any(row.option_proba is not None for row in found):
         how = "Probabilities are the softmax of the options' log-likelihoods."
-    return Evaluation._from_rows(
-        found,
-        source,
-        model=_model_of(source.path),
-        task=task,
-        format=NAME,
-        notes=(f"The score is {score!r}.", how),
-    )
+    notes = f"The score is {score!r}.", how
+    model = _model_of(source.path)
+    return Evaluation._from_rows(found, source, NAME, notes, model, task)
 
 
 def _parts(row: dict[str, Any], place: str) -> tuple[dict[str, Any], Any, dict]:

@@ -15,6 +15,7 @@ import numpy as np
 from .._errors import ParameterError
 from ._evaluation import Evaluation, Row
 from ._files import Options, Source, sibling
+from ._lm_eval_samples import samples_of
 from ._values import (
     as_dict,
     as_key,
@@ -78,6 +79,8 @@ def read(source: Source, options: Options) -> Evaluation:
     rows = [row for _, row in numbered]
     score = _choose_score(rows, options.score)
     options_of = _option_probas(numbered, score, source)
+    task, model, config, more = _run_of(source.path, len(rows))
+    samples = samples_of(rows, config, str(rows[0].get("filter")), score)
     found = [
         Row(
             question,
@@ -86,17 +89,18 @@ def read(source: Source, options: Options) -> Evaluation:
             proba=None if proba is None else proba.max(),
             option_proba=proba,
             gold=_gold(row, proba),
-            groups=groups,
+            groups=scalar_fields(
+                {n: v for n, v in as_dict(row.get("doc")).items() if n in _GROUPS}
+            ),
             answer=row.get("target"),
-            prompt=prompt,
+            prompt=_prompt(row),
+            response=sampled,
             place=k,
         )
-        for (k, row), question, proba, groups, prompt in zip(
-            *(numbered, _identities(rows), options_of, _groups(rows), _prompts(rows)),
-            strict=True,
+        for (k, row), question, proba, sampled in zip(
+            numbered, _identities(rows), options_of, samples, strict=True
         )
     ]
-    task, model, more = _run_of(source.path, len(found))
     if any(proba is not None for proba in options_of):
         how = {"acc_norm": " per character", "acc_bytes": " per byte"}.get(score, "")
         notes.append(
@@ -105,9 +109,8 @@ def read(source: Source, options: Options) -> Evaluation:
         )
     else:
         notes.append(f"The score is {score}; there are no probabilities.")
-    return Evaluation._from_rows(
-        found, source, model=model, task=task, format=NAME, notes=(*notes, *more)
-    )
+    notes += more
+    return Evaluation._from_rows(found, source, NAME, notes, model, task)
 
 
 def _of_one_filter(rows: list, wanted: str | None) -> tuple[list, list[str]]:
@@ -169,23 +172,12 @@ def _identities(rows: list[dict]) -> list[str]:
     ]
 
 
-def _groups(rows: list[dict]) -> list[dict[str, str]]:
-    """Return the fields of each document that name its subject or source."""
-    docs = [as_dict(row.get("doc")) for row in rows]
-    return [
-        scalar_fields({name: doc[name] for name in doc if name in _GROUPS})
-        for doc in docs
-    ]
-
-
-def _prompts(rows: list[dict]) -> list[str | None]:
-    """Return the hash of each prompt, or of the document in files of old versions."""
-    return [
-        known
-        if known is not None or doc is None
-        else sha256(as_key(doc).encode()).hexdigest()
-        for known, doc in ((row.get("prompt_hash"), row.get("doc")) for row in rows)
-    ]
+def _prompt(row: dict) -> Any:
+    """Return the hash of the prompt, or of the document in files of old versions."""
+    known, doc = row.get("prompt_hash"), row.get("doc")
+    if known is not None or doc is None:
+        return known
+    return sha256(as_key(doc).encode()).hexdigest()
 
 
 def _option_probas(
@@ -274,19 +266,18 @@ def _gold(row: dict, options: np.ndarray | None) -> int:
     return int(target) if int(target) < options.size else -1
 
 
-def _run_of(path: Path, n: int) -> tuple[str | None, str | None, list[str]]:
-    """Return task and model from the name of the file and the results file."""
+def _run_of(path: Path, n: int) -> tuple[str | None, str | None, dict, list[str]]:
+    """Return the task by the name of the file, and its model and configuration."""
     match = re.fullmatch(r"samples_(.+)_([^_]+)\.jsonl?", path.name)
     if match is None:
-        return None, None, []
+        return None, None, {}, []
     task, time = match.groups()
-    results = sibling(path, f"results_{time}.json")
-    if not isinstance(results, dict):
-        return task, None, []
+    results = as_dict(sibling(path, f"results_{time}.json"))
     model = results.get("model_name") or results.get("model_source")
     known = as_dict(as_dict(results.get("n-samples")).get(task))
     expected = known.get("effective")
     notes = []
     if isinstance(expected, int) and expected != n:
         notes.append(f"The results file states {expected} questions; this one has {n}.")
-    return task, text_or_none(model), notes
+    config = as_dict(as_dict(results.get("configs")).get(task))
+    return task, text_or_none(model), config, notes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ._evaluation import Evaluation, Row
 from ._files import Options, Source
-from ._values import as_dict, choose, file_error, text_or_none
+from ._values import as_dict, choose, file_error
 
 NAME = "OpenAI evals"
 
@@ -53,11 +53,8 @@ def read(source: Source, options: Options) -> Evaluation:
     ]
     spec = source.content[0]["spec"]
     models = spec.get("completion_fns")
+    model = ", ".join(map(str, models)) if isinstance(models, list) else None
+    notes = [f"The score is the score of the events {kind!r}."]
     return Evaluation._from_rows(
-        rows,
-        source,
-        model=", ".join(map(str, models)) if isinstance(models, list) else None,
-        task=text_or_none(spec.get("eval_name")),
-        format=NAME,
-        notes=(f"The score is the score of the events {kind!r}.",),
+        rows, source, NAME, notes, model, spec.get("eval_name")
     )

@@ -74,18 +74,15 @@ def read_one(
         if system == model
     ]
     score = options.score or "success"
-    return Evaluation._from_rows(
-        found,
-        source,
-        model=model,
-        format=NAME,
-        notes=(f"The score is {score!r}. There are no probabilities.",),
-    )
+    notes = [f"The score is {score!r}. There are no probabilities."]
+    return Evaluation._from_rows(found, source, NAME, notes, model)
 
 
 def _as_row(row: dict, score: str | None, source: Source, k: int) -> Row:
+    output = as_dict(row.get("response")).get("output")
     common: dict[str, Any] = {
         "question": as_key(row["vars"]),
+        "response": None if output is None else as_key(output),
         "repeat": None,
         "groups": scalar_fields(as_dict(row.get("testCase")).get("metadata")),
         "place": k,

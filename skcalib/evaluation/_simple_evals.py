@@ -13,7 +13,7 @@ NAME = "simple-evals"
 
 _SCORE = re.compile(r"<p>Score: ([^<]*)</p>")
 _CORRECT = re.compile(r"<p>Correct Answer: ([^<]*)</p>")
-_EXTRACTED = re.compile(r"<p>Extracted Answer: (None|)</p>")
+_EXTRACTED = re.compile(r"<p>Extracted Answer: ([^<]*)</p>")
 
 
 def claims(source: Source) -> bool:
@@ -45,7 +45,7 @@ def read(source: Source, options: Options) -> Evaluation:
             f"{missed:.1%} of the answers were not attempted; the file does not say "
             "which, and they count as wrong."
         )
-    return Evaluation._from_rows(rows, source, format=NAME, notes=tuple(notes))
+    return Evaluation._from_rows(rows, source, NAME, notes)
 
 
 def _question(talk: Any, place: str) -> str:
@@ -61,13 +61,15 @@ def _question(talk: Any, place: str) -> str:
 def _as_row(page: Any, question: str, place: int) -> Row:
     page = page if isinstance(page, str) else ""
     score = _last(_SCORE, page)
-    is_parsed = score is None or not _EXTRACTED.search(page)
+    extracted = _EXTRACTED.findall(page)
+    is_parsed = score is None or not {"None", ""} & set(extracted)
     return Row(
         question,
         score,
         "answered" if is_parsed else "unparseable",
         repeat=None,
         answer=_last(_CORRECT, page),
+        response=extracted[-1] if extracted else None,
         place=place,
     )
 

@@ -20,6 +20,7 @@ from ._tables import (
     Names,
     Outcomes,
     Table,
+    joined_error,
     of_table,
 )
 from ._values import choose, file_error, none_of, numbered_repeats
@@ -193,24 +194,46 @@ def _read_long(
             other = "score" if name == roles.get("score") else "proba"
             raise _two_roles(name, other, role)
     known = _identifying(table, roles.get("question") if identifies else None)
-    table.read([*columns.values(), *filter(None, known)], options.verbose)
-    for name, column in columns.items():
-        if options.missing == "error" and column.first_missing is not None:
-            raise ParameterError(
-                "missing",
-                f"must be 'keep' if cells are empty or NaN. Got an empty cell of "
-                f"{name!r} in line {column.first_missing} of {table.path.name}.",
-            )
-    found = {name: column.finish() for name, column in columns.items()}
+    # The first attempt names all kinds of cells that cannot be read.
+    failed: dict[str, ParameterError] = {}
+    table.read([*columns.values(), *filter(None, known)], options.verbose, failed)
+    found = _finished(columns, failed, is_complete=options.missing == "error")
     evaluation = Evaluation._of_scores(
         found.get(roles.get("question", "")),
         found[roles["score"]] if "score" in roles else _equal(roles, found),
         found.get(roles.get("proba", "")),
+        _response=found.get(roles.get("prediction", "")),
         groups={name: found[name] for name in options.groups},
         notes=(*notes, *(() if proba is None else proba.notes)),
     )
     evaluation._identified(_fingerprints(evaluation.question, known))
     return evaluation, found.get(roles.get("model", ""))
+
+
+def _finished(
+    columns: dict[str, Column], failed: dict[str, ParameterError], *, is_complete: bool
+) -> dict[str, np.ndarray]:
+    """Return the columns, or raise one error for all cells that cannot be read."""
+    found = {}
+    for name, column in columns.items():
+        try:
+            if name not in failed:
+                found[name] = column.finish()
+        except ParameterError as error:
+            failed[name] = error
+    errors = list(failed.values())
+    empty = [
+        f"of {name!r} in line {column.first_missing}"
+        for name, column in columns.items()
+        if column.first_missing is not None
+    ]
+    if is_complete and empty:
+        rule = parameter("_empty", "must be 'keep' if cells are empty or NaN")
+        problem = f"{rule}. Got an empty cell {' and '.join(empty)}."
+        errors.append(ParameterError("missing", problem))
+    if errors:
+        raise joined_error(errors)
+    return found
 
 
 def _is_of_options(name: str) -> bool:
@@ -228,7 +251,7 @@ def _roles(table: Table, options: Options) -> tuple[dict[str, str], list[str]]:
     if roles.keys() & set(_ANSWERS):
         _check_answers(roles, options)
     elif "score" not in roles:
-        roles["score"] = _truth(table, notes)
+        roles["score"] = _truth(table)
     usual = {
         "proba": table.named(_proba_names(table, options)),
         "question": table.usual("question"),
@@ -306,7 +329,7 @@ def _probability_note(read: str, *others: str) -> str:
     return note
 
 
-def _truth(table: Table, notes: list[str]) -> str:
+def _truth(table: Table) -> str:
     """Return the column that says whether an answer is right."""
     right = table.usual("right")
     labels = table.named([*USUAL["label"], _TARGET])
@@ -328,9 +351,6 @@ def _truth(table: Table, notes: list[str]) -> str:
             f"{problem}. {found[0]!r} may be this column, or say which option is the "
             "right one, as in the records of lm-evaluation-harness.",
         )
-    if right and labels:
-        others = ", ".join(map(repr, labels))
-        notes.append(f"The score is {found[0]!r}, not {others}.")
     return found[0]
 
 

@@ -293,7 +293,8 @@ class Fractions(_Column):
         return {
             "signed": signed,
             "fraction": (values > 0) & (values < 1) & ~signed,
-            "outside": (values < -_ROUNDING * top) | (values > top * (1 + _ROUNDING)),
+            "outside": ((values < -_ROUNDING * top) | (values > top * (1 + _ROUNDING)))
+            & (self._percent | ~signed),
             "negative": values < -_ROUNDING,
             "large": values > 1,
         }
@@ -311,11 +312,11 @@ class Fractions(_Column):
         if not isinstance(options, list):
             return cell
         if not options or not {type(each) for each in options} <= {int, float}:
-            raise self._error(
-                (text_of(cell), line),
+            problem = (
                 "is not a list of numbers. Name the column of the probability that the "
-                "answer is right.",
+                "answer is right."
             )
+            raise self._error([((text_of(cell), line), problem)])
         return max(options)
 
     def _number(self, text: str, line: int) -> float:
@@ -326,17 +327,17 @@ class Fractions(_Column):
         try:
             return as_number(text.removesuffix("%"))
         except ValueError:
-            raise self._error(
-                (text, line),
-                "is not a number. Replace words by probabilities"
-                f"{parameter('_by', '')}.",
-            ) from None
+            self._first.setdefault("text", (text, line))
+            return 0.0  # `finish` raises an error
 
-    def _error(self, cell: tuple[str, int], problem: str) -> ParameterError:
-        text, line = cell
+    def _error(self, faults: Iterable[tuple[tuple[str, int], str]]) -> ParameterError:
+        """Return the error for cells, each with what is wrong with it."""
+        got = [
+            f"Got {text!r:.60} in line {line}, which {problem}"
+            for (text, line), problem in faults
+        ]
         return file_error(
-            f"must contain probabilities in {self.name!r}. Got {text!r:.60} in line "
-            f"{line}, which {problem}"
+            f"must contain probabilities in {self.name!r}. {' '.join(got)}"
         )
 
     def finish(self) -> np.ndarray:
@@ -345,10 +346,11 @@ class Fractions(_Column):
         # A file may have a few cells below 1 in percent, or a few above 1 by mistake.
         n_fractions = self._n_fractions
         are_mostly_fractions = 2 * n_fractions >= self._n_positive > 0
+        faults = list(self._faults(are_mostly_fractions))
+        if faults:
+            raise self._error(faults)
         if not self._percent:
-            self._check_fractions(are_mostly_fractions)
             return np.clip(values, 0, 1)  # rounding, which was checked
-        self._check_percentages(are_mostly_fractions)
         has_large, has_signs = "large" in self._first, "signed" in self._first
         if not has_large and not has_signs and np.nansum(values) > 0:
             raise ParameterError(
@@ -368,46 +370,53 @@ class Fractions(_Column):
             )
         return np.clip(values / 100, 0, 1)
 
-    def _check_fractions(self, are_mostly_fractions: bool) -> None:
-        """Raise an error if a cell has a percent sign or is outside [0, 1]."""
-        if "signed" in self._first and "fraction" in self._first:
-            raise self._mixed("signed")
-        if "signed" in self._first:
-            raise self._error(
-                self._first["signed"], f"is a percentage: use {parameter('percent')}."
-            )
-        if "outside" not in self._first:
-            return
-        cell = self._first["outside"]
+    def _faults(
+        self, are_mostly_fractions: bool
+    ) -> Iterator[tuple[tuple[str, int], str]]:
+        """Yield the first cell of each kind that cannot be read, and why."""
+        first = self._first
+        if "text" in first:
+            by = parameter("_by", "")
+            yield first["text"], f"is not a number. Replace words by probabilities{by}."
+        is_mixed = "signed" in first and "fraction" in first
+        if is_mixed:
+            yield self._mixed("signed")
+        elif "signed" in first and not self._percent:
+            yield first["signed"], f"is a percentage: use {parameter('percent')}."
+        elif self._percent and are_mostly_fractions and "large" in first:
+            yield self._mixed("large")
+        if "outside" in first:
+            yield first["outside"], self._outside(are_mostly_fractions)
+
+    def _outside(self, are_mostly_fractions: bool) -> str:
+        if self._percent:
+            return "is outside [0, 100]."
         hint = ""
         if "negative" in self._first:
             hint = (
                 " Convert log-probabilities by exp and logits by scipy.special.expit."
             )
-        elif 1 < float(cell[0].replace(",", ".")) <= 100:
+        elif 1 < float(self._first["outside"][0].replace(",", ".")) <= 100:
             hint = (
                 " Most others are inside: write all probabilities in one unit."
                 if are_mostly_fractions
                 else f" Use {parameter('percent')} if probabilities run from 0 to 100."
             )
-        raise self._error(cell, f"is outside [0, 1].{hint}")
+        return f"is outside [0, 1].{hint}"
 
-    def _check_percentages(self, are_mostly_fractions: bool) -> None:
-        """Raise an error if a cell is outside [0, 100], or if units are mixed."""
-        if "outside" in self._first:
-            raise self._error(self._first["outside"], "is outside [0, 100].")
-        if "fraction" in self._first and "signed" in self._first:
-            raise self._mixed("signed")
-        if are_mostly_fractions and "large" in self._first:
-            raise self._mixed("large")
-
-    def _mixed(self, kind: str) -> ParameterError:
+    def _mixed(self, kind: str) -> tuple[tuple[str, int], str]:
         text, line = self._first["fraction"]
-        return self._error(
-            self._first[kind],
+        return self._first[kind], (
             f"looks like a percentage, while {text!r} in line {line} does not. Write "
-            "all probabilities in one unit.",
+            "all probabilities in one unit."
         )
+
+
+def joined_error(errors: Sequence[ParameterError]) -> ParameterError:
+    """Return one error for all errors in the columns of a table."""
+    if len(errors) == 1:
+        return errors[0]
+    return file_error(" It also ".join(each.problem.template for each in errors))  # type: ignore[attr-defined]
 
 
 _DELIMITERS = ",;\t|"
@@ -479,12 +488,26 @@ class Table:
                     f"{none_of(name, self.names)}",
                 )
 
-    def read(self, columns: Sequence[Column], verbose: int = 0) -> list[Sequence[int]]:
-        """Read the cells of columns, and return the lines of the rows of each chunk."""
+    def read(
+        self,
+        columns: Sequence[Column],
+        verbose: int = 0,
+        failed: dict[str, ParameterError] | None = None,
+    ) -> list[Sequence[int]]:
+        """Read the cells of columns, and return the lines of the rows of each chunk.
+
+        If `failed` is given, the error of a column is added to it, and not raised.
+        """
         read, n, n_said = [], 0, 0
         for cells, lines in self.chunks(list(dict.fromkeys(c.name for c in columns))):
             for column in columns:
-                column.add(cells[column.name], lines)
+                try:
+                    if failed is None or column.name not in failed:
+                        column.add(cells[column.name], lines)
+                except ParameterError as error:
+                    if failed is None:
+                        raise
+                    failed[column.name] = error
             read.append(lines)
             n += len(lines)
             if verbose and n >= n_said + _SAID_EACH:

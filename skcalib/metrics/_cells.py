@@ -116,10 +116,8 @@ class Grid:
         return np.where(upper, 1 - x, x)
 
 
-@lru_cache(maxsize=4)
-def grid_of(n_bits: int) -> Grid:
-    """Return the grid, made once for all sketches of a process."""
-    return Grid(n_bits)
+# A grid is made once for all sketches of a process.
+grid_of = lru_cache(maxsize=4)(Grid)
 
 
 class CellTable:
@@ -223,6 +221,24 @@ class CellTable:
         high = np.where(mixed, grid.high[used], value)
         mean = np.clip(grid.mean(used, self.rest[used] / weight), low, high)
         return order_cells(mean, weight, positive, low, high)
+
+    def pairs_of_values(self) -> Pairs:
+        """Return one pair for each probability and label, with the weight of its rows.
+
+        Probabilities that share a cell with other probabilities are not known.
+        """
+        if self.is_dependent:
+            raise rows_are_unknown()
+        cell, label = np.nonzero(self.weight)
+        q, positive = self.value[cell], label > 0
+        if (q == _MIXED).any():
+            raise ParameterError(
+                "y_proba",
+                "must have few different values, as shares of samples have. Got "
+                "several in one cell of a sketch.",
+            )
+        weight = self.weight[cell, label]
+        return Pairs(q, positive, q[positive], row_weight=weight)
 
     def bins(self, binning: Binning, *, independent: bool = False) -> Bins:
         """Return the bins of the pairs; an error if they must be independent."""
@@ -330,9 +346,8 @@ def check_mergeable(binning: Binning, groups: Any) -> None:
             "subset of the groups in memory.",
         )
     if binning.strategy == "uniform":
-        raise ParameterError(
-            None, "needs strategy='quantile' with Dask arrays. Got 'uniform'."
-        )
+        problem = "needs strategy='quantile' with Dask arrays. Got 'uniform'."
+        raise ParameterError(None, problem)
 
 
 def tables_of_dask(
@@ -421,9 +436,8 @@ def _as_dask_array(values: Any, *, name: str) -> Any:
     if isinstance(values, da.Array):
         if values.ndim == 1 or (name == "y_proba" and values.ndim == 2):
             return values
-        raise ParameterError(
-            name, f"has the wrong number of dimensions. Got shape {values.shape}."
-        )
+        problem = f"has the wrong number of dimensions. Got shape {values.shape}."
+        raise ParameterError(name, problem)
     if is_dask(values):
         raise ParameterTypeError(
             name,

@@ -24,8 +24,16 @@ import numpy as np
 
 from .._errors import ParameterError
 from .._pairs import Pairs, check_pairs
-from .._validation import as_floats, as_weights, check_bool, is_dask, raise_where
+from .._validation import (
+    as_floats,
+    as_weights,
+    check_bool,
+    check_integer,
+    is_dask,
+    raise_where,
+)
 from ._bins import Binning, Bins, Ordered, rooted
+from ._cells import check_mergeable, tables_of_dask
 from ._grouped_bins import GroupedBins, GroupedRows, grouped_bins, order_of_codes
 from ._score_interval import MeanBound, SquareDistribution, distribution_of_groups
 
@@ -94,8 +102,12 @@ def read_shares(
     sample_weight: Any,
     groups: Any,
     settings: dict[str, Any],
-) -> tuple[Pairs, np.ndarray, np.ndarray]:
-    """Return the checked pairs of shares, their numbers of draws, and their rows."""
+    binning: Binning,
+) -> tuple[Pairs, Any, np.ndarray | None, int]:
+    """Return the checked pairs of shares, numbers of draws, rows, and number of rows.
+
+    Pairs of Dask arrays are counted: there is one pair for each share and label.
+    """
     if check_bool(chosen_from_draws, name="chosen_from_draws"):
         raise ParameterError(
             "chosen_from_draws",
@@ -103,12 +115,35 @@ def read_shares(
             "the most frequent one, and shares do not tell which. Use "
             "sampled_confidence(answers).calibration_error_interval(right).",
         )
-    if is_dask(y_true, y_proba, sample_weight, groups):
-        raise ParameterError("n_draws", "is not available with Dask arrays.")
-    (pairs,) = check_pairs(
-        y_true, y_proba, sample_weight=sample_weight, groups=groups, **settings
-    )
-    return pairs, *check_n_draws(n_draws, y_proba, sample_weight)
+    if not is_dask(y_true, y_proba, sample_weight, groups):
+        (pairs,) = check_pairs(
+            y_true, y_proba, sample_weight=sample_weight, groups=groups, **settings
+        )
+        k, rows = check_n_draws(n_draws, y_proba, sample_weight)
+        return pairs, k, rows, pairs.q.size
+    if np.ndim(y_proba) != 1 or np.ndim(n_draws) != 0 or is_dask(n_draws):
+        raise ParameterError(
+            "n_draws",
+            "must be one integer with Dask arrays, and needs y_proba of shape (n,).",
+        )
+    number = check_integer(n_draws, minimum=2, name="n_draws")
+    check_mergeable(binning, groups)
+    (table,) = tables_of_dask(y_true, y_proba, sample_weight, settings)
+    return table.pairs_of_values(), number, None, table.n_samples
+
+
+def check_draws_of_model(n_draws: Any, multi_class: Any) -> int | None:
+    """Return the number of draws behind the probabilities of an estimator."""
+    if n_draws is not None and multi_class == "top_label":
+        raise ParameterError(
+            "n_draws",
+            "is not available with multi_class='top_label': the class is chosen from "
+            "the same draws. Use "
+            "sampled_confidence(answers).calibration_error_interval(right).",
+        )
+    if n_draws is None:
+        return None
+    return check_integer(n_draws, minimum=2, name="n_draws")
 
 
 def check_n_draws(
@@ -147,11 +182,11 @@ def rows_of_shares(pairs: Pairs, k: Any, rows: np.ndarray | None = None) -> Draw
     bad = np.abs(product - agreeing) > np.maximum(_TOLERANCE, k * eps)
     if bad.any():
         i = int(bad.argmax())
-        row = i if rows is None else int(rows[i])
+        where = "" if rows is None else f" in row {rows[i]}"
         raise ParameterError(
             "y_proba",
             "must be the share of 'n_draws' draws, so that their product is an "
-            f"integer. Got {pairs.q[i]:.10g} times {k[i]:g} in row {row}.",
+            f"integer. Got {pairs.q[i]:.10g} times {k[i]:g}{where}.",
         )
     share = agreeing / k
     question = np.arange(n)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import chain
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -61,15 +61,35 @@ class _Predictions(Result):
             if isinstance(array, np.ndarray) and name != "lengths"
         }
 
-    def _records(self) -> list[dict[str, Any]]:
+    def records(self) -> list[dict[str, Any]]:
+        """Return a list with one dict per prediction.
+
+        Returns
+        -------
+        records : list of dict
+            One dict per prediction, with the columns of :meth:`frame` as keys.
+        """
         columns = self.to_dict()
         rows = zip(*columns.values(), strict=True)
         return [dict(zip(columns, row, strict=True)) for row in rows]
 
-    def _above(self, threshold: float) -> dict[str, Any]:
-        """Return the columns of the rows whose probability is at least a threshold."""
+    @public
+    def above(self, threshold: float) -> Self:
+        """Return the predictions whose probability is at least a threshold.
+
+        Parameters
+        ----------
+        threshold : float
+            Minimum probability, in [0, 1].
+
+        Returns
+        -------
+        predictions : PredictedEntities or PredictedLinks
+            Table of the same type.
+        """
         kept = self.proba >= check_real(threshold, low=0, high=1, name="threshold")
-        return {name: column[kept] for name, column in self._columns().items()}
+        columns = {name: column[kept] for name, column in self._columns().items()}
+        return replace(self, **columns)  # type: ignore[type-var]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -174,16 +194,6 @@ class PredictedEntities(_Predictions):
             f"n_sentences={self.lengths.size})"
         )
 
-    def records(self) -> list[dict[str, Any]]:
-        """Return a list with one dict per entity.
-
-        Returns
-        -------
-        records : list of dict
-            One dict per entity, with the columns of :meth:`frame` as keys.
-        """
-        return self._records()
-
     def spans(self) -> list[list[tuple[int, int, str, float]]]:
         """Return the entities of each sentence as a list of tuples.
 
@@ -197,21 +207,6 @@ class PredictedEntities(_Predictions):
         for i, *row in zip(*(column.tolist() for column in columns), strict=True):
             found[i].append(tuple(row))
         return found
-
-    @public
-    def above(self, threshold: float) -> PredictedEntities:
-        """Return the entities whose probability is at least a threshold.
-
-        Parameters
-        ----------
-        threshold : float
-            Minimum probability, in [0, 1].
-
-        Returns
-        -------
-        entities : PredictedEntities
-        """
-        return replace(self, **self._above(threshold))
 
     @public
     def tags(self, scheme: str = "BIO") -> list[list[str]]:
@@ -551,31 +546,6 @@ class PredictedLinks(_Predictions):
             f"PredictedLinks(n_links={len(self)}, n_documents={self.lengths.size}, "
             f"kind={self.kind!r})"
         )
-
-    def records(self) -> list[dict[str, Any]]:
-        """Return a list with one dict per link.
-
-        Returns
-        -------
-        records : list of dict
-            One dict per link, with the columns of :meth:`frame` as keys.
-        """
-        return self._records()
-
-    @public
-    def above(self, threshold: float) -> PredictedLinks:
-        """Return the links whose probability is at least a threshold.
-
-        Parameters
-        ----------
-        threshold : float
-            Minimum probability, in [0, 1].
-
-        Returns
-        -------
-        links : PredictedLinks
-        """
-        return replace(self, **self._above(threshold))
 
     def clusters(self) -> list[np.ndarray]:
         """Return the clustering of each document that the links define.

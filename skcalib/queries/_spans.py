@@ -121,6 +121,19 @@ def _read_span(
     return (int(start), int(stop), *label), proba
 
 
+def check_asked(spans: Any, max_length: Any, unit: str, least: int = 1) -> None:
+    """Raise an error unless the parameters of a query choose which spans to ask for."""
+    check_choice(spans, ("predicted", "all"), name="spans")
+    if max_length is not None:
+        check_integer(max_length, minimum=least, name="max_length")
+    elif spans == "all":
+        raise ParameterError(
+            None,
+            f"needs 'max_length', the length of the longest span in {unit}, for "
+            "spans='all'. Got None.",
+        )
+
+
 # Number of spans whose probabilities are computed at once.
 _AT_ONCE = 200_000
 
@@ -295,15 +308,7 @@ class SpanQuery(TaggerQuery):
                 f"must be a str such as 'PER', or None. Got {self.label!r} instead.",
             )
         as_scheme(self.scheme)
-        check_choice(self.spans, ("predicted", "all"), name="spans")
-        if self.max_length is not None:
-            check_integer(self.max_length, minimum=1, name="max_length")
-        elif self.spans == "all":
-            raise ParameterError(
-                None,
-                "needs 'max_length', the length of the longest span in tokens, for "
-                "spans='all'. Got None.",
-            )
+        check_asked(self.spans, self.max_length, "tokens")
 
     @public
     def from_proba(

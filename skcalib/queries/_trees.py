@@ -20,7 +20,7 @@ from .._validation import (
 from ..posteriors._tree_posterior import TreePosterior, check_trees
 from ._answers import Answers
 from ._query import Query, as_numbers, check_posterior, check_range, check_same_entries
-from ._spans import read_spans
+from ._spans import check_asked, read_spans
 
 Span = tuple[int, int]
 
@@ -305,16 +305,8 @@ class SubtreeQuery(ParserQuery):
 
     @public
     def __post_init__(self) -> None:
-        check_choice(self.spans, ("predicted", "all"), name="spans")
         least = check_integer(self.min_length, minimum=1, name="min_length")
-        if self.max_length is not None:
-            check_integer(self.max_length, minimum=least, name="max_length")
-        elif self.spans == "all":
-            raise ParameterError(
-                None,
-                "needs 'max_length', the length of the longest span in words, for "
-                "spans='all'. Got None.",
-            )
+        check_asked(self.spans, self.max_length, "words", least)
 
     @public
     def from_proba(

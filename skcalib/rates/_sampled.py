@@ -173,7 +173,7 @@ class SampledConfidence(Result):
         ----------
         right : sequence of n array-likes, or array-like of shape (n, k), default=None
             Whether each sampled answer is right, 0 or 1. If None, the scores of the
-            evaluation from which the answers were read.
+            evaluation from which the answers were read, which must all be known.
         groups : array-like of shape (n,), default=None
             Group of each question. Questions of one group may depend on each other.
         bin_size : int or 'auto', default='auto'
@@ -242,8 +242,9 @@ def sampled_confidence(
     answers : sequence of n sequences, array-like of shape (n, k) or Evaluation
         Sampled answers of each question: strings, or labels of clusters. Each question
         needs at least two. An evaluation that
-        :func:`~skcalib.evaluation.read_evaluation` returns for a log of Inspect with
-        several epochs contains them and their scores. Strings are compared after
+        :func:`~skcalib.evaluation.read_evaluation` returns contains them and their
+        scores if the file has several answers to each question, as with epochs of
+        Inspect or ``repeats`` of lm-evaluation-harness. Strings are compared after
         Unicode normalisation (NFKC) and case folding, without white space and full
         stops at the end, and with a single space for each run of white space.
     equivalent : sequence of n matrices, or array-like of shape (n, k, k), default=None
@@ -295,7 +296,9 @@ def sampled_confidence(
     """
     right = None
     if hasattr(answers, "_samples"):
-        answers, right = answers._samples()
+        evaluation: Any = answers
+        samples = evaluation.scored()._samples().values()
+        answers, right = [s.answers for s in samples], [s.scores for s in samples]
     rows = _check_answers(answers)
     conflicts = linked = 0.0
     if equivalent is None:

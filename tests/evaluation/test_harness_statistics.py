@@ -158,6 +158,20 @@ def test_epochs_of_inspect_are_sampled_answers():
         sampled_confidence(read_evaluation(only("hle/judged_generated.json")))
 
 
+def test_four_responses_of_lm_eval_are_scored_as_by_its_filters():
+    path = only("lm_eval/replayed/four-samples/samples_*.jsonl")
+    expected = lm_eval_results(path)["gsm8k_self_consistency"]
+    for name in ("score-first", "maj@4"):
+        evaluation = read_evaluation(path, filter=name)
+        result = sampled_confidence(evaluation)
+        assert set(result.n_draws) == {4}
+        right = np.array(result._right)
+        first = right[:, 0].mean()
+        most = right[np.arange(40), result.chosen].mean()
+        assert first == expected["exact_match,score-first"]
+        assert most == expected["exact_match,maj@4"]
+
+
 def test_logs_of_inspect_that_hold_no_score_say_so():
     with pytest.raises(ValueError, match="never scored"):
         read_evaluation(only("inspect/found/2025-02-11*.eval"))

@@ -1,6 +1,7 @@
 """Calibration error of the probability behind a share of samples."""
 
 import itertools
+from functools import partial
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from skcalib import ReliabilityDisplay
 from skcalib.metrics import calibration_error, calibration_error_interval
+from skcalib.plot import ReliabilityPanelsDisplay
 from skcalib.scorers import make_calibration_scorer
 
 
@@ -226,3 +228,92 @@ def test_the_scorer_and_the_display_have_the_error_of_the_function():
     assert display.error == calibration_error_interval(y, share, n_draws=6)
     with pytest.raises(ValueError, match="debias"):
         make_calibration_scorer(n_draws=6, debias=False)
+
+
+def test_displays_of_estimators_have_the_error_of_the_function():
+    y, share, _ = data()
+    X = share[:, np.newaxis]
+    model = Shares().fit(X, y)
+    expected = calibration_error_interval(y, share, n_draws=6)
+    assert ReliabilityDisplay.from_estimator(model, X, y, n_draws=6).error == expected
+    half = np.arange(y.size) % 2 == 0
+    test = [np.flatnonzero(half), np.flatnonzero(~half)]
+    found = {"estimator": [model] * 2, "indices": {"train": test[::-1], "test": test}}
+    folds = ReliabilityDisplay.from_cv_results(found, X, y, n_draws=6)
+    assert folds.error.estimate == pytest.approx(expected.estimate, rel=1e-9)
+    by = np.where(half, "a", "b")
+    for panels in (
+        ReliabilityPanelsDisplay.from_predictions(y, share, by=by, n_draws=6),
+        ReliabilityPanelsDisplay.from_estimator(model, X, y, by=by, n_draws=6),
+        ReliabilityPanelsDisplay.from_cv_results(found, X, y, by=by, n_draws=6),
+    ):
+        for name, rows in zip("ab", test, strict=True):
+            part = calibration_error_interval(y[rows], share[rows], n_draws=6)
+            error = panels.displays[name].error
+            assert error.estimate == pytest.approx(part.estimate, rel=1e-9, abs=1e-12)
+            assert error.high == pytest.approx(part.high, rel=1e-9)
+    with pytest.raises(ValueError, match=r"Got 0.\d+ times 5\.$"):
+        ReliabilityPanelsDisplay.from_predictions(y, share, by=by, n_draws=5)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        make_calibration_scorer,
+        partial(ReliabilityDisplay.from_predictions, [0, 1], [[0.5, 0.5], [0, 1]]),
+        partial(ReliabilityDisplay.from_estimator, None, [[0], [1]], [0, 1]),
+        partial(ReliabilityDisplay.from_cv_results, {}, [[0], [1]], [0, 1]),
+        partial(
+            *(ReliabilityPanelsDisplay.from_predictions, [0, 1], [[0.5, 0.5], [0, 1]]),
+            by="label",
+        ),
+        partial(ReliabilityPanelsDisplay.from_estimator, None, [[0], [1]], [0, 1]),
+    ],
+)
+def test_the_most_frequent_class_is_chosen_from_the_draws(function):
+    with pytest.raises(ValueError, match="'top_label': the class is chosen from"):
+        function(multi_class="top_label", n_draws=2)
+
+
+@pytest.mark.parametrize("n_chunks", [1, 7])
+@pytest.mark.parametrize("name", [None, "sample_weight", "bin_size"])
+def test_dask_arrays_have_the_result_of_arrays(name, n_chunks):
+    da = pytest.importorskip("dask.array")
+    y, share, rng = data()
+
+    def chunked(values):
+        return da.from_array(values, chunks=-(-y.size // n_chunks))
+
+    params = lazy = {}
+    if name == "sample_weight":
+        params = {name: rng.integers(0, 4, y.size)}
+        lazy = {name: chunked(params[name])}
+    elif name == "bin_size":
+        params = lazy = {name: 100}
+    arrays = chunked(y), chunked(share)
+    error = calibration_error(*arrays, n_draws=6, squared=True, **lazy)
+    expected = calibration_error(y, share, n_draws=6, squared=True, **params)
+    assert error == pytest.approx(expected, rel=1e-9)
+    found = calibration_error_interval(*arrays, n_draws=6, **lazy)
+    expected = calibration_error_interval(y, share, n_draws=6, **params)
+    assert (found.n_pairs, found.bin_size) == (expected.n_pairs, expected.bin_size)
+    for name in ("estimate", "low", "high", "pvalue", "plug_in"):
+        value = getattr(expected, name)
+        assert getattr(found, name) == pytest.approx(value, rel=1e-7)
+
+
+def test_what_dask_arrays_of_shares_cannot_have():
+    da = pytest.importorskip("dask.array")
+    y, share, rng = data()
+    y, q = da.from_array(y), da.from_array(share)
+    for proba, params, message in (
+        (q, {"n_draws": np.full(share.size, 6)}, "one integer with Dask arrays"),
+        (q, {"n_draws": 1}, "at least 2"),
+        (q, {"n_draws": 5}, r"Got 0.\d+ times 5\.$"),
+        (q, {"n_draws": 6, "groups": np.arange(share.size)}, "'groups' with Dask"),
+        (da.stack([1 - q, q], axis=1), {"n_draws": 6}, "one integer with Dask"),
+        (da.from_array(rng.random(100_000)), {"n_draws": 6}, "few different values"),
+    ):
+        labels = y if proba.shape[0] == share.size else da.ones(100_000, dtype=int)
+        with pytest.raises(ValueError, match=message):
+            calibration_error(labels, proba, **params)
