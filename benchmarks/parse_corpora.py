@@ -49,7 +49,22 @@ MOST_WORDS = 150  # in a paragraph, where longer ones can be cut
 SHARE_LOWER = 0.4
 DROPOUT = 0.1
 
-CONFIG = """
+# The transition-based parser, without its vectors of words.
+PARSER = """\
+[components.parser]
+factory = "parser"
+
+[components.parser.model]
+@architectures = "spacy.TransitionBasedParser.v2"
+state_type = "parser"
+extra_state_tokens = false
+hidden_width = 64
+maxout_pieces = 2
+use_upper = true
+nO = null
+"""
+
+CONFIG = f"""
 [nlp]
 lang = "en"
 pipeline = ["tok2vec", "tagger", "morphologizer", "trainable_lemmatizer", "parser"]
@@ -102,18 +117,7 @@ nO = null
 @architectures = "spacy.Tok2VecListener.v1"
 width = 96
 
-[components.parser]
-factory = "parser"
-
-[components.parser.model]
-@architectures = "spacy.TransitionBasedParser.v2"
-state_type = "parser"
-extra_state_tokens = false
-hidden_width = 64
-maxout_pieces = 2
-use_upper = true
-nO = null
-
+{PARSER}
 [components.parser.model.tok2vec]
 @architectures = "spacy.Tok2VecListener.v1"
 width = 96
@@ -174,13 +178,18 @@ def example(vocab, sentences, lowercase):
 # Training
 
 
+def new_pipeline(config, seed):
+    """Return an untrained pipeline, and a generator of random numbers."""
+    spacy.util.fix_random_seed(seed)
+    nlp = spacy.util.load_model_from_config(Config().from_str(config), auto_fill=True)
+    return nlp, np.random.default_rng(seed)
+
+
 def train(size, seed=0):
     """Return a pipeline trained for some steps, and how long it took."""
     n_steps = N_STEPS[size]
     start = time.process_time()
-    spacy.util.fix_random_seed(seed)
-    rng = np.random.default_rng(seed)
-    nlp = spacy.util.load_model_from_config(Config().from_str(CONFIG), auto_fill=True)
+    nlp, rng = new_pipeline(CONFIG, seed)
     documents = fetch_ud_english_ewt(subset="train").documents
     texts = [sentences for d in documents for sentences in paragraphs(d)]
     texts = texts[: N_PARAGRAPHS[size]]

@@ -407,6 +407,24 @@ def draw_natural(comparisons, path):
     plt.close(figure)
 
 
+def draw_sizes(ax, rows, label, prefix=""):
+    """Draw the thresholds of both kinds of pairs by the size of the test set."""
+    for marker, name in zip("o^", ("same model", "different models"), strict=True):
+        own = [row for row in rows if row["pairs"] == prefix + name]
+        own = [row for row in own if row["threshold"]]
+        x = [row["sentences"] for row in own]
+        y = [float(row["threshold"]) for row in own]
+        ax.plot(x, y, marker=marker, label=name)
+    ax.set(xscale="log", yscale="log", xlabel="sentences in the test set", ylabel=label)
+    sizes = sorted({row["sentences"] for row in rows})
+    ax.set_xticks(sizes, labels=list(map(str, sizes)))
+    ax.xaxis.minorticks_off()
+    ax.yaxis.set_major_formatter("{x:g}")
+    ax.yaxis.set_minor_formatter("{x:g}")
+    ax.tick_params(axis="y", which="minor", labelsize=7)
+    ax.legend()
+
+
 def draw_synthetic(comparison, model, rows, path):
     import matplotlib.pyplot as plt
 
@@ -423,25 +441,7 @@ def draw_synthetic(comparison, model, rows, path):
         metric_name="token accuracy, points",
     )
     axes[0].set_title(f"UD EWT test part, {comparison.n_items} sentences")
-    for marker, name in zip("o^", ("same model", "different models"), strict=True):
-        line = [row for row in rows if row["pairs"] == name and row["threshold"]]
-        x = [row["sentences"] for row in line]
-        axes[1].plot(
-            x, [float(row["threshold"]) for row in line], marker=marker, label=name
-        )
-    axes[1].set(
-        xscale="log",
-        yscale="log",
-        xlabel="sentences in the test set",
-        ylabel="threshold, points of accuracy",
-    )
-    sizes = sorted({row["sentences"] for row in rows})
-    axes[1].set_xticks(sizes, labels=list(map(str, sizes)))
-    axes[1].xaxis.minorticks_off()
-    axes[1].yaxis.set_major_formatter("{x:g}")
-    axes[1].yaxis.set_minor_formatter("{x:g}")
-    axes[1].tick_params(axis="y", which="minor", labelsize=7)
-    axes[1].legend()
+    draw_sizes(axes[1], rows, "threshold, points of accuracy")
     figure.savefig(path, dpi=80)
     plt.close(figure)
 

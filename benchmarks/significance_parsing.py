@@ -24,12 +24,11 @@ import time
 from itertools import combinations
 
 import numpy as np
-import spacy
 from _common import RESULTS, print_table, versions, write_csv
-from significance import pairs_by_kind, score, threshold_row
+from parse_corpora import PARSER, new_pipeline
+from significance import draw_sizes, pairs_by_kind, score, threshold_row
 from spacy.tokens import Doc
 from spacy.training import Example
-from thinc.api import Config
 from trees import LONGEST, Sentence, TreePosterior, features, scores_of
 from trees import train as train_arcs
 
@@ -51,25 +50,14 @@ REPEATS = 10
 BATCH = 16
 RATE = 0.002
 
-CONFIG = """
+CONFIG = f"""
 [nlp]
 lang = "en"
 pipeline = ["parser"]
 
 [components]
 
-[components.parser]
-factory = "parser"
-
-[components.parser.model]
-@architectures = "spacy.TransitionBasedParser.v2"
-state_type = "parser"
-extra_state_tokens = false
-hidden_width = 64
-maxout_pieces = 2
-use_upper = true
-nO = null
-
+{PARSER}
 [components.parser.model.tok2vec]
 @architectures = "spacy.Tok2Vec.v2"
 
@@ -114,9 +102,7 @@ def as_doc(vocab, sentence, annotated=False):
 
 
 def transition(train, test, seed):
-    spacy.util.fix_random_seed(seed)
-    rng = np.random.default_rng(seed)
-    nlp = spacy.util.load_model_from_config(Config().from_str(CONFIG), auto_fill=True)
+    nlp, rng = new_pipeline(CONFIG, seed)
     examples = [
         Example(as_doc(nlp.vocab, s), as_doc(nlp.vocab, s, annotated=True))
         for s in train
@@ -258,27 +244,7 @@ def draw(uas, rows, path):
         metric_name="UAS, points",
     )
     axes[0].set_title(f"UD EWT test part, {comparison.n_items} sentences")
-    for marker, name in zip("o^", ("same model", "different models"), strict=True):
-        own = [row for row in rows if row["pairs"] == f"UAS, {name}"]
-        own = [row for row in own if row["threshold"]]
-        axes[1].plot(
-            [row["sentences"] for row in own],
-            [float(row["threshold"]) for row in own],
-            marker=marker,
-            label=name,
-        )
-    axes[1].set(
-        xscale="log",
-        yscale="log",
-        xlabel="sentences in the test set",
-        ylabel="threshold, points of UAS",
-    )
-    axes[1].set_xticks(SIZES, labels=list(map(str, SIZES)))
-    axes[1].xaxis.minorticks_off()
-    axes[1].yaxis.set_major_formatter("{x:g}")
-    axes[1].yaxis.set_minor_formatter("{x:g}")
-    axes[1].tick_params(axis="y", which="minor", labelsize=7)
-    axes[1].legend()
+    draw_sizes(axes[1], rows, "threshold, points of UAS", "UAS, ")
     figure.savefig(path, dpi=80)
     plt.close(figure)
 

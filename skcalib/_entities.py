@@ -214,10 +214,14 @@ def check_possible(meaning: dict[Any, Tag], scheme: str, name: str) -> None:
         )
 
 
+def _prefixes(length: int, scheme: str) -> list[str]:
+    first, middle, last, only = WRITTEN[scheme]
+    return [only] if length == 1 else [first, *[middle] * (length - 2), last]
+
+
 def tags_of_entity(length: int, label: str, scheme: str) -> list[str]:
     """Return the tags of an entity."""
-    first, middle, last, only = WRITTEN[scheme]
-    prefixes = [only] if length == 1 else [first, *[middle] * (length - 2), last]
+    prefixes = _prefixes(length, scheme)
     return [f"{prefix}-{label}" if label else prefix for prefix in prefixes]
 
 
@@ -240,21 +244,17 @@ class EntityEvents:
         """
         key = (label, length, followed)
         if key not in self._known:
-            make = self._bio if self.scheme == "BIO" else self._bilou
-            self._known[key] = make(*key)
+            self._known[key] = self._make(*key)
         return self._known[key]
 
-    def _bio(self, label: str, length: int, followed: bool) -> list | None:
-        begin = self._place.get(("B", label))
-        inside = self._place.get(("I", label))
-        if begin is None or (inside is None and length > 1):
+    def _make(self, label: str, length: int, followed: bool) -> list | None:
+        scheme = "BIO" if self.scheme == "BIO" else "BILOU"  # the prefixes of a Tag
+        tags: list[Any] = [
+            self._place.get((prefix, label)) for prefix in _prefixes(length, scheme)
+        ]
+        if None in tags:
             return None
-        tags: list[Any] = [begin, *[inside] * (length - 1)]
-        if followed and inside is not None:
+        inside = self._place.get(("I", label))
+        if scheme == "BIO" and followed and inside is not None:
             tags.append(frozenset(range(self._n_tags)) - {inside})
         return tags
-
-    def _bilou(self, label: str, length: int, followed: bool) -> list | None:
-        prefixes = ["U"] if length == 1 else ["B", *["I"] * (length - 2), "L"]
-        tags = [self._place.get((prefix, label)) for prefix in prefixes]
-        return None if None in tags else tags

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import fields
 from html import escape
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -64,13 +64,34 @@ def as_frame(columns: dict[str, Any], *, method: str) -> Any:
 class Result:
     """Base of results: numbers as a dict, as a DataFrame, and as a table in notebooks.
 
-    A subclass that is a table overrides `_columns`. Any other subclass is a dataclass,
-    whose fields are its numbers; those that begin with an underscore are left out.
+    A subclass is a dataclass, whose fields are its numbers; those that begin with an
+    underscore are left out. A table names its columns in `_COLUMNS`, separated by
+    blanks (attributes that are None are left out), or overrides `_columns`.
     """
+
+    _COLUMNS: ClassVar[str] = ""
+
+    def _named_columns(self) -> dict[str, Any]:
+        columns = {name: getattr(self, name) for name in self._COLUMNS.split()}
+        return {name: each for name, each in columns.items() if each is not None}
 
     def _columns(self) -> dict[str, Any] | None:
         """Return the columns of the table; None if the result is not a table."""
-        return None
+        return self._named_columns() or None
+
+    def _summary(self, start: str, names: str) -> str:
+        """Return a text like a call: the class, `start`, and attributes by name.
+
+        `names` are separated by blanks. A name may have a format, as in "low:.4f".
+        Attributes that are None are left out.
+        """
+        texts = [start] if start else []
+        for name, colon, digits in (each.partition(":") for each in names.split()):
+            value = getattr(self, name)
+            if value is not None:
+                text = f"{value:{digits}}" if colon else repr(value)
+                texts.append(f"{name}={text}")
+        return f"{type(self).__name__}({', '.join(texts)})"
 
     def _in_words(self) -> Sequence[str]:
         """Return sentences that explain the numbers, for notebooks."""
@@ -79,9 +100,10 @@ class Result:
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as a dict, arrays as lists."""
         columns = self._columns()
-        if columns is None:
+        if columns is None or self._COLUMNS:
             names = [f.name for f in fields(self) if not f.name.startswith("_")]  # type: ignore[arg-type]
-            columns = {name: getattr(self, name) for name in names}
+            others = [name for name in names if name not in self._COLUMNS.split()]
+            columns = self._named_columns() | {n: getattr(self, n) for n in others}
         return {name: plain(value) for name, value in columns.items()}
 
     def frame(self) -> Any:
@@ -122,6 +144,8 @@ def plain(value: Any) -> Any:
     """Return a value for JSON: arrays as lists, NumPy scalars as Python numbers."""
     if isinstance(value, (np.ndarray, np.generic)):
         return value.tolist()
+    if hasattr(value, "_asdict"):  # a named tuple
+        return value._asdict()
     if isinstance(value, (list, tuple)):
         return type(value)(plain(each) for each in value)
     return value

@@ -205,9 +205,9 @@ def _shares(values: ArrayLike, n: int | None, *, name: str) -> np.ndarray:
     bad = ~((column >= 0) & np.isfinite(column))
     raise_where(bad, column, "be finite and not negative", name=name)
     total = float(column.sum())
-    return (
-        column / total if total > 0 else np.full(len(column), 1 / max(len(column), 1))
-    )
+    if total > 0:
+        return column / total
+    return np.full(len(column), 1 / max(len(column), 1))
 
 
 def _allocate(n: int, goal: np.ndarray, n_documents: np.ndarray) -> np.ndarray:

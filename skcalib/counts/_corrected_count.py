@@ -744,9 +744,8 @@ def check_probability(probability: Any, labelled: np.ndarray) -> np.ndarray:
     """Return the inclusion probabilities that were given."""
     n, name = len(labelled), "inclusion_probability"
     array = as_floats(probability, name=name).astype(np.float64)
-    pi = (
-        np.broadcast_to(array, n) if array.ndim == 0 else as_column(array, n, name=name)
-    )
+    is_one = array.ndim == 0
+    pi = np.broadcast_to(array, n) if is_one else as_column(array, n, name=name)
     zero = pi == 0
     if zero.any():
         problem = (
@@ -891,10 +890,8 @@ def deviation(sample: Sample, values: np.ndarray, ordered: np.ndarray | None) ->
     # Ranks are counted from the mean rank.
     if ordered is not None:
         first, last = (ordered.searchsorted(values, side) for side in SIDES)
-        mean, chance = (
-            float((first + last - n).mean()) / 2,
-            float(sample.probability[0]),
-        )
+        mean = float((first + last - n).mean()) / 2
+        chance = float(sample.probability[0])
         variance = (1 - chance) / chance * _squared_ranks(ordered)
     else:
         _, code, count = np.unique(values, return_inverse=True, return_counts=True)

@@ -21,7 +21,7 @@ from .._errors import ParameterError, ParameterTypeError, public
 from .._validation import check_bool, check_choice, check_integer
 from ..documents import Document, mentions_from_parse
 from ._document_readers import PREDICATIVE, read_conllu, read_litbank
-from ._files import DataHome, PathLike, as_bunch, data_set, members_of
+from ._files import DataHome, PathLike, as_bunch, data_set, members_of, registry
 
 N_FOLDS = 10
 # One archive with all files of LitBank.
@@ -176,9 +176,8 @@ def fetch_litbank(
     check_choice(predicative, PREDICATIVE, name="predicative")
     fold = check_integer(fold, minimum=0, name="fold")
     if fold >= N_FOLDS:
-        raise ParameterError(
-            "fold", f"must be an integer from 0 to {N_FOLDS - 1}. Got {fold} instead."
-        )
+        problem = f"must be an integer from 0 to {N_FOLDS - 1}. Got {fold} instead."
+        raise ParameterError("fold", problem)
     home = DataHome(data_home, download_if_missing, n_retries, delay)
     names = _members(subset, fold)
     files = data_set("litbank").files
@@ -238,10 +237,8 @@ def find_parse(
         parsed = own.exists()
     if isinstance(parsed, bool):
         if not parsed and mentions:
-            raise ParameterError(
-                "mentions",
-                f"needs documents with parses if it is True. {_remedy(home)}.",
-            )
+            problem = f"needs documents with parses if it is True. {_remedy(home)}."
+            raise ParameterError("mentions", problem)
         if parsed and not own.exists():
             raise OSError(
                 f"{own} does not exist, and no parse is published. {_remedy(home)}, "
@@ -470,28 +467,6 @@ def _report(_: str, content: bytes) -> Document:
     return Document(meta["DC.identifier"], date, metadata=metadata)
 
 
-# All other texts are in UTF-8. Nixon's have apostrophes of a Chinese code page.
-ENCODINGS = {
-    "1954-Eisenhower": "latin-1",
-    "1970-Nixon": "cp950",
-    "1971-Nixon": "cp950",
-    "1972-Nixon": "cp950",
-    "1973-Nixon": "cp950",
-    "1974-Nixon": "cp950",
-}
-# Dates that are not in the texts.
-DATES = {
-    "1956-Eisenhower": "1956-01-05",
-    "1957-Eisenhower": "1957-01-10",
-    "1958-Eisenhower": "1958-01-09",
-    "1959-Eisenhower": "1959-01-09",
-    "1960-Eisenhower": "1960-01-07",
-    "1962-Kennedy": "1962-01-11",
-    "1963-Kennedy": "1963-01-14",
-    "1978-Carter": "1978-01-19",
-    "1979-Carter": "1979-01-23",
-    "1980-Carter": "1980-01-23",
-}
 MONTHS = (
     *("January", "February", "March", "April", "May", "June", "July", "August"),
     *("September", "October", "November", "December"),
@@ -590,18 +565,18 @@ def fetch_state_union(
 
 
 def _address(name: str, content: bytes) -> Document:
-    text = content.decode(ENCODINGS.get(name, "utf-8"))
+    entry = registry()["state_union"]
+    text = content.decode(entry["encodings"].get(name, "utf-8"))
     lines = (" ".join(line.split()) for line in text.splitlines())
     metadata = {
         "president": name.split("-")[1],
         "paragraphs": tuple(line for line in lines if line),
     }
-    return Document(name, _date_of_speech(name, text), metadata=metadata)
+    date = entry["dates"].get(name) or _date_of_speech(name, text)
+    return Document(name, date, metadata=metadata)
 
 
 def _date_of_speech(name: str, text: str) -> datetime.date:
-    if name in DATES:
-        return datetime.date.fromisoformat(DATES[name])
     # Later dates are those of events.
     found = DAY.search(text[:N_HEADING])
     if found is None:

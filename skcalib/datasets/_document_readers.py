@@ -157,6 +157,14 @@ class Draft:
             head += self.n_words
         return Mention(span.start, span.end, head, span.attributes)
 
+    def document(
+        self, name: str | None, date: datetime.date | None, metadata: dict[str, Any]
+    ) -> Document:
+        """Return the document that has been read."""
+        return Document(
+            name, date, self.sentences, self.mentions, self.entities, metadata
+        )
+
 
 def _conllu_document(draft: Draft) -> Document:
     """Return a document; comments of its first sentence are its metadata."""
@@ -166,9 +174,7 @@ def _conllu_document(draft: Draft) -> Document:
     metadata = {match[1]: match[2].strip() for match in found if match}
     created = metadata.get("dateCreated")
     date = _date_of_id(name or "") if created is None else _day(created)
-    return Document(
-        name, date, draft.sentences, draft.mentions, draft.entities, metadata
-    )
+    return draft.document(name, date, metadata)
 
 
 def _sentence(block: Block) -> Sentence:
@@ -392,10 +398,7 @@ def _conll2012_document(
             misc=[_or_missing(row[9], "Speaker=") for row in rows],
         )
         draft.add(sentence, brackets.finish(), is_parsed=False)
-    metadata = {} if part is None else {"part": part}
-    return Document(
-        name, None, draft.sentences, draft.mentions, draft.entities, metadata
-    )
+    return draft.document(name, None, {} if part is None else {"part": part})
 
 
 def _brackets(cell: str) -> list[str]:
@@ -749,15 +752,3 @@ def warn_of_repeated(repeated: list[str]) -> None:
     more = len(repeated) - 1
     count = f" This is true of {more} more mention{'s' * (more > 1)}." if more else ""
     warn(repeated[0] + count)
-
-
-def as_mention(span: Span, sentence: Sentence, offset: int) -> Mention:
-    """Return a mention of a parsed sentence whose first word is number `offset`."""
-    start, end = span.start - offset, span.end - offset
-    head = head_of_span(sentence.head, sentence.upos, start, end)
-    return Mention(
-        span.start,
-        span.end,
-        None if head is None else head + offset,
-        span.attributes,
-    )

@@ -113,7 +113,7 @@ OTHER_FIELDS = {"size", "members", "instead"}
 @functools.cache
 def data_set(name: str) -> DataSet:
     """Return the entry of a data set in the registry."""
-    entry = _registry()[name]
+    entry = registry()[name]
     files = {}
     for file, fields in entry.get("files", {}).items():
         (kind,) = KINDS.keys() & fields.keys()
@@ -124,7 +124,7 @@ def data_set(name: str) -> DataSet:
 
 
 @functools.cache
-def _registry() -> dict[str, dict]:
+def registry() -> dict[str, dict]:
     return tomllib.loads(_data_file("files.toml"))
 
 

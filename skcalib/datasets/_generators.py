@@ -84,9 +84,8 @@ def make_calibrated_pairs(
     check_real(k, low=0, high=0.5, name="k")
     check_bool(return_frequency, name="return_frequency")
     if transform is not None and not callable(transform):
-        raise ParameterTypeError(
-            "transform", f"must be a callable or None. Got {transform!r} instead."
-        )
+        problem = f"must be a callable or None. Got {transform!r} instead."
+        raise ParameterTypeError("transform", problem)
     if transform is not None and k:
         raise ParameterError(None, f"takes 'k' or 'transform', not both. Got k={k!r}.")
     generator = as_generator(random_state)
@@ -108,9 +107,8 @@ def _check_frequencies(values: ArrayLike, n: int) -> np.ndarray:
     elif not ((found >= 0) & (found <= 1)).all():
         got = f"values from {found.min()} to {found.max()}"
     if got:
-        raise ParameterError(
-            "transform", f"must return {n} frequencies in [0, 1]. Got {got}."
-        )
+        problem = f"must return {n} frequencies in [0, 1]. Got {got}."
+        raise ParameterError("transform", problem)
     return found.astype(np.float64)
 
 

@@ -10,9 +10,8 @@ that methods of EventCounts return.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import asdict, dataclass
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -285,8 +284,6 @@ def event_distribution(
     low, high = (weight @ each for each in map(np.array, zip(*ends, strict=True)))
     links = uncertain_links(pairs, agent, code, n_codes, weight)
     is_single = weight.size == 1
-    if is_single:
-        agent, code = agent[0], code[0]
     case = proba, agent, code, n_codes, entities
     outcomes = None
     if method != "sample" and is_single:
@@ -418,28 +415,23 @@ def exact_outcomes(
     """
     support = [np.flatnonzero(row) for row in proba]
     agents, codes = np.atleast_2d(agent), np.atleast_2d(code)
+    n_parses = len(agents)
     agents_before = np.r_[0, np.cumsum(agents.any(axis=0))]
     actors_before = np.r_[0, np.cumsum((codes >= 0).any(axis=0))]
-    functions: Any = _merge, _close, _live
     # what each mention is, in each parse
     met_by = zip(agents.T.tolist(), codes.T.tolist(), strict=True)
-    owns: list[Any] = [tuple(zip(*each, strict=True)) for each in met_by]
-    empty: Any = ((False, NONE),) * len(agents)
-    if agent.ndim == 1:
-        owns, (empty,) = [own for (own,) in owns], empty
-    else:
-        functions = _merge_each, _close_each, _live_each
-    merge, close, live = functions
+    owns: list[Met] = [tuple(zip(*each, strict=True)) for each in met_by]
+    empty: Met = ((False, NONE),) * n_parses
     # (chains, counts): probability
-    states: dict = {((), (0,) * (n_codes * len(agents))): 1.0}
+    states: dict[Any, float] = {((), ((0,) * n_codes,) * n_parses): 1.0}
     steps = 0
     for j in reversed(range(len(proba))):
-        after: dict = defaultdict(float)
+        after: dict[Any, float] = defaultdict(float)
         own = owns[j]
         for (chains, counts), mass in states.items():
             met = own
             if chains and chains[0][0] == j:
-                met, chains = merge(own, chains[0][1]), chains[1:]
+                met, chains = _merge(own, chains[0][1]), chains[1:]
             # A chain without evidence cannot become an event: its antecedent is summed
             # out at once.
             if met == empty:
@@ -451,80 +443,65 @@ def exact_outcomes(
             for k in support[j].tolist():
                 # The mention itself as its antecedent begins an entity: the chain ends.
                 if k == j:
-                    key = chains, close(met, counts, entities)
+                    key = chains, _close(met, counts, entities)
                 else:
-                    key = _attach(chains, k, met, merge), counts
+                    key = _attach(chains, k, met), counts
                 after[key] += mass * proba[j, k]
         has_agents, has_actors = agents_before[j] > 0, actors_before[j] > 0
         # States that differ only in chains without consequences become one.
         states = defaultdict(float)
         for (chains, counts), mass in after.items():
-            states[live(chains, has_agents, has_actors), counts] += mass
+            states[_live(chains, has_agents, has_actors), counts] += mass
     rows = np.array([counts for _, counts in states], dtype=np.intp)
     masses = np.array(list(states.values()))
-    return rows, masses / masses.sum()
+    return rows.reshape(len(rows), -1), masses / masses.sum()
 
 
-Met = tuple[bool, int]
+# per parse: whether there is an agent, and the actor; the counts
+Met = tuple[tuple[bool, int], ...]
+Counts = tuple[tuple[int, ...], ...]
 Chains = tuple[tuple[int, Met], ...]
 
 
 def _merge(one: Met, other: Met) -> Met:
-    # Two different actors, or a spoiled chain and an actor, spoil the entity.
-    if one[1] == NONE or other[1] == NONE or one[1] == other[1]:
-        return one[0] or other[0], other[1] if one[1] == NONE else one[1]
-    return one[0] or other[0], SPOILED
+    merged = []
+    for (agent, c), (other_agent, d) in zip(one, other, strict=True):
+        # Two different actors, or a spoiled chain and an actor, spoil the entity.
+        if c == NONE:
+            c = d
+        elif d not in (NONE, c):
+            c = SPOILED
+        merged.append((agent or other_agent, c))
+    return tuple(merged)
 
 
-def _attach(chains: Any, k: int, met: Any, merge: Callable[[Any, Any], Any]) -> Any:
+def _attach(chains: Chains, k: int, met: Met) -> Chains:
     """Return the chains, last mentions first, with an additional chain at mention k."""
     for i, (at, before) in enumerate(chains):
         if at == k:
-            return (*chains[:i], (k, merge(before, met)), *chains[i + 1 :])
+            return (*chains[:i], (k, _merge(before, met)), *chains[i + 1 :])
         if at < k:
             return (*chains[:i], (k, met), *chains[i:])
     return (*chains, (k, met))
 
 
-def _close(met: Met, counts: tuple[int, ...], entities: bool) -> tuple[int, ...]:
-    has_agent, c = met
-    if not has_agent or c < 0:
-        return counts
-    # A document counts once, however many of its entities are events.
-    number = counts[c] + 1 if entities else 1
-    return (*counts[:c], number, *counts[c + 1 :])
+def _close(met: Met, counts: Counts, entities: bool) -> Counts:
+    closed = []
+    for (has_agent, c), own in zip(met, counts, strict=True):
+        if has_agent and c >= 0:
+            # A document counts once, however many of its entities are events.
+            own = (*own[:c], own[c] + 1 if entities else 1, *own[c + 1 :])
+        closed.append(own)
+    return tuple(closed)
 
 
 def _live(chains: Chains, has_agents: bool, has_actors: bool) -> Chains:
     """Return the chains, or no chains if none of them can become an event."""
-    has_agents = has_agents or any(met[0] for _, met in chains)
-    has_actors = has_actors or any(met[1] >= 0 for _, met in chains)
-    return chains if has_agents and has_actors else ()
-
-
-# The same for several parses.
-
-
-def _merge_each(one: tuple[Met, ...], other: tuple[Met, ...]) -> tuple[Met, ...]:
-    return tuple(map(_merge, one, other))
-
-
-def _close_each(
-    met: tuple[Met, ...], counts: tuple[int, ...], entities: bool
-) -> tuple[int, ...]:
-    n = len(counts) // len(met)
-    starts = range(0, len(counts), n)
-    parts = (
-        _close(own, counts[start : start + n], entities)
-        for own, start in zip(met, starts, strict=True)
-    )
-    return tuple(chain.from_iterable(parts))
-
-
-def _live_each(chains: Any, has_agents: bool, has_actors: bool) -> Any:
-    parses = zip(*(met for _, met in chains), strict=True)
-    lives = (_live(tuple(enumerate(m)), has_agents, has_actors) for m in parses)
-    return chains if any(lives) else ()
+    for of_parse in zip(*(met for _, met in chains), strict=True):
+        with_agent = has_agents or any(has_agent for has_agent, _ in of_parse)
+        if with_agent and (has_actors or any(c >= 0 for _, c in of_parse)):
+            return chains
+    return ()
 
 
 def sampled_outcomes(

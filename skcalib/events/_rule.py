@@ -10,7 +10,7 @@ import numpy as np
 
 from .._errors import ParameterError, ParameterTypeError, public
 from .._validation import check_bool, is_integer
-from ..text._documents import Document, Mention
+from ..text._documents import Document, Mention, check_document
 from ..text._trees import DocumentTree
 from ._lexicon import AffiliationLexicon, CountryLexicon
 
@@ -200,7 +200,7 @@ class EventRule:
             False if the document has no mention or no event verb. Such a document
             cannot have an event for any clustering of its mentions.
         """
-        _check_document(document)
+        check_document(document, "EventRule")
         if not document.mentions:
             return False
         self._check_tags(document)
@@ -229,7 +229,7 @@ class EventRule:
             If a sentence with mentions does not have a parse, or if the dependencies of
             a sentence contain a cycle. The message names the document and the sentence.
         """
-        _check_document(document)
+        check_document(document, "EventRule")
         if not document.mentions:
             return EventEvidence(np.zeros(0, bool), np.zeros(0, np.intp), self.codes)
         try:
@@ -452,15 +452,6 @@ def _resolved(tree: DocumentTree, word: int, verb: int) -> int:
 
 
 # Validation
-
-
-def _check_document(document: Any) -> None:
-    if not isinstance(document, Document):
-        raise ParameterTypeError(
-            "document",
-            f"must be a Document. Got {type(document).__name__} instead.",
-            "EventRule",
-        )
 
 
 def _check_verbs(verbs: Any) -> frozenset[str] | None:

@@ -275,9 +275,8 @@ def from_flair(
     moves, labels, kept = _moves_and_tags(transitions, tags)
     for needed in ("<START>", "<STOP>"):
         if needed not in labels:
-            raise ParameterError(
-                "tags", f"must contain {needed!r}. Got {labels!r:.100}."
-            )
+            problem = f"must contain {needed!r}. Got {labels!r:.100}."
+            raise ParameterError("tags", problem)
     scores = as_numpy(features, "features")
     if scores.ndim != 4 or scores.shape[2:] != moves.shape:
         raise ParameterError(
@@ -304,10 +303,8 @@ def _moves_and_tags(
     """Return the transitions, the labels of their tags, and which of them are tags."""
     moves = as_numpy(transitions, "transitions").astype(np.float64)
     if moves.ndim != 2 or moves.shape[0] != moves.shape[1]:
-        raise ParameterError(
-            "transitions",
-            f"must have shape (n_tags, n_tags). Got shape {moves.shape}.",
-        )
+        problem = f"must have shape (n_tags, n_tags). Got shape {moves.shape}."
+        raise ParameterError("transitions", problem)
     labels = as_labels_of_tags(tags, len(moves), "tags")
     return moves, labels, [k for k, tag in enumerate(labels) if tag not in _NOT_TAGS]
 

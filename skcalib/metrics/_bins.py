@@ -369,16 +369,12 @@ class Binning:
             bounds = ordered.snap(cut_around_classes(ordered, self.bin_size, own))
             # Cuts that only rounding separates are equal after they were moved.
             return np.unique(bounds)
+        elif self.n_bins is not None:
+            bounds = cut_by_number(ordered.total, self.n_bins)
         else:
-            bounds = self.rank_bounds(ordered.total)
+            assert isinstance(self.bin_size, int)  # see `for_rows`
+            bounds = cut_by_size(ordered.total, self.bin_size)
         return ordered.snap(bounds)
-
-    def rank_bounds(self, total: float) -> np.ndarray:
-        """Return the bounds that depend on the total weight only."""
-        if self.n_bins is not None:
-            return cut_by_number(total, self.n_bins)
-        assert isinstance(self.bin_size, int)  # see `for_rows`
-        return cut_by_size(total, self.bin_size)
 
 
 # The automatic bins of the score interval, for independent rows and for groups.
@@ -400,9 +396,8 @@ def check_binning(bin_size: Any, n_bins: Any, strategy: Any) -> Binning:
             )
         return Binning(None, check_integer(n_bins, minimum=1, name="n_bins"), strategy)
     if strategy == "uniform":
-        raise ParameterError(
-            "strategy", "needs 'n_bins', the number of bins, if it is 'uniform'."
-        )
+        problem = "needs 'n_bins', the number of bins, if it is 'uniform'."
+        raise ParameterError("strategy", problem)
     if automatic:
         return Binning("auto", None, strategy)
     if isinstance(bin_size, str):

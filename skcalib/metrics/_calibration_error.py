@@ -11,14 +11,7 @@ from numpy.typing import ArrayLike
 from .._errors import public, warn
 from .._pairs import Pairs, check_pairs
 from .._validation import check_bool, is_dask
-from ._bins import (
-    Binning,
-    bins_of,
-    check_binning,
-    check_debiasable,
-    check_norm,
-    rooted,
-)
+from ._bins import Binning, bins_of, check_binning, check_debiasable, check_norm, rooted
 from ._cells import CellTable, check_mergeable, tables_of_dask
 from ._draws import check_norm_of_draws, error_of_draws, read_shares
 from ._grouped_bins import are_single_rows, grouped_bins
@@ -233,7 +226,9 @@ def calibration_error(
 
     Dask arrays are accepted with quantile bins and without `groups`. The error is then
     computed from a :class:`ReliabilitySketch` of the blocks, and its distance from the
-    exact error is bounded. See :meth:`ReliabilitySketch.from_dask`.
+    exact error is bounded. See :meth:`ReliabilitySketch.from_dask`. With `n_draws`,
+    which must be one integer then, the rows of each share are counted, and the error is
+    exact.
 
     References
     ----------
@@ -277,9 +272,8 @@ def calibration_error(
     }
     if check_bool(chosen_from_draws, name="chosen_from_draws") or n_draws is not None:
         check_norm_of_draws(norm, debias)
-        pairs, k, rows = read_shares(
-            y_true, y_proba, n_draws, chosen_from_draws, sample_weight, groups, settings
-        )
+        given = n_draws, chosen_from_draws, sample_weight, groups
+        pairs, k, rows, _ = read_shares(y_true, y_proba, *given, settings, binning)
         return error_of_draws(pairs, binning, k, rows, squared)
     debias = bool(debias)
     several: Sequence[Pairs] | Sequence[CellTable]

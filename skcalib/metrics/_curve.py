@@ -100,6 +100,8 @@ class ReliabilityCurve(Result):
     _trials: np.ndarray | None = None
     _stated: bool = False
 
+    _COLUMNS = "prob_pred prob_true weight standard_error proba_min proba_max"
+
     @property
     def n_samples(self) -> int:
         """The attribute `n_pairs` under its old name."""
@@ -273,20 +275,8 @@ class ReliabilityCurve(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the arrays and settings as a dict of lists and numbers."""
-        settings = {"bin_size": self.bin_size, "n_pairs": self.n_pairs}
         # "n_samples" is the old name of n_pairs.
-        return {**super().to_dict(), **settings, "n_samples": self.n_pairs}
-
-    def _columns(self) -> dict[str, np.ndarray]:
-        names = (
-            "prob_pred",
-            "prob_true",
-            "weight",
-            "standard_error",
-            "proba_min",
-            "proba_max",
-        )
-        return {name: getattr(self, name) for name in names}
+        return {**super().to_dict(), "n_samples": self.n_pairs}
 
     def _in_words(self) -> list[str]:
         low, high = self.interval()

@@ -19,14 +19,7 @@ from .._errors import ParameterError, public
 from .._pairs import Pairs, check_one_set, check_pairs
 from .._results import Result
 from .._validation import check_choice, weights_or_ones
-from ._bins import (
-    NOISE,
-    Binning,
-    Ordered,
-    check_binning,
-    order_pairs,
-    without_noise,
-)
+from ._bins import NOISE, Binning, Ordered, check_binning, order_pairs, without_noise
 
 EPS = np.finfo(np.float64).eps
 
@@ -297,15 +290,10 @@ class ScoreDecomposition(Result):
         ]
 
     def __repr__(self) -> str:
-        bins = f"bin_size={self.bin_size}, " if self.bin_size is not None else ""
-        return (
-            f"ScoreDecomposition(score={self.score:z.4f}, "
-            f"calibration={self.calibration:z.4f}, refinement={self.refinement:z.4f}, "
-            f"residual={self.residual:z.4f}, "
-            f"discrimination={self.discrimination:z.4f}, "
-            f"uncertainty={self.uncertainty:z.4f}, rule={self.rule!r}, "
-            f"method={self.method!r}, {bins}n_bins={self.n_bins}, "
-            f"n_pairs={self.n_pairs})"
+        return self._summary(
+            "",
+            "score:z.4f calibration:z.4f refinement:z.4f residual:z.4f "
+            "discrimination:z.4f uncertainty:z.4f rule method bin_size n_bins n_pairs",
         )
 
 

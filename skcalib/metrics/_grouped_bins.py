@@ -233,9 +233,8 @@ class Entries:
         if n_parts > 100 or float(sizes @ sizes) > float(per_set @ per_set):
             root = np.sqrt(self.of_one(scale[self.set]))
             return [_squared_norm(self.table(values * root)) for values in columns]
-        total = np.array(
-            [((scale * self.squares(values)) ** 2).sum() for values in columns]
-        )
+        scaled = [scale * self.squares(values) for values in columns]
+        total = np.array([(each**2).sum() for each in scaled])
         if self._part is not None:
             columns = [values * np.sqrt(self._part) for values in columns]
         # The sums of two columns are the parts of complex numbers, which are added at
@@ -488,23 +487,18 @@ class GroupedBins:
             total = between + np.bincount(self._edge_set, drawn * inside, n_sets)
             return total, 2 * sums**2 - between
 
-        self.pair_residual, self.pair_count = without_noise(
-            *zip(
-                products(whole.residual, self.residual_sum, tied.residual),
-                products(whole.count, self.count_sum, tied.count),
-                strict=True,
-            )
+        sums, scales = zip(
+            products(whole.residual, self.residual_sum, tied.residual),
+            products(whole.count, self.count_sum, tied.count),
+            strict=True,
         )
+        self.pair_residual, self.pair_count = without_noise(sums, scales)
         # theory, (C5), divided by the number of products
         self.share = self.weight / self.weight.sum()
-        self.several_groups = self.pair_count > 1e-9 * self.weight**2
+        self.several_groups = some = self.pair_count > 1e-9 * self.weight**2
         # A set of one group has no products; it raises an error where it matters.
-        self.scale = np.divide(
-            self.share,
-            self.pair_count,
-            out=np.zeros(n_sets),
-            where=self.several_groups,
-        )
+        self.scale = np.zeros(n_sets)
+        np.divide(self.share, self.pair_count, out=self.scale, where=some)
         self.debiased_square = float(self.scale @ self.pair_residual)
 
     def check_several_groups(self) -> None:
@@ -677,10 +671,16 @@ class GroupedBins:
         total = share * most**2
         # theory, (G4): the jackknife counts the noise twice
         linear = max((n_groups - 1) / n_groups * total - 2 * noise_variance, 0.0)
-        peaked = float(repeats @ centred**4 / share**2)
+        return linear, self.freedom(float(repeats @ centred**4 / share**2))
+
+    def freedom(self, peaked: float) -> float:
+        """Return the degrees of freedom of a sum of squares over the groups.
+
+        `peaked` is the sum of the squares of their shares of the sum.
+        """
         # theory, (G5), limited to the number of groups minus 1
-        freedom = _SEEN * 2 / max(peaked - 1 / n_groups, 1e-12)
-        return linear, max(min(freedom, self.n_effective_groups - 1), 1.0)
+        freedom = _SEEN * 2 / max(peaked - 1 / self.n_independent, 1e-12)
+        return max(min(freedom, self.n_effective_groups - 1), 1.0)
 
     def proportional_spread(self) -> float:
         """Return the relative variance of the mean of q (1 - q) over groups.

@@ -8,7 +8,7 @@ debiased square and Algorithm 2, and the exact interval of a single probability.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -297,17 +297,13 @@ class CalibrationErrorInterval(Result):
         )
 
     def __repr__(self) -> str:
-        groups = "" if self.n_groups is None else f", n_groups={self.n_groups}"
         pvalue = p_text(self.pvalue, before="pvalue=")
         if self._too_few:
             pvalue += f" (no test of {self._too_few})"
-        drawn = "" if self.n_samples is None else f", n_samples={self.n_samples}"
-        return (
-            f"CalibrationErrorInterval({self.estimate:.4f} "
-            f"{ends_text(self.low, self.high, '.4f')}, {pvalue}, "
-            f"plug_in={self.plug_in:.4f}, method={self.method!r}, "
-            f"confidence_level={self.confidence_level:g}, bin_size={self.bin_size}, "
-            f"n_bins={self.n_bins}, n_pairs={self.n_pairs}{groups}{drawn})"
+        return self._summary(
+            f"{self.estimate:.4f} {ends_text(self.low, self.high, '.4f')}, {pvalue}",
+            "plug_in:.4f method confidence_level:g bin_size n_bins n_pairs n_groups "
+            "n_samples",
         )
 
 
@@ -511,6 +507,7 @@ def calibration_error_interval(
 
     Dask arrays are accepted with method 'score', without `groups` and with one pair per
     row. The interval is then computed from a :class:`ReliabilitySketch` of the blocks.
+    With `n_draws`, which must be one integer then, the interval is exact.
 
     References
     ----------
@@ -559,21 +556,13 @@ def calibration_error_interval(
         "pos_label": pos_label,
     }
     if check_bool(chosen_from_draws, name="chosen_from_draws") or n_draws is not None:
-        if method != "score":
-            raise ParameterError(
-                "method", f"must be 'score' with 'n_draws'. Got {method!r}."
-            )
-        pairs, k, index = read_shares(
-            y_true, y_proba, n_draws, chosen_from_draws, sample_weight, groups, settings
-        )
-        result = interval_of_draws(
-            rows_of_shares(pairs, k, index), pairs, binning, level
-        )
+        _check_score(method, "'n_draws'")
+        given = n_draws, chosen_from_draws, sample_weight, groups
+        pairs, k, index, n = read_shares(y_true, y_proba, *given, settings, binning)
+        rows = rows_of_shares(pairs, k, index)
+        result = replace(interval_of_draws(rows, pairs, binning, level), n_pairs=n)
     elif is_dask(y_true, y_proba, sample_weight, groups):
-        if method != "score":
-            raise ParameterError(
-                "method", f"must be 'score' with Dask arrays. Got {method!r}."
-            )
+        _check_score(method, "Dask arrays")
         check_mergeable(binning, groups)
         (table,) = tables_of_dask(y_true, y_proba, sample_weight, settings)
         if not hard_labels:
@@ -597,6 +586,11 @@ def calibration_error_interval(
     return result
 
 
+def _check_score(method: str, given: str) -> None:
+    if method != "score":
+        raise ParameterError("method", f"must be 'score' with {given}. Got {method!r}.")
+
+
 @dataclass(frozen=True)
 class Draws:
     """Settings of the random draws of an interval."""
@@ -606,12 +600,14 @@ class Draws:
     generator: np.random.Generator | None = None
 
 
+_SCORE = Draws()
+
+
 def interval_of_pairs(
-    pairs: Pairs, binning: Binning, level: float, draws: Draws | None = None
+    pairs: Pairs, binning: Binning, level: float, draws: Draws = _SCORE
 ) -> CalibrationErrorInterval:
     """Return the interval of checked pairs, by default of method 'score'."""
     _check_total(pairs.total)
-    draws = Draws() if draws is None else draws
     published = draws.method == "simulation"
     if published:
         binning = binning.for_rows(pairs.row_total)
@@ -635,11 +631,11 @@ def interval_of_pairs(
         n_units = grouped.n_independent
     return _assemble(
         bins,
-        grouped,
         distribution,
-        narrow,
         level,
-        draws,
+        grouped=grouped,
+        narrow=narrow,
+        draws=draws,
         n_units=n_units,
         unit="rows" if pairs.row_groups is None else "groups",
         n_pairs=pairs.q.size,
@@ -657,17 +653,9 @@ def interval_of_table(
     bins = table.bins(binning, independent=True)
     _check_total(table.cells.total)
     narrow = _in_narrow_bins(table.cells, bins) if binning is FOR_INTERVAL else []
+    n, distribution = table.cells.total, distribution_of_bins(bins)
     return _assemble(
-        bins,
-        None,
-        distribution_of_bins(bins),
-        narrow,
-        level,
-        Draws(),
-        n_units=table.cells.total,
-        unit="rows",
-        n_pairs=table.n_samples,
-        n_groups=None,
+        bins, distribution, level, narrow=narrow, n_units=n, n_pairs=table.n_samples
     )
 
 
@@ -683,11 +671,9 @@ def interval_of_draws(
     is_grouped = pairs.row_groups is not None
     result = _assemble(
         grouped.bins,
-        grouped,
         distribution_of_draws(rows, grouped),
-        [],
         level,
-        Draws(),
+        grouped=grouped,
         n_units=grouped.n_independent,
         unit="groups" if is_grouped else "rows",
         n_pairs=pairs.q.size,
@@ -729,16 +715,16 @@ def _check_total(total: float) -> None:
 
 def _assemble(
     bins: Bins,
-    grouped: GroupedBins | None,
     distribution: SquareDistribution,
-    narrow: list[tuple[int, SquareDistribution]],
     level: float,
-    draws: Draws,
     *,
     n_units: float,
-    unit: str,
     n_pairs: int,
-    n_groups: int | None,
+    grouped: GroupedBins | None = None,
+    narrow: Sequence[tuple[int, SquareDistribution]] = (),
+    draws: Draws = _SCORE,
+    unit: str = "rows",
+    n_groups: int | None = None,
 ) -> CalibrationErrorInterval:
     """Return the interval from the distribution of the square."""
     assert bins.bin_size is not None
@@ -828,12 +814,8 @@ def warn_of_few(found: Iterable[tuple[Any, CalibrationErrorInterval | None]]) ->
             "sample may contain more of them, and the upper end may be too low. Use "
             "more rows, for example ten times as many."
         )
-    few = [
-        (each.n_effective_groups, k)
-        for k, each in intervals
-        if each.n_effective_groups is not None
-        and each.n_effective_groups < LEAST_GROUPS
-    ]
+    sizes = [(each.n_effective_groups, k) for k, each in intervals]
+    few = [(n, k) for n, k in sizes if n is not None and n < LEAST_GROUPS]
     if few:
         n_effective, name = min(few, key=lambda x: x[0])
         warn(

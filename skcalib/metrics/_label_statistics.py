@@ -168,9 +168,8 @@ def tag_statistics(
                 "several types, for example strings and numbers.",
             ) from None
     if not counts:
-        raise ParameterError(
-            "which", f"must be a label of y_true or y_pred. Got {which!r}."
-        )
+        problem = f"must be a label of y_true or y_pred. Got {which!r}."
+        raise ParameterError("which", problem)
     return counts[which]
 
 
@@ -394,7 +393,7 @@ def attachment_statistics(
     if words is not None:
         pairs = _sentence_pairs(heads_true, words, ("heads_true", "words"))
         texts = [text for _, text in pairs]
-        _check_tokens(texts, "words", _is_text, "strings")
+        _check_tokens(texts, "words", lambda word: isinstance(word, str), "strings")
         correct = [
             [
                 row
@@ -417,10 +416,6 @@ def _check_tokens(
                     f"must contain {expected}. Token {t} of sentence {i} has "
                     f"{value!r:.50}.",
                 )
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
 
 
 def _is_punctuation(word: str) -> bool:
@@ -610,9 +605,8 @@ def _links(side: Any, name: str) -> list[set[tuple[int, int]]]:
     sentences = []
     for i, entry in enumerate(side):
         if not is_collection(entry) or isinstance(entry, Mapping):
-            raise ParameterTypeError(
-                name, f"{expected} Got {type(entry).__name__} for sentence {i}."
-            )
+            problem = f"{expected} Got {type(entry).__name__} for sentence {i}."
+            raise ParameterTypeError(name, problem)
         links: set[tuple[int, int]] = set()
         for link in entry:
             pair = tuple(link) if is_collection(link) else ()
@@ -623,9 +617,8 @@ def _links(side: Any, name: str) -> list[set[tuple[int, int]]]:
                     f"{link!r:.50} in sentence {i}.",
                 )
             if pair in links:
-                raise ParameterError(
-                    name, f"must not contain a link twice. Got {pair} in sentence {i}."
-                )
+                problem = f"must not contain a link twice. Got {pair} in sentence {i}."
+                raise ParameterError(name, problem)
             links.add((int(pair[0]), int(pair[1])))
         sentences.append(links)
     return sentences

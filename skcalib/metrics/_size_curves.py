@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,22 +24,12 @@ class SizeCurve(Result):
     plug_in: np.ndarray
     debiased_square: np.ndarray | None
     debias: bool
-    _ARRAYS: ClassVar[tuple[str, ...]] = ("plug_in", "debiased", "debiased_square")
-    _SETTINGS: ClassVar[tuple[str, ...]] = ("norm", "debias")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the arrays and settings as a dict of lists and numbers."""
-        lists = {name: array.tolist() for name, array in self._arrays().items()}
-        return lists | {name: getattr(self, name) for name in self._SETTINGS}
+    _COLUMNS = "plug_in debiased debiased_square"
 
     def _sizes(self) -> str:
         """Return a text with the number of sizes and their range."""
-        name = self._ARRAYS[0]
+        name = self._COLUMNS.split()[0]
         return range_text(getattr(self, name), name.replace("_", " "))
-
-    def _arrays(self) -> dict[str, np.ndarray]:
-        arrays = {name: getattr(self, name) for name in self._ARRAYS}
-        return {name: array for name, array in arrays.items() if array is not None}
 
     @property
     def debiased(self) -> np.ndarray | None:
@@ -72,9 +62,8 @@ def check_sizes(
     try:
         sizes = np.asarray(values)
     except ValueError:  # rows of different lengths
-        raise ParameterError(
-            name, f"{expected} Got rows of different lengths."
-        ) from None
+        problem = f"{expected} Got rows of different lengths."
+        raise ParameterError(name, problem) from None
     if sizes.ndim != 1 or not sizes.size:
         raise ParameterError(name, f"{expected} Got an array of shape {sizes.shape}.")
     if sizes.dtype.kind not in "iu":
@@ -143,18 +132,10 @@ class BinSizeCurve(SizeCurve):
     n_pairs: int
     n_groups: int | None
 
-    _ARRAYS = ("bin_size", "n_bins", *SizeCurve._ARRAYS)
-    _SETTINGS = ("norm", "debias", "n_pairs", "n_groups")
-
-    def _columns(self) -> dict[str, np.ndarray]:
-        return self._arrays()
+    _COLUMNS = f"bin_size n_bins {SizeCurve._COLUMNS}"
 
     def __repr__(self) -> str:
-        groups = "" if self.n_groups is None else f", n_groups={self.n_groups}"
-        return (
-            f"BinSizeCurve({self._sizes()}, "
-            f"norm={self.norm!r}, debias={self.debias}, n_pairs={self.n_pairs}{groups})"
-        )
+        return self._summary(self._sizes(), "norm debias n_pairs n_groups")
 
 
 @public
@@ -402,12 +383,11 @@ class SampleSizeCurve(SizeCurve):
         """Standard deviation of `error` over the repeats, of shape (n_sizes,)."""
         return self.error.std(axis=1, ddof=1)
 
-    _ARRAYS = ("sample_size", "bin_size", *SizeCurve._ARRAYS)
-    _SETTINGS = ("norm", "debias", "n_rows")
+    _COLUMNS = f"sample_size bin_size {SizeCurve._COLUMNS}"
 
     def _columns(self) -> dict[str, np.ndarray]:
         columns = {}
-        for name, values in self._arrays().items():
+        for name, values in self._named_columns().items():
             if values.ndim == 1:
                 columns[name] = values
             else:
@@ -416,11 +396,9 @@ class SampleSizeCurve(SizeCurve):
         return columns
 
     def __repr__(self) -> str:
-        return (
-            f"SampleSizeCurve({self._sizes()} "
-            f"of {self.n_rows} rows, {range_text(self.bin_size, 'bin size')}, "
-            f"norm={self.norm!r}, debias={self.debias}, n_repeats={self.n_repeats})"
-        )
+        bin_sizes = range_text(self.bin_size, "bin size")
+        start = f"{self._sizes()} of {self.n_rows} rows, {bin_sizes}"
+        return self._summary(start, "norm debias n_repeats")
 
 
 @public

@@ -33,11 +33,7 @@ from .._validation import check_choice, check_fraction, check_integer
 from ._bins import SNAPPED, Bins, Ordered, check_binning, check_norm, norm_of
 from ._cells import CellTable, add_chunk, table_of_spark, tables_of_dask
 from ._curve import ReliabilityCurve, curve_of_table
-from ._interval import (
-    CalibrationErrorInterval,
-    interval_of_table,
-    warn_of_few,
-)
+from ._interval import CalibrationErrorInterval, interval_of_table, warn_of_few
 
 # Rounding errors of sums of float64, for an error and for a square.
 _ROUNDING = 1e-12
@@ -262,10 +258,8 @@ class ReliabilitySketch:
     def __init__(self, *, n_bits: int = 18):
         n_bits = check_integer(n_bits, minimum=_BITS[0], name="n_bits")
         if n_bits > _BITS[1]:
-            raise ParameterError(
-                "n_bits",
-                f"must be at most {_BITS[1]}. Got {n_bits}.",
-            )
+            problem = f"must be at most {_BITS[1]}. Got {n_bits}."
+            raise ParameterError("n_bits", problem)
         self._table = CellTable(n_bits)
 
     @property

@@ -446,11 +446,16 @@ def check_spans(
     return Spans(start, np.array(sizes, dtype=np.intp), allowed.rows()), count
 
 
-def _start_and_tags(span: Any, where: str) -> tuple[int, Any]:
-    start: Any = None
-    tags: Any = None
+def two_of(value: Any) -> tuple[Any, Any]:
+    """Return the two entries of a value, or None and None if it does not have two."""
     with suppress(TypeError, ValueError):
-        start, tags = span
+        first, second = value
+        return first, second
+    return None, None
+
+
+def _start_and_tags(span: Any, where: str) -> tuple[int, Any]:
+    start, tags = two_of(span)
     if not is_integer(start):
         raise ParameterError(
             "spans",

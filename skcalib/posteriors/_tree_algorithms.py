@@ -399,22 +399,13 @@ def _contract(graph: np.ndarray) -> np.ndarray | None:
 
 def _cycle(heads: np.ndarray) -> np.ndarray:
     """Return the sorted nodes of one cycle, or no nodes if there is no cycle."""
-    state = np.zeros(len(heads), dtype=np.intp)
-    above = heads.tolist()
-    state[0] = -1
-    for start in range(1, len(above)):
-        node = start
-        # Each walk marks its nodes; a walk that meets its own mark has found a cycle,
-        # another mark leads to the root.
-        while state[node] == 0:
-            state[node] = start
-            node = above[node]
-        if state[node] == start:
-            cycle = [node]
-            while above[cycle[-1]] != node:
-                cycle.append(above[cycle[-1]])
-            return np.sort(np.array(cycle, dtype=np.intp))
-    return np.zeros(0, dtype=np.intp)
+    ends_of_words = ends(heads[np.newaxis, 1:])[0]
+    if not ends_of_words.any():
+        return np.zeros(0, dtype=np.intp)
+    cycle = [ends_of_words[ends_of_words > 0][0]]
+    while heads[cycle[-1]] != cycle[0]:
+        cycle.append(heads[cycle[-1]])
+    return np.sort(cycle)
 
 
 # Sampling
@@ -495,11 +486,11 @@ def _on_cycle(heads: np.ndarray) -> np.ndarray:
     """
     found = np.zeros((len(heads), heads.shape[1] + 1), dtype=bool)
     # Steps on a cycle are a permutation of it, so each of its words is arrived at.
-    np.put_along_axis(found, _ends(heads), True, axis=1)
+    np.put_along_axis(found, ends(heads), True, axis=1)
     return found[:, 1:]
 
 
-def _ends(heads: np.ndarray) -> np.ndarray:
+def ends(heads: np.ndarray) -> np.ndarray:
     """Return the node, from 0 to n, that is reached after at least n steps upwards.
 
     The root, node 0, is its own head.
@@ -548,7 +539,7 @@ def _by_elimination(
         through = via == k
         # Words up to k are not in the tree yet; their entries mean nothing.
         through[:, : k + 1] = False
-        after = _ends(np.where(through, np.arange(1, n + 1), heads))
+        after = ends(np.where(through, np.arange(1, n + 1), heads))
         # k may only choose a head whose way up does not lead through k.
         heads[:, k] = _pick_log(np.where(after == 0, leaving[k], -np.inf), rng)
         heads[through] = k + 1

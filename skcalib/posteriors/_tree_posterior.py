@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from typing import Any, cast
 
 import numpy as np
@@ -31,6 +30,7 @@ from ._checks import (
     raise_in_matrix,
     spans_by_entry,
     tempered,
+    two_of,
 )
 from ._tree_algorithms import best_tree, sample
 
@@ -86,20 +86,15 @@ def _check_tree(heads: np.ndarray, i: int, name: str) -> None:
             f"and a word cannot be its own head. Got {heads[row]} for word {row + 1} "
             f"of sentence {i}.{hint}",
         )
-    after = np.concatenate([[0], heads])
-    for _ in range(int(n).bit_length()):  # theory, (R6): at least n steps up
-        after = after[after]
-    if after.any():
-        word = int(after[after > 0].min())
+    ends = sums.ends(heads[np.newaxis])
+    if ends.any():
+        word = int(ends[ends > 0].min())
         problem = f"must not have cycles. Got a cycle with word {word} in sentence {i}."
         raise ParameterError(name, problem)
 
 
 def _as_span(span: Any, n: int, where: str) -> tuple[int, int]:
-    start: Any = None
-    stop: Any = None
-    with suppress(TypeError, ValueError):
-        start, stop = span
+    start, stop = two_of(span)
     if not (is_integer(start) and is_integer(stop) and 0 <= start < stop <= n):
         raise ParameterError(
             "spans",

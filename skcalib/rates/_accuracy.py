@@ -67,12 +67,8 @@ class AccuracyInterval(Result):
         )
 
     def __repr__(self) -> str:
-        groups = "" if self.n_groups is None else f", n_groups={self.n_groups}"
-        return (
-            f"AccuracyInterval({self.estimate:.4f} [{self.low:.4f}, {self.high:.4f}], "
-            f"n={self.n}{groups}, method={self.method!r}, "
-            f"confidence_level={self.confidence_level:g})"
-        )
+        interval = f"{self.estimate:.4f} [{self.low:.4f}, {self.high:.4f}]"
+        return self._summary(interval, "n n_groups method confidence_level:g")
 
 
 @public
@@ -195,9 +191,8 @@ def as_scores(values: Any, *, name: str, may_be_missing: bool = False) -> np.nda
     """Return scores in [0, 1], or NaN if a score may be missing."""
     score = as_floats(values, name=name).astype(np.float64, copy=False)
     if score.ndim != 1 or score.size == 0:
-        raise ParameterError(
-            name, f"must have shape (n,) with at least one score. Got {score.shape}."
-        )
+        problem = f"must have shape (n,) with at least one score. Got {score.shape}."
+        raise ParameterError(name, problem)
     bad = ~((score >= 0) & (score <= 1))
     expected = "contain scores in [0, 1]"
     if may_be_missing:

@@ -83,6 +83,10 @@ RateInterval.low.__doc__ = "Lower end of the interval."
 RateInterval.high.__doc__ = "Upper end of the interval."
 
 
+# Attributes at the end of the reprs of both results.
+_SHOWN = "n_items n_labelled method confidence_level:g"
+
+
 @dataclass(frozen=True, repr=False)
 class JudgedAccuracy(Result):
     """Accuracy of a system, estimated by :func:`judged_accuracy`.
@@ -153,14 +157,6 @@ class JudgedAccuracy(Result):
     method: str
     confidence_level: float
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers as a dict, in which each interval of a rate is a dict."""
-        found = dict(vars(self))
-        for name in ("labels_only", "sensitivity", "specificity"):
-            rate = found[name]
-            found[name] = None if rate is None else rate._asdict()
-        return found
-
     def _in_words(self) -> Sequence[str]:
         level = f"{100 * self.confidence_level:g}%"
         of = "these items" if self.population == "items" else "items like these"
@@ -173,12 +169,8 @@ class JudgedAccuracy(Result):
         )
 
     def __repr__(self) -> str:
-        return (
-            f"JudgedAccuracy({self.estimate:.4f} [{self.low:.4f}, {self.high:.4f}], "
-            f"uncorrected={self.uncorrected:.4f}, n_items={self.n_items}, "
-            f"n_labelled={self.n_labelled}, method={self.method!r}, "
-            f"confidence_level={self.confidence_level:g})"
-        )
+        interval = f"{self.estimate:.4f} [{self.low:.4f}, {self.high:.4f}]"
+        return self._summary(interval, f"uncorrected:.4f {_SHOWN}")
 
 
 @public
@@ -501,12 +493,8 @@ class JudgedDifference(Result):
         )
 
     def __repr__(self) -> str:
-        return (
-            f"JudgedDifference({self.estimate:+.4f} [{self.low:+.4f}, "
-            f"{self.high:+.4f}], uncorrected={self.uncorrected:+.4f}, "
-            f"n_items={self.n_items}, n_labelled={self.n_labelled}, "
-            f"method={self.method!r}, confidence_level={self.confidence_level:g})"
-        )
+        interval = f"{self.estimate:+.4f} [{self.low:+.4f}, {self.high:+.4f}]"
+        return self._summary(interval, f"uncorrected:+.4f {_SHOWN}")
 
 
 @public

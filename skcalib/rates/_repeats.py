@@ -98,13 +98,10 @@ class PassAtK(Result):
         )
 
     def __repr__(self) -> str:
-        sign = "^" if self.all_of else "@"
-        return (
-            f"PassAtK(pass{sign}{self.k} {self.estimate:.4f} [{self.low:.4f}, "
-            f"{self.high:.4f}], n_questions={self.n_questions}, "
-            f"n_samples={self.n_samples}, method={self.method!r}, "
-            f"confidence_level={self.confidence_level:g})"
-        )
+        name = f"pass{'^' if self.all_of else '@'}{self.k}"
+        interval = f"{self.estimate:.4f} [{self.low:.4f}, {self.high:.4f}]"
+        names = "n_questions n_samples method confidence_level:g"
+        return self._summary(f"{name} {interval}", names)
 
 
 @dataclass(frozen=True, repr=False)
@@ -177,11 +174,8 @@ class SampleVariance(Result):
         return (self.advice,)
 
     def __repr__(self) -> str:
-        return (
-            f"SampleVariance(standard_error={self.standard_error:.4f}, "
-            f"share_of_samples={self.share_of_samples:.2f}, "
-            f"n_questions={self.n_questions}, n_samples={self.n_samples:g})"
-        )
+        names = "standard_error:.4f share_of_samples:.2f n_questions n_samples:g"
+        return self._summary("", names)
 
 
 @public

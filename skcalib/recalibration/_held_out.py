@@ -119,12 +119,9 @@ def _has_path(posterior: Any, structures: list[Any], rows: np.ndarray) -> np.nda
     except ValueError:
         if n == 1:
             return np.zeros(1, dtype=bool)
-        return np.concatenate(
-            [
-                _has_path(posterior[half], structures[half], rows[half])
-                for half in (slice(0, n // 2), slice(n // 2, n))
-            ]
-        )
+        halves = (slice(0, n // 2), slice(n // 2, n))
+        parts = [_has_path(posterior[h], structures[h], rows[h]) for h in halves]
+        return np.concatenate(parts)
     return np.ones(n, dtype=bool)
 
 

@@ -22,12 +22,7 @@ from .._validation import as_weights
 from ..coref import SampledCorefPairs
 from ..coref._ranker import log_proba_of_mention
 from ..posteriors import AntecedentPosterior, LinearChainPosterior
-from ..queries._query import (
-    final_estimator,
-    last_step,
-    posterior_of,
-    transform_before,
-)
+from ..queries._query import final_estimator, last_step, posterior_of, transform_before
 from ..sequence._base import check_structures, pair_places, token_accuracy
 from ._held_out import cross_fit, fit_on, held_out
 from ._likelihood import (

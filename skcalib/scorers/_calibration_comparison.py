@@ -19,7 +19,7 @@ from .._results import Result, p_text, zero_in_words
 from .._validation import as_probabilities, check_choice, check_fraction, check_integer
 from ..metrics._bins import FOR_INTERVAL, Binning, check_binning
 from ..metrics._decomposition import brier_of_rows
-from ..metrics._grouped_bins import _SEEN, GroupedBins, grouped_bins, squared_norm
+from ..metrics._grouped_bins import GroupedBins, grouped_bins, squared_norm
 from ..metrics._interval import CalibrationErrorInterval, interval_of_pairs
 from ..significance import paired_bootstrap_test
 from ..significance._two_systems import ConfidenceInterval
@@ -114,15 +114,14 @@ class CalibrationComparison(Result):
         return (f"Calibration error: {words[0].lower()}{words[1:]}",)
 
     def __repr__(self) -> str:
-        return (
-            f"CalibrationComparison(error {self.error_a:.4f} - {self.error_b:.4f} = "
+        return self._summary(
+            f"error {self.error_a:.4f} - {self.error_b:.4f} = "
             f"{self.difference:+.4f} [{self.low:+.4f}, {self.high:+.4f}], "
             f"{p_text(self.pvalue, before='pvalue=')}; "
             f"Brier {self.brier_difference:+.4f}, "
             f"{p_text(self.brier_pvalue, before='pvalue=')}; "
-            f"alternative={self.alternative!r}, "
-            f"confidence_level={self.confidence_level:g}, bin_size={self.bin_size}, "
-            f"n_items={self.n_items}, n_resamples={self.n_resamples})"
+            f"alternative={self.alternative!r}",
+            "confidence_level:g bin_size n_items n_resamples",
         )
 
 
@@ -390,10 +389,8 @@ class _DifferenceOfSquares:
         # theory, (K3): one more unexpected label
         variance += (2 * np.sqrt(squares).sum() / a.bins.weight.sum()) ** 2
         self.deviation = math.sqrt(variance)
-        # theory, (G5)
-        peaked = float((centred**2 / share) @ (centred**2 / share)) if share > 0 else 1
-        freedom = _SEEN * 2 / max(peaked - 1 / n, 1e-12)
-        self.freedom = max(min(freedom, a.n_effective_groups - 1), 1.0)
+        parts = centred**2 / share if share > 0 else np.ones(1)
+        self.freedom = a.freedom(float(parts @ parts))
 
     def p_value(self, alternative: str = "two-sided") -> float:
         """Return the p-value of equal errors."""
@@ -447,10 +444,8 @@ def _noise(a: GroupedBins, b: GroupedBins) -> np.ndarray:
         # The squares of residuals of m groups around their mean sum up to m - 1
         # variances.
         m = bins.n_effective
-        return (
-            bins.centred
-            * np.sqrt(bins.scale * m / np.maximum(m - 1, 1))[bins.entries.set]
-        )
+        by_set = np.sqrt(bins.scale * m / np.maximum(m - 1, 1))
+        return bins.centred * by_set[bins.entries.set]
 
     roots = root(a), root(b)
     owns = [x.entries.by_group(r * r) for x, r in zip((a, b), roots, strict=True)]

@@ -32,7 +32,11 @@ from ..metrics._bins import (
 from ..metrics._calibration_error import error_of_pairs
 from ..metrics._curve import curve_of_pairs
 from ..metrics._decomposition import check_rule
-from ..metrics._draws import check_norm_of_draws, error_of_draws
+from ..metrics._draws import (
+    check_draws_of_model,
+    check_norm_of_draws,
+    error_of_draws,
+)
 from ..queries import Answers, ClassQuery, CorefPairQuery, TagQuery
 from ..queries._answers import answer_pairs, answers_by_label
 from ..queries._query import last_step, posterior_of, tag_paths
@@ -77,9 +81,8 @@ def default_query(estimator: Any, **params: Any) -> Any:
 def check_query(query: Any) -> None:
     """Raise an error unless `query` is a query or None."""
     if isinstance(query, type) or not (query is None or callable(query)):
-        raise ParameterTypeError(
-            "query", f"must be a query such as TagQuery(), or None. Got {query!r}."
-        )
+        problem = f"must be a query such as TagQuery(), or None. Got {query!r}."
+        raise ParameterTypeError("query", problem)
 
 
 def ask(estimator: Any, X: Any, y: Any, query: Any, **params: Any) -> Answers:
@@ -91,10 +94,8 @@ def ask(estimator: Any, X: Any, y: Any, query: Any, **params: Any) -> Answers:
     query = default_query(estimator, **params) if query is None else query
     answers = query(estimator, X, y)
     if not isinstance(answers, Answers):
-        raise ParameterTypeError(
-            "query",
-            f"must return Answers. Got {type(answers).__name__} from {query!r}.",
-        )
+        problem = f"must return Answers. Got {type(answers).__name__} from {query!r}."
+        raise ParameterTypeError("query", problem)
     return answers
 
 
@@ -306,10 +307,8 @@ def make_query_scorer(
     -0.02
     """
     if not callable(score_func):
-        raise ParameterTypeError(
-            "score_func",
-            f"must be callable. Got {score_func!r} instead.",
-        )
+        problem = f"must be callable. Got {score_func!r} instead."
+        raise ParameterTypeError("score_func", problem)
     check_query(query)
     inner = getattr(score_func, "func", score_func)  # of a functools.partial
     name = getattr(inner, "__name__", type(inner).__name__)
@@ -363,7 +362,8 @@ def make_calibration_scorer(
         classifier. Not available with a `query`.
     n_draws : int, default=None
         Number of samples, if the probability is the share of samples of a model that
-        agree, as in :func:`~skcalib.metrics.calibration_error`.
+        agree, as in :func:`~skcalib.metrics.calibration_error`. Not available for
+        'top_label', since the class is chosen from the samples.
 
     Returns
     -------
@@ -396,9 +396,9 @@ def make_calibration_scorer(
     """
     check_query(query)
     check_norm(norm, squared, False if debias is None else debias)
+    n_draws = check_draws_of_model(n_draws, multi_class)
     if n_draws is not None:
         check_norm_of_draws(norm, debias)
-        n_draws = check_integer(n_draws, minimum=2, name="n_draws")
     binning = check_binning(bin_size, n_bins, strategy)
     if debias and binning.bin_size == 1:
         raise ParameterError("debias", "needs a 'bin_size' of at least 2. Got 1.")
@@ -601,9 +601,8 @@ def make_reliability_curve_scorer(
     gap_2: 0.090
     """
     check_query(query)
-    binning = check_binning(
-        "auto", check_integer(n_bins, minimum=1, name="n_bins"), "quantile"
-    )
+    number = check_integer(n_bins, minimum=1, name="n_bins")
+    binning = check_binning("auto", number, "quantile")
     if multi_class is not None:
         check_choice(multi_class, ("pooled", "top_label"), name="multi_class")
     query_params = _query_params(query, multi_class, pos_label)
@@ -675,10 +674,8 @@ class LogLikelihoodScorer(QueryScorer):
         weight = as_weights(sample_weight, len(y_true))
         final = last_step(estimator)
         if not hasattr(final, "posterior"):
-            raise ParameterTypeError(
-                "estimator",
-                f"must be a tagger with a posterior. Got {type(final).__name__}.",
-            )
+            problem = f"must be a tagger with a posterior. Got {type(final).__name__}."
+            raise ParameterTypeError("estimator", problem)
         posterior = posterior_of(estimator, X)
         if kind == "tagger":
             # The probability of a sentence with an unknown tag is 0.

@@ -143,18 +143,6 @@ def _hash(rows: list[dict]) -> csr_array:
     return csr_array(hasher.transform(rows))
 
 
-def _cut(matrix: csr_array, lengths: list[int]) -> list[csr_array]:
-    """Return the rows of each sentence."""
-    ends = np.concatenate([[0], np.cumsum(lengths)]).astype(np.intp)
-    parts = []
-    for a, b in pairwise(ends.tolist()):
-        pointer = matrix.indptr[a : b + 1]
-        some = slice(pointer[0], pointer[-1])
-        content = (matrix.data[some], matrix.indices[some], pointer - pointer[0])
-        parts.append(csr_array(content, shape=(b - a, _N_COLUMNS)))
-    return parts
-
-
 TEMPLATES = {
     "basic": (basic_rows, basic_columns),
     "advanced": (advanced_rows, advanced_columns),
@@ -280,7 +268,8 @@ class TokenFeatures(RaggedTransformer):
             matrix = self._columns(sentences)
         except (AttributeError, TypeError, ValueError) as error:
             _raise_for_row(self._rows(sentences), error)
-        return object_array(_cut(matrix, list(map(len, sentences))))
+        ends = np.cumsum([0, *map(len, sentences)]).tolist()
+        return object_array([matrix[a:b] for a, b in pairwise(ends)])
 
     def _rows(self, sentences: list[list[str]]) -> list[list[dict]]:
         """Return the attributes of each token."""

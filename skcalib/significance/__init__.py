@@ -5,11 +5,7 @@ import typing
 from .. import _names
 
 if typing.TYPE_CHECKING:
-    from ._experiments import (
-        borderline_threshold,
-        resample_training,
-        test_size_curve,
-    )
+    from ._experiments import borderline_threshold, resample_training, test_size_curve
     from ._score_comparison import ScoreComparison, compare_metrics, compare_scores
     from ._system_comparison import (
         SystemComparison,
@@ -24,11 +20,7 @@ if typing.TYPE_CHECKING:
         ter,
         ter_statistics,
     )
-    from ._two_systems import (
-        mcnemar_test,
-        paired_bootstrap_test,
-        permutation_test,
-    )
+    from ._two_systems import mcnemar_test, paired_bootstrap_test, permutation_test
 else:
     __getattr__, __dir__ = _names.load_late(__name__)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import combinations, permutations
 from numbers import Integral, Real
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from .._errors import ParameterError, ParameterTypeError, public, warn
 from .._parallel import RandomStateLike, as_generator, parallel
-from .._results import Result, plain
+from .._results import Result
 from .._validation import (
     as_floats,
     check_bool,
@@ -223,20 +223,11 @@ class TestSizeCurve(Result):
     n_pairs: int
     n_repeats: int
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the arrays and settings as a dict of lists and numbers."""
-        return {each.name: plain(getattr(self, each.name)) for each in fields(self)}
-
-    def _columns(self) -> dict[str, Any]:
-        names = ("size", "threshold", "n_borderline", "mean_pvalue", "power")
-        return {name: getattr(self, name) for name in names}
+    _COLUMNS = "size threshold n_borderline mean_pvalue power"
 
     def __repr__(self) -> str:
-        return (
-            f"TestSizeCurve({self.size.size} sizes from {self.size.min()} to "
-            f"{self.size.max()}, {self.n_pairs} pairs, n_repeats={self.n_repeats}, "
-            f"alpha={self.alpha:g})"
-        )
+        sizes = f"{self.size.size} sizes from {self.size.min()} to {self.size.max()}"
+        return self._summary(f"{sizes}, {self.n_pairs} pairs", "n_repeats alpha:g")
 
 
 @public
@@ -366,9 +357,8 @@ def test_size_curve(
 def _check_sizes(sizes: Any, n: int) -> np.ndarray:
     size = as_floats(sizes, name="sizes")
     if size.ndim != 1 or size.size == 0 or (size != np.rint(size)).any():
-        raise ParameterError(
-            "sizes", f"must be a sequence of integers. Got {sizes!r:.50}."
-        )
+        problem = f"must be a sequence of integers. Got {sizes!r:.50}."
+        raise ParameterError("sizes", problem)
     if size.min() < 2 or size.max() > n:
         raise ParameterError(
             "sizes",
@@ -384,19 +374,16 @@ def _numbers_of(pairs: Any, names: list[str]) -> list[tuple[int, int]]:
     if pairs is None:
         return list(combinations(numbers, 2))
     if isinstance(pairs, str) or not isinstance(pairs, Iterable):
-        raise ParameterTypeError(
-            "pairs", f"must be a sequence of pairs of names. Got {pairs!r}."
-        )
+        problem = f"must be a sequence of pairs of names. Got {pairs!r}."
+        raise ParameterTypeError("pairs", problem)
     known = {(names[i], names[j]): (i, j) for i, j in permutations(numbers, 2)}
     found = []
     for pair in pairs:
         try:
             found.append(known[tuple(pair)])
         except (KeyError, TypeError):
-            raise ParameterError(
-                "pairs",
-                f"must contain pairs of different names of systems. Got {pair!r}.",
-            ) from None
+            problem = f"must contain pairs of different names of systems. Got {pair!r}."
+            raise ParameterError("pairs", problem) from None
     if not found:
         raise ParameterError("pairs", "is empty.")
     return found
@@ -497,10 +484,8 @@ def resample_training(
     check_estimator(estimator, "estimator")
     n = _n_samples(X, "X")
     if _n_samples(y, "y") != n:
-        raise ParameterError(
-            None,
-            f"needs X and y of the same length. Got {n} and {_n_samples(y, 'y')}.",
-        )
+        problem = f"needs X and y of the same length. Got {n} and {_n_samples(y, 'y')}."
+        raise ParameterError(None, problem)
     if n == 0:
         raise ParameterError(None, "needs at least one sample. Got none in X.")
     n_models = check_n_resamples(n_models, name="n_models")
@@ -544,9 +529,8 @@ def _sizes(sizes: Any, n: int, n_models: int) -> list[int]:
         return [_size(sizes, n)] * n_models
     several = isinstance(sizes, Sequence) or np.ndim(sizes) == 1
     if isinstance(sizes, (str, bytes)) or not several:
-        raise ParameterTypeError(
-            "sizes", f"must be a number or a sequence of numbers. Got {sizes!r}."
-        )
+        problem = f"must be a number or a sequence of numbers. Got {sizes!r}."
+        raise ParameterTypeError("sizes", problem)
     if len(sizes) != n_models:
         raise ParameterError(
             "sizes",

@@ -23,11 +23,7 @@ import numpy as np
 
 from .._errors import warn
 from ._paired_items import READY, PairedItems, Systems
-from ._resamples import (
-    Extremes,
-    drawn_p_value,
-    iter_sums,
-)
+from ._resamples import Extremes, drawn_p_value, iter_sums
 from ._sign_flips import FlippedGain
 from ._tail_probabilities import (
     PValue,
@@ -94,26 +90,23 @@ class PairResults:
     tilts: bool = False
 
 
+@dataclass
 class PairTests:
     """Tests of many pairs, without draws if possible.
 
     The remaining pairs share one stream of resample counts.
     """
 
-    def __init__(
-        self,
-        systems: Systems,
-        alternative: str,
-        method: str,
-        n_resamples: int,
-        rng: np.random.Generator,
-        *,
-        tilts: bool = True,
-    ):
+    systems: Systems
+    alternative: str
+    method: str
+    n_resamples: int
+    rng: np.random.Generator
+    tilts: bool = True
+
+    def __post_init__(self) -> None:
         # Sorted rows, because rounding and the assignment of draws depend on the order.
-        self.systems = systems.ordered()
-        self.alternative, self.method = alternative, method
-        self.n_resamples, self.rng, self.tilts = n_resamples, rng, tilts
+        self.systems = self.systems.ordered()
 
     def run(self, pairs: Sequence[tuple[int, int]]) -> PairResults:
         """Return the gains and p-values of pairs of systems, by their numbers."""

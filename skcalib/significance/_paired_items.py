@@ -59,10 +59,8 @@ def groups_of(aligned: AlignedEvaluations, groups: Any) -> Any:
         return groups
     if groups not in aligned.groups:
         known = ", ".join(map(repr, aligned.groups)) or "none"
-        raise ParameterError(
-            "groups",
-            f"must name a column of the evaluations ({known}). Got {groups!r}.",
-        )
+        problem = f"must name a column of the evaluations ({known}). Got {groups!r}."
+        raise ParameterError("groups", problem)
     return aligned.groups[groups]
 
 
@@ -599,9 +597,8 @@ def check_named(systems: Any, what: str, least: int = 2) -> None:
         )
     if len(systems) < least:
         number = "one system" if least == 1 else "two systems"
-        raise ParameterError(
-            "systems", f"must contain at least {number}. Got {len(systems)}."
-        )
+        problem = f"must contain at least {number}. Got {len(systems)}."
+        raise ParameterError("systems", problem)
 
 
 def check_systems(systems: Any, statistic: Any, groups: Any, least: int = 2) -> Systems:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,6 +32,7 @@ from ..rates._accuracy import (
     independent_interval,
     is_binary,
 )
+from ._pair_tests import PairTests
 from ._paired_items import Metric, check_named, check_systems, groups_of
 from ._sign_flips import (
     FEWEST_FLIPS,
@@ -61,6 +62,10 @@ _METHODS = {
     "tilted": "paired bootstrap, {n:,} resamples drawn near the observed gain",
     "sign_flips": "sign flips",
 }
+
+
+# Scores of the samples of each question for each system, and their numbers.
+Samples = list[tuple[np.ndarray, np.ndarray]]
 
 
 class GainTest(NamedTuple):
@@ -200,9 +205,8 @@ class Moments:
         spread = self.spread(gain)
         if self.bound == 1:
             # One more unit that differs by 0 or 1, so that the spread is not 0.
-            spread = (
-                spread + abs(gain) * (1 - abs(gain)) * self.sizes / self.n_effective
-            )
+            unit = abs(gain) * (1 - abs(gain))
+            spread = spread + unit * self.sizes / self.n_effective
         return (self.total - self.n * gain) / np.sqrt(np.maximum(spread, 1e-300))
 
     def standard_error(self) -> np.ndarray:
@@ -327,12 +331,7 @@ class ScoreComparison(Comparison):
     _moments: Moments
     _lower_is_better: bool = False
 
-    _settings: ClassVar[tuple[str, ...]] = (
-        "n_questions",
-        "n_groups",
-        "adjust",
-        "confidence_level",
-    )
+    _settings = "n_questions n_groups adjust confidence_level"
 
     @public
     def noninferiority_pvalue(self, margin: float) -> np.ndarray:
@@ -388,10 +387,8 @@ class ScoreComparison(Comparison):
         """
         power = check_fraction(power, name="power")
         n_units = self.n_questions if self.n_groups is None else self.n_groups
-        if (
-            smallest_pvalue(n_units, mid_p=n_units >= FEWEST_FLIPS)
-            > 1 - self.confidence_level
-        ):
+        least = smallest_pvalue(n_units, mid_p=n_units >= FEWEST_FLIPS)
+        if least > 1 - self.confidence_level:
             return np.full(len(self.pairs), np.nan)
         z, z_power = self._quantile(), float(ndtri(power))
         m = self._moments
@@ -542,7 +539,7 @@ class ScoreComparison(Comparison):
 
     def __repr__(self) -> str:
         alpha = 1 - self.confidence_level
-        return self._text(alpha, ("n_questions", "n_groups", "adjust"))
+        return self._text(alpha, "n_questions n_groups adjust")
 
 
 def _letter(k: int) -> str:
@@ -697,9 +694,8 @@ def _wins_and_losses(
         slack = 1e-12
         for i, j in pairs:
             gain = score[j] - score[i]
-            found.append(
-                (np.count_nonzero(gain > slack), np.count_nonzero(gain < -slack))
-            )
+            more, less = gain > slack, gain < -slack
+            found.append((np.count_nonzero(more), np.count_nonzero(less)))
     wins, losses = np.array(found).T
     return wins, losses
 
@@ -743,12 +739,7 @@ def _flipped_gains(
 
 def _check_systems(
     systems: Any, groups: Any
-) -> tuple[
-    list[str],
-    np.ndarray,
-    list[tuple[np.ndarray, np.ndarray]] | None,
-    np.ndarray | None,
-]:
+) -> tuple[list[str], np.ndarray, Samples | None, np.ndarray | None]:
     """Return names, scores (a row per system), samples of systems, codes of groups.
 
     The samples of a system are their scores, and the number of samples per question.
@@ -765,9 +756,8 @@ def _check_systems(
         names, score = _check_arrays(systems)
         samples = None
         if isinstance(groups, str):
-            raise ParameterTypeError(
-                "groups", "must be an array if the systems are arrays. Got a name."
-            )
+            problem = "must be an array if the systems are arrays. Got a name."
+            raise ParameterTypeError("groups", problem)
     n = score.shape[1]
     if n < 2:
         raise ParameterError("systems", f"must have at least two questions. Got {n}.")
@@ -799,10 +789,7 @@ def _check_arrays(systems: Any) -> tuple[list[str], np.ndarray]:
 
 
 def _intervals(
-    score: np.ndarray,
-    samples: list[tuple[np.ndarray, np.ndarray]] | None,
-    codes: np.ndarray | None,
-    level: float,
+    score: np.ndarray, samples: Samples | None, codes: np.ndarray | None, level: float
 ) -> np.ndarray:
     """Return the ends of the intervals of the mean scores."""
     found = []
@@ -902,7 +889,8 @@ def compare_metrics(
     check_adjust(adjust)
     rng = as_generator(random_state)
     checked = check_systems(systems, statistic, groups, least=1)
-    found = compared(checked, "two-sided", "auto", 10_000, adjust, 0.05, rng)
+    tests = PairTests(checked, "two-sided", "auto", 10_000, rng)
+    found = compared(tests, adjust, 0.05)
     columns = checked.columns
     units = np.stack(
         [_pseudovalues(x, checked.metric) for x in np.moveaxis(columns, 1, 0)]

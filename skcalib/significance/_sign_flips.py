@@ -315,8 +315,7 @@ def signed_sum_tails(
         return _convolved_tails(np.repeat(values, times) // (step // 2), n_above)
     v, t = values / step, threshold / step
     # theory, (P12)
-    theta = _signed_tilt(v, times, t)
-    log_chance = float(times @ _log_cosh(theta * v)) - theta * t
+    theta, log_chance = _signed_tilt(v, times, t)
     omega = 2 * np.pi / length * np.arange(length // 2 + 1)
     power = _signed_characteristic(v, times, theta, t, omega)
     # Other frequencies stand for themselves and their negatives.
@@ -354,8 +353,7 @@ def signed_sum_saddlepoint(
 
     The formula is for sums of many values that do not lie on a coarse lattice.
     """
-    theta = _signed_tilt(values, times, threshold)
-    log_chance = float(times @ _log_cosh(theta * values)) - theta * threshold
+    theta, log_chance = _signed_tilt(values, times, threshold)
     # second derivative of log cosh(theta v); cosh overflows above 700
     variance = float(times @ (values / np.cosh(np.minimum(theta * values, 300))) ** 2)
     w, u = math.sqrt(-2 * log_chance), theta * math.sqrt(variance)
@@ -369,8 +367,11 @@ def _log_cosh(x: np.ndarray) -> np.ndarray:
     return np.where(x < 30, small, x - math.log(2))
 
 
-def _signed_tilt(v: np.ndarray, times: np.ndarray, t: float) -> float:
-    """Return theta with sum v tanh(theta v) = t, 0 <= t < sum v."""
+def _signed_tilt(v: np.ndarray, times: np.ndarray, t: float) -> tuple[float, float]:
+    """Return theta with sum v tanh(theta v) = t, 0 <= t < sum v, and K - theta t.
+
+    K, the sum of log cosh(theta v), is the cumulant function of the sum of s v.
+    """
 
     def excess_and_slope(theta: float) -> tuple[float, float]:
         bent = np.tanh(theta * v)
@@ -378,7 +379,8 @@ def _signed_tilt(v: np.ndarray, times: np.ndarray, t: float) -> float:
         return excess, float(times @ (v**2 * (1 - bent**2)))
 
     start = t / float(times @ v**2)
-    return increasing_root(excess_and_slope, start, low=0.0, tolerance=1e-13)
+    theta = increasing_root(excess_and_slope, start, low=0.0, tolerance=1e-13)
+    return theta, float(times @ _log_cosh(theta * v)) - theta * t
 
 
 def _signed_characteristic(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, ClassVar
@@ -17,7 +17,7 @@ from .._validation import check_choice, check_fraction
 from ..evaluation import Evaluation
 from ..metrics import accuracy_statistics
 from ._pair_tests import PairResults, PairTests
-from ._paired_items import Systems, check_systems
+from ._paired_items import check_systems
 from ._resamples import check_n_resamples
 from ._two_systems import ALTERNATIVES, METHODS
 
@@ -73,7 +73,7 @@ class Comparison(Result):
     n_groups: int | None
 
     # Attributes that `to_dict` adds to the scores and the columns.
-    _settings: ClassVar[tuple[str, ...]]
+    _settings: ClassVar[str]
 
     @public
     def matrix(self, column: str = "pvalue_adjusted") -> np.ndarray:
@@ -118,7 +118,7 @@ class Comparison(Result):
         return {
             **self._scores(),
             **super().to_dict(),
-            **{name: getattr(self, name) for name in self._settings},
+            **{name: getattr(self, name) for name in self._settings.split()},
         }
 
     def _scores(self) -> dict[str, Any]:
@@ -129,10 +129,10 @@ class Comparison(Result):
         first, second = zip(*self.pairs, strict=True) if self.pairs else ((), ())
         return {"system_a": list(first), "system_b": list(second)}
 
-    def _text(self, alpha: float, settings: Sequence[str]) -> str:
+    def _text(self, alpha: float, settings: str) -> str:
         """Return the repr with some settings."""
         n = int(np.count_nonzero(self.pvalue_adjusted <= alpha))
-        values = {name: getattr(self, name) for name in settings}
+        values = {name: getattr(self, name) for name in settings.split()}
         shown = ", ".join(
             f"{name}={value!r}"
             for name, value in values.items()
@@ -218,14 +218,7 @@ class SystemComparison(Comparison):
     n_resamples: int | None
     _smallest_pvalue: float
 
-    _settings: ClassVar[tuple[str, ...]] = (
-        "statistic",
-        "alternative",
-        "adjust",
-        "n_items",
-        "n_groups",
-        "n_resamples",
-    )
+    _settings = "statistic alternative adjust n_items n_groups n_resamples"
 
     @public
     def significant(self, alpha: float = 0.05) -> list[tuple[str, str]]:
@@ -403,25 +396,17 @@ def compare_systems(
     alpha = check_fraction(alpha, name="alpha")
     rng = as_generator(random_state)
     checked = check_systems(systems, statistic, groups)
-    return compared(checked, alternative, method, n_resamples, adjust, alpha, rng)
+    tests = PairTests(checked, alternative, method, n_resamples, rng)
+    return compared(tests, adjust, alpha)
 
 
-def compared(
-    systems: Systems,
-    alternative: str,
-    method: str,
-    n_resamples: int,
-    adjust: str | None,
-    alpha: float,
-    rng: np.random.Generator,
-) -> SystemComparison:
+def compared(tests: PairTests, adjust: str | None, alpha: float) -> SystemComparison:
     """Return the tests of all pairs of checked systems."""
+    systems = tests.systems
     pairs = list(combinations(range(len(systems.names)), 2))
     # gains of pairs of tests are those of the first system, as for two systems
-    found = PairTests(systems, alternative, method, n_resamples, rng).run(
-        [(later, earlier) for earlier, later in pairs]
-    )
-    _warn_of_floor(found, adjust, alpha, n_resamples)
+    found = tests.run([(later, earlier) for earlier, later in pairs])
+    _warn_of_floor(found, adjust, alpha, tests.n_resamples)
     return SystemComparison(
         names=systems.names,
         metric=systems.scores,
@@ -432,11 +417,11 @@ def compared(
         method=found.method,
         monte_carlo_error=found.monte_carlo_error,
         statistic=systems.metric.name,
-        alternative=alternative,
+        alternative=tests.alternative,
         adjust=adjust,
         n_items=systems.n_items,
         n_groups=systems.n_groups,
-        n_resamples=n_resamples if found.drawn else None,
+        n_resamples=tests.n_resamples if found.drawn else None,
         _smallest_pvalue=float(found.smallest.min(initial=1)),
     )
 
@@ -566,10 +551,8 @@ def significance_table(
         check_estimator(estimator, f"estimators[{name!r}]", response_method)
     make = accuracy_statistics if statistics is None else statistics
     if not callable(make):
-        raise ParameterTypeError(
-            "statistics",
-            f"must be callable, such as span_statistics. Got {statistics!r}.",
-        )
+        problem = f"must be callable, such as span_statistics. Got {statistics!r}."
+        raise ParameterTypeError("statistics", problem)
     systems = {
         name: np.asarray(make(y, getattr(estimator, response_method)(X)))
         for name, estimator in estimators.items()

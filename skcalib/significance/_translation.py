@@ -185,9 +185,8 @@ def bleu(sums: np.ndarray) -> np.ndarray:
         share = np.where(np.cumprod(total > 0, axis=-1) == 1, share, 0.0)
         # sacrebleu uses the logarithm -9999999999 for a precision of 0
         logs = np.where(share > 0, np.log(share), -9999999999.0)
-        score = penalty * np.exp(
-            (logs[..., 0] + logs[..., 1] + logs[..., 2] + logs[..., 3]) / _BLEU_ORDER
-        )
+        total = logs[..., 0] + logs[..., 1] + logs[..., 2] + logs[..., 3]
+        score = penalty * np.exp(total / _BLEU_ORDER)
     return np.where(right.any(axis=-1), score, 0.0)
 
 
@@ -320,9 +319,8 @@ def _sentences(values: Any, name: str) -> list[str]:
     found = list(values)
     for k, text in enumerate(found):
         if not isinstance(text, str):
-            raise ParameterError(
-                name, f"must contain texts. Got {type(text).__name__} in entry {k}."
-            )
+            problem = f"must contain texts. Got {type(text).__name__} in entry {k}."
+            raise ParameterError(name, problem)
     if not found:
         raise ParameterError(name, "must contain at least one text. Got none.")
     return found

@@ -352,7 +352,7 @@ def paired_bootstrap_test(
     more are ties. If one system leads in every item or group in which the systems
     differ, the sign-flip test gives its smallest possible p-value. The p-value of
     'auto' is never below this value. Measured rejection rates are in
-    :ref:`the guide <significance_few>`.
+    :ref:`the experiments <significance_few>`.
 
     *Items whose statistics are all zero in both systems* do not change any sum, for
     example sentences without entities. 'auto' and 'sign_flips' leave them out. The
@@ -763,11 +763,8 @@ class McNemarResult(PairedTestResult):
 
     def __repr__(self) -> str:
         p = p_text(self.pvalue, "", before="pvalue=")
-        return (
-            f"McNemarResult(statistic={self.statistic}, {p}, n_only_a={self.n_only_a}, "
-            f"n_only_b={self.n_only_b}, alternative={self.alternative!r}, "
-            f"mid_p={self.mid_p})"
-        )
+        names = "n_only_a n_only_b alternative mid_p"
+        return self._summary(f"statistic={self.statistic}, {p}", names)
 
 
 @public

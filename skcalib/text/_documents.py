@@ -358,9 +358,8 @@ def words_of(document: Document) -> Words:
 def spacy_sentences(doc: Any) -> Iterator[Sentence]:
     """Yield the sentences of a spaCy Doc."""
     if isinstance(doc, str) or not hasattr(doc, "sents"):
-        raise ParameterTypeError(
-            "doc", f"must be a spaCy Doc. Got {type(doc).__name__} instead."
-        )
+        problem = f"must be a spaCy Doc. Got {type(doc).__name__} instead."
+        raise ParameterTypeError("doc", problem)
     try:
         spans = list(doc.sents)
     except ValueError:  # There are no sentence boundaries.
@@ -395,12 +394,21 @@ def _heads(tokens: list[Any]) -> list[int]:
     return heads
 
 
+def check_document(document: Any, function: str | None = None) -> None:
+    """Raise an error if the parameter `document` of `function` is not a document."""
+    if not isinstance(document, Document):
+        raise ParameterTypeError(
+            "document",
+            f"must be a Document. Got {type(document).__name__} instead.",
+            function,
+        )
+
+
 def check_documents(documents: Any, name: str) -> list[Document]:
     """Return a list of documents, received as the parameter `name`."""
     if isinstance(documents, (Document, str)) or not isinstance(documents, Iterable):
-        raise ParameterTypeError(
-            name, f"must be a sequence of documents. Got {type(documents).__name__}."
-        )
+        problem = f"must be a sequence of documents. Got {type(documents).__name__}."
+        raise ParameterTypeError(name, problem)
     found = list(documents)
     for i, document in enumerate(found):
         if not isinstance(document, Document):

@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from .._errors import ParameterError, ParameterTypeError, public
-from ._documents import Document, Mention, Sentence
+from .._errors import ParameterError, public
+from ._documents import Document, Mention, Sentence, check_document
 
 # Labels of spaCy's English models that only differ from universal ones in name.
 SAME_AS = {
@@ -150,10 +150,6 @@ def head_of_span(
     return next(iter(words or outside), None)
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
 HEADS = frozenset(("NOUN", "PROPN", "PRON"))
 # Labels of words inside a name, and of words without referents. Here and below,
 # universal labels and labels of spaCy's English models are listed together.
@@ -162,11 +158,12 @@ NO_HEADS = frozenset(("compound", "expl", "fixed", "flat", "goeswith", "nn"))
 RELATIVE = frozenset(("which", "who", "whom", "whose"))
 # Dependents that do not belong to the phrase: prepositions, coordinated phrases, and
 # the rest of a clause whose predicate is the head.
-OUTSIDE = _words(
-    "advcl advmod appos aux auxpass case cc ccomp conj cop csubj csubjpass dep "
-    "discourse dislocated expl intj mark nsubj nsubjpass obj obl orphan parataxis "
-    "punct reparandum vocative xcomp dobj iobj"
-)
+_OUTSIDE = """
+advcl advmod appos aux auxpass case cc ccomp conj cop csubj csubjpass dep discourse
+dislocated expl intj mark nsubj nsubjpass obj obl orphan parataxis punct reparandum
+vocative xcomp dobj iobj
+"""
+OUTSIDE = frozenset(_OUTSIDE.split())
 INSIDE = frozenset(("cc:preconj",))
 # Dependents that do not belong to the phrase at any depth.
 ASIDE = frozenset(("appos", "parataxis"))
@@ -233,10 +230,7 @@ def mentions_from_parse(
     >>> [" ".join(sentence.form[m.start : m.end]) for m in document.mentions]
     ['Rebels in the hills', 'the hills', 'it']
     """
-    if not isinstance(document, Document):
-        raise ParameterTypeError(
-            "document", f"must be a Document. Got {type(document).__name__} instead."
-        )
+    check_document(document)
     check_parses(document)
     mentions = []
     offset = 0

@@ -22,10 +22,10 @@ from skcalib.datasets import (
     fetch_wsj_sample,
 )
 from skcalib.datasets._files import (
-    _registry,
     data_set,
     description,
     members_sha256,
+    registry,
 )
 from skcalib.experimental import fetch_broad_twitter_entities, fetch_state_union
 
@@ -199,7 +199,7 @@ def test_the_column_is_checked_before_any_file_is_looked_for(tmp_path):
         )
 
 
-FILES = [file for name in _registry() for file in data_set(name).files.values()]
+FILES = [file for name in registry() for file in data_set(name).files.values()]
 
 
 def test_the_registry_pins_commits_and_checksums():
@@ -225,7 +225,7 @@ def test_the_registry_has_the_sizes_of_the_files(real_home):
 
 def test_subsets_are_of_published_files():
     """Whoever has none of our files can download those of each subset."""
-    for name, entry in _registry().items():
+    for name, entry in registry().items():
         for file in (file for files in entry["subsets"].values() for file in files):
             folder, _, own = file.rpartition("/")
             with case(file):
@@ -233,7 +233,7 @@ def test_subsets_are_of_published_files():
 
 
 def test_each_data_set_is_described_with_its_licence():
-    names = {*_registry()} - {"system_outputs"}
+    names = {*registry()} - {"system_outputs"}
     names |= {f"system_outputs_{name}" for name in data_set("system_outputs").subsets}
     for name in names:
         with case(name):
