@@ -1,4 +1,4 @@
-"""Base classes of the displays: axes, legends, styles, texts and keyword arguments."""
+"""Base classes of the displays, their texts and keyword arguments."""
 
 from __future__ import annotations
 
@@ -9,22 +9,11 @@ from html import escape
 from textwrap import wrap
 from typing import Any, ParamSpec, TypeVar
 
-import numpy as np
-
 from .._errors import ParameterError, ParameterTypeError, printable, public
 from .._results import Result
 
-# Markers of series, which are distinguishable without colours.
-MARKERS = "os^Dv<>P"
-
-# Width and height in inches of a figure with one axes and no legend beside it.
-_SIZE = "_skcalib_size"
-
-# Inches around a legend beside the axes.
-_GAP = 0.25
-
-# Characters in a line of a legend that fit into the axes.
-_LONGEST_LINE = 60
+# Characters in a line of a legend that fit into a column of a paper.
+_LONGEST_LINE = 44
 
 
 def check_type(value: Any, kinds: Any, expected: str, *, name: str) -> None:
@@ -32,113 +21,6 @@ def check_type(value: Any, kinds: Any, expected: str, *, name: str) -> None:
     if not isinstance(value, kinds):
         problem = f"must be {expected}. Got {type(value).__name__}."
         raise ParameterTypeError(name, problem)
-
-
-def take_axes(ax: Any, size: tuple[float, float]) -> Any:
-    """Return `ax`, or the axes of a new figure of the given size if it is None."""
-    from matplotlib.axes import Axes
-
-    check_type(ax, (Axes, type(None)), "matplotlib Axes or None", name="ax")
-    if ax is not None:
-        return ax
-    import matplotlib.pyplot as plt
-
-    return only_axes(plt.figure(figsize=size, layout="constrained"))
-
-
-def only_axes(figure: Any) -> Any:
-    """Return the axes of a new figure, which `draw_legend` may widen."""
-    ax = figure.subplots()
-    setattr(figure, _SIZE, tuple(figure.get_size_inches()))
-    # Square axes in the middle of a wider place would push the legend out.
-    ax.set_anchor("W")
-    return ax
-
-
-def panel_axes(
-    figure: Any, names: Sequence[Any], n_columns: int, **shared: bool
-) -> dict[Any, Any]:
-    """Return axes for each name, in rows of `n_columns` panels."""
-    # The number of rows is rounded up.
-    n_rows = -(-len(names) // n_columns)
-    grid = figure.subplots(n_rows, n_columns, squeeze=False, **shared).ravel()
-    for spare in grid[len(names) :]:
-        spare.remove()
-    return dict(zip(names, grid, strict=False))
-
-
-def draw_points(
-    ax: Any,
-    x: np.ndarray,
-    y: np.ndarray,
-    ends: Sequence[np.ndarray] | None,
-    style: Mapping[str, Any],
-) -> tuple[Any, Any]:
-    """Draw points and their intervals, if any; return the line and the bars."""
-    yerr = None
-    if ends is not None:
-        # An interval may exclude its point: for an estimate of 0 it is open there.
-        yerr = np.maximum([y - ends[0], ends[1] - y], 0)
-    # The label goes to the line, as in other displays, not to the container.
-    line, _, bars = ax.errorbar(x, y, yerr=yerr, **{**style, "label": None}).lines
-    line.set_label(style["label"])
-    return line, bars[0] if bars else None
-
-
-def draw_legend(
-    ax: Any,
-    most_inside: int,
-    entries: tuple[list, list] | None = None,
-    *,
-    loc: str = "best",
-) -> None:
-    """Draw a legend, beside the axes if it would hide the drawing.
-
-    `entries` are handles and labels; the default is the legend entries of `ax`.
-    `most_inside` is the largest number of entries within the axes. A figure that was
-    created by the display is widened by the legend.
-    """
-    handles, labels = ax.get_legend_handles_labels() if entries is None else entries
-    if not labels:
-        return
-    is_wide = len(labels) > 2 and any("\n" in label for label in labels)
-    if len(labels) <= most_inside and not is_wide:
-        legend = ax.legend(handles, labels, loc=loc, fontsize="small")
-        legend.set_in_layout(False)  # a long name must not push the axes away
-        return
-    beside = {"loc": "center left", "bbox_to_anchor": (1.02, 0.5)}
-    legend = ax.legend(handles, labels, fontsize="small", **beside)
-    size = getattr(ax.figure, _SIZE, None)
-    if size is not None:
-        # The legend has its size before the figure is drawn, but not yet its place.
-        box = legend.get_window_extent()
-        width, height = box.width / ax.figure.dpi, box.height / ax.figure.dpi
-        ax.figure.set_size_inches(size[0] + width + _GAP, max(size[1], height + _GAP))
-
-
-def line_style(kwargs: Any, *, name: str) -> dict[str, Any]:
-    """Return a style with the long names of matplotlib, which rejects aliases."""
-    from matplotlib.cbook import normalize_kwargs
-    from matplotlib.lines import Line2D
-
-    if kwargs is not None and not isinstance(kwargs, Mapping):
-        raise ParameterTypeError(name, f"must be a dict. Got {kwargs!r:.50}.")
-    return normalize_kwargs(dict(kwargs or {}), Line2D)
-
-
-def line_styles(kwargs: Any, n: int, *, name: str) -> list[dict[str, Any]]:
-    """Return the style of each of `n` curves, from one dict for all or a list."""
-    if kwargs is None or isinstance(kwargs, Mapping):
-        return [line_style(kwargs, name=name)] * n
-    is_list = isinstance(kwargs, Sequence) and not isinstance(kwargs, str)
-    if not is_list or len(kwargs) != n:
-        error = ParameterError if is_list else ParameterTypeError
-        raise error(
-            name,
-            f"must be a dict, or a list with a dict for each of the {n} curves. Got "
-            f"{kwargs!r:.50}.",
-        )
-    return [line_style(each, name=name) for each in kwargs]
 
 
 def percent_text(level: float) -> str:

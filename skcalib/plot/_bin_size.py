@@ -20,33 +20,20 @@ from ..metrics._size_curves import (
     curve_of_sizes,
     doubling_sizes,
 )
+from . import _models, _style
 from ._base import (
-    MARKERS,
     ModelsDisplay,
     as_list,
     as_shown,
     check_type,
-    draw_legend,
     drawing,
     legend_text,
-    line_style,
-    line_styles,
     stacked,
-    take_axes,
 )
-from ._models import (
-    Query,
-    ask_estimators,
-    named_probabilities,
-    pairs_of_models,
-    pairs_of_predictions,
-)
+from ._models import Query
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-# Largest number of legend entries within the axes; more go beside the axes.
-_MOST_INSIDE = 4
 
 _MEANINGS = {
     "l1": "mean distance",
@@ -200,10 +187,10 @@ class BinSizeDisplay(ModelsDisplay):
         >>> both = {"right": y_proba, "squared": y_proba**2}
         >>> display = BinSizeDisplay.from_predictions(y_true, both)
         >>> [line.get_label() for line in display.line_]
-        ['right: plug-in', 'squared: plug-in']
+        ['right', 'squared']
         """
         check_norm(norm, False, False)
-        models = pairs_of_predictions(
+        models = _models.pairs_of_predictions(
             y_true, y_proba, name, multi_class, labels, pos_label, sample_weight, groups
         )
         display = cls._of_pairs(models, bin_sizes, norm, true_error)
@@ -288,8 +275,10 @@ class BinSizeDisplay(ModelsDisplay):
         'GaussianNB'
         """
         check_norm(norm, False, False)
-        found = ask_estimators(estimator, X, y, query, name, multi_class, pos_label)
-        models = pairs_of_models(found, y, sample_weight, groups)
+        found = _models.ask_estimators(
+            estimator, X, y, query, name, multi_class, pos_label
+        )
+        models = _models.pairs_of_models(found, y, sample_weight, groups)
         display = cls._of_pairs(models, bin_sizes, norm, true_error)
         return display.plot(ax, **plot_params)
 
@@ -345,7 +334,7 @@ class BinSizeDisplay(ModelsDisplay):
         >>> display
         BinSizeDisplay(plug-in; 2 sample sizes from 100 to 1000)
         """
-        models = named_probabilities(y_true, y_proba, name)
+        models = _models.named_probabilities(y_true, y_proba, name)
         names = [own for own, _ in models]
         truth = _true_errors(true_error, names)
         check_type(plot_params, (Mapping, type(None)), "a dict", name="plot_params")
@@ -428,9 +417,9 @@ class BinSizeDisplay(ModelsDisplay):
             raise ParameterError(
                 "squared", f"requires norm='l2'. Got curves of norm {first.norm!r}."
             )
-        styles = line_styles(curve_kwargs, len(curves), name="curve_kwargs")
-        style = line_style(true_error_kwargs, name="true_error_kwargs")
-        self.ax_ = take_axes(ax, (6.4, 4.6))
+        styles = _style.line_styles(curve_kwargs, len(curves), name="curve_kwargs")
+        style = _style.line_style(true_error_kwargs, name="true_error_kwargs")
+        self.ax_ = _style.take_axes(ax, _style.COLUMN, 2.5)
         self.figure_ = self.ax_.figure
         # All curves are of one kind, see `_curves`.
         of_bins = isinstance(first, BinSizeCurve)
@@ -448,7 +437,7 @@ class BinSizeDisplay(ModelsDisplay):
         self.line_, self.band_, self.debiased_line_, self.debiased_band_ = shown
         colors = [line.get_color() for line, *_ in drawn]
         self._draw_truth(truths, names, colors, squared, style)
-        draw_legend(self.ax_, _MOST_INSIDE)
+        self._name_curves()
         return self
 
     def _curves(self) -> list:
@@ -478,18 +467,15 @@ class BinSizeDisplay(ModelsDisplay):
     ) -> tuple[Any, Any, Any, Any]:
         """Draw one curve: its plug-in line and band, its debiased line and band."""
         size, plug_in, debiased = values
-        # Other displays on the same axes count too.
-        n_before = sum(line.get_gid() == "plug_in" for line in self.ax_.lines)
-        marker = {"marker": MARKERS[n_before % len(MARKERS)], "markersize": 4}
-        label = {"label": legend_text(name, "plug-in"), "gid": "plug_in"}
-        style = {**marker, "linewidth": 1.2, **label, **kwargs}
+        label = legend_text("plug-in" if name is None else name)
+        style = {**_style.next_style(self.ax_), "label": label, **kwargs}
         (line,) = self.ax_.plot(size, plug_in.mean(axis=1), **style)
         color = line.get_color()
         shade = self._draw_band(size, plug_in, floor, color) if band else None
         if debiased is None:
             return line, shade, None, None
         style |= {"color": color, "linestyle": "--", "markerfacecolor": "none"}
-        style |= {"label": legend_text(name, "debiased"), "gid": "debiased"}
+        style |= {"label": "debiased" if name is None else "_debiased", "gid": None}
         (other,) = self.ax_.plot(size, debiased.mean(axis=1), **style)
         other_shade = self._draw_band(size, debiased, floor, color) if band else None
         return line, shade, other, other_shade
@@ -500,7 +486,7 @@ class BinSizeDisplay(ModelsDisplay):
         """Draw a band of one standard deviation over the subsamples."""
         mean, spread = values.mean(axis=1), values.std(axis=1, ddof=1)
         ends = np.maximum(mean - spread, floor), mean + spread
-        return self.ax_.fill_between(size, *ends, color=color, alpha=0.2, linewidth=0)
+        return self.ax_.fill_between(size, *ends, color=color, **_style.BAND)
 
     def _draw_truth(
         self, truths: list, names: list, colors: list, squared: bool, kwargs: dict
@@ -511,11 +497,31 @@ class BinSizeDisplay(ModelsDisplay):
         drawn: list[Any] = []
         for truth, name, color in zip(truths, names, colors, strict=True):
             style = {"color": color, "linestyle": ":", "linewidth": 1.5, "zorder": 1}
-            style |= {"label": legend_text(name, "true error"), **kwargs}
+            style |= {"label": "true error" if name is None else "_true", **kwargs}
             # Curves that are drawn squared need a squared line.
             height = truth**2 if squared and truth is not None else truth
             drawn.append(None if truth is None else self.ax_.axhline(height, **style))
         (self.true_line_,) = as_shown(drawn)
+
+    def _name_curves(self) -> None:
+        """Name the models, and the kinds of lines once for all of them."""
+        from matplotlib.lines import Line2D
+
+        handles, labels = self.ax_.get_legend_handles_labels()
+        kinds: dict[str, tuple[Any, dict[str, Any]]] = {
+            "plug-in": (self.line_, {"marker": "o"}),
+            "debiased": (
+                self.debiased_line_,
+                {"marker": "o", "markerfacecolor": "none", "linestyle": "--"},
+            ),
+            "true error": (self.true_line_, {"linestyle": ":"}),
+        }
+        for kind, (lines, style) in kinds.items():
+            if kind not in labels and any(line is not None for line in as_list(lines)):
+                style |= {"color": "0.4", "markersize": 3.5, "linewidth": 1}
+                handles.append(Line2D([], [], **style))
+                labels.append(kind)
+        _style.name_curves(self.ax_, (handles, labels))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers behind the plot, by name (or position) of the model."""

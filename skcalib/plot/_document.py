@@ -6,6 +6,7 @@ The axes extend from 0 to 1 and have one row per mention, from top to bottom.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +18,8 @@ from .._validation import check_fraction, check_integer
 from ..documents import Document
 from ..posteriors import AntecedentPosterior
 from ..queries._query import last_step, transform_before
-from ._base import Display, check_type, drawing, plain_text, short_text, take_axes
+from . import _style
+from ._base import Display, check_type, drawing, plain_text, short_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,6 +44,7 @@ _LEAST_PART = 0.02
 _LONGEST_NAME = 100
 
 
+@dataclass(repr=False, eq=False, kw_only=True)
 class DocumentDisplay(Display):
     """Mentions of one document, their antecedents, and their uncertainty.
 
@@ -145,26 +148,14 @@ class DocumentDisplay(Display):
     1.0
     """
 
-    def __init__(
-        self,
-        *,
-        mention: Sequence[str],
-        before: Sequence[str],
-        after: Sequence[str],
-        sentence: ArrayLike,
-        proba: ArrayLike,
-        entity: ArrayLike,
-        true_entity: ArrayLike | None = None,
-        name: str | None = None,
-    ):
-        self.mention = mention
-        self.before = before
-        self.after = after
-        self.sentence = sentence
-        self.proba = proba
-        self.entity = entity
-        self.true_entity = true_entity
-        self.name = name
+    mention: Sequence[str]
+    before: Sequence[str]
+    after: Sequence[str]
+    sentence: ArrayLike
+    proba: ArrayLike
+    entity: ArrayLike
+    true_entity: ArrayLike | None = None
+    name: str | None = None
 
     @classmethod
     @public
@@ -351,7 +342,7 @@ class DocumentDisplay(Display):
         check_integer(context, minimum=5, name="context")
         self.shown_ = self._chosen(mentions, sentences)[:limit]
         n = self.shown_.size
-        ax = take_axes(ax, (12, 0.9 + 0.24 * n))
+        ax = _style.take_axes(ax, 12, 0.9 + 0.24 * n)
         self.ax_, self.figure_ = ax, ax.figure
         ax.set(xlim=(0, 1), ylim=(n - 0.4, -1.6), xticks=[], yticks=[])
         ax.spines[:].set_visible(False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,18 +12,15 @@ from .._errors import ParameterError, ParameterTypeError, public
 from .._validation import check_fraction, check_integer
 from ..events import EventCounts
 from ..events._event_counts import CorrectedEventCounts
+from . import _style
 from ._base import (
     Display,
     check_type,
-    draw_legend,
     drawing,
     legend_text,
-    line_style,
-    panel_axes,
     percent_text,
     plain_text,
     short_text,
-    take_axes,
 )
 
 if TYPE_CHECKING:
@@ -30,7 +28,7 @@ if TYPE_CHECKING:
 _ENDS = ("uncorrected_low", "uncorrected_high")
 
 # Width and height of a panel in inches.
-_PANEL = (4.6, 2.3)
+_PANEL = (_style.PAGE / 2, 1.6)
 
 # Largest number of periods with a label at the axis. More labels would overlap.
 _MOST_LABELS = 8
@@ -42,6 +40,7 @@ _LONGEST_NAME = 48
 _FEW_PERIODS = 24
 
 
+@dataclass(repr=False, eq=False, kw_only=True)
 class EventCountDisplay(Display):
     """Counts of events over time, with a band for the uncertainty of coreference.
 
@@ -127,30 +126,16 @@ class EventCountDisplay(Display):
     [2.0, 3.5, 1.2]
     """
 
-    def __init__(
-        self,
-        *,
-        period: Sequence[Any],
-        mean: Mapping[str, np.ndarray],
-        low: Mapping[str, np.ndarray],
-        high: Mapping[str, np.ndarray],
-        map_count: Mapping[str, np.ndarray] | None = None,
-        uncorrected: Mapping[str, np.ndarray] | None = None,
-        uncorrected_low: Mapping[str, np.ndarray] | None = None,
-        uncorrected_high: Mapping[str, np.ndarray] | None = None,
-        confidence_level: float = 0.95,
-        unit: str = "documents",
-    ):
-        self.period = period
-        self.mean = mean
-        self.low = low
-        self.high = high
-        self.map_count = map_count
-        self.uncorrected = uncorrected
-        self.uncorrected_low = uncorrected_low
-        self.uncorrected_high = uncorrected_high
-        self.confidence_level = confidence_level
-        self.unit = unit
+    period: Sequence[Any]
+    mean: Mapping[str, np.ndarray]
+    low: Mapping[str, np.ndarray]
+    high: Mapping[str, np.ndarray]
+    map_count: Mapping[str, np.ndarray] | None = None
+    uncorrected: Mapping[str, np.ndarray] | None = None
+    uncorrected_low: Mapping[str, np.ndarray] | None = None
+    uncorrected_high: Mapping[str, np.ndarray] | None = None
+    confidence_level: float = 0.95
+    unit: str = "documents"
 
     @classmethod
     @public
@@ -255,7 +240,7 @@ class EventCountDisplay(Display):
             The display itself.
         """
         width = check_integer(n_columns, minimum=1, name="n_columns")
-        style = line_style(line_kwargs, name="line_kwargs")
+        style = _style.line_style(line_kwargs, name="line_kwargs")
         # One axes cannot be divided into panels.
         together = together or ax is not None
         axes = self._take_axes(ax, together, width)
@@ -264,20 +249,21 @@ class EventCountDisplay(Display):
         self.map_line_: dict[str, Any] = {}
         self.uncorrected_line_: dict[str, Any] = {}
         self.uncorrected_band_: dict[str, Any] = {}
-        marker = "o" if len(self.period) <= _FEW_PERIODS else "none"
-        for k, (name, own) in enumerate(self.axes_.items()):
-            color = f"C{k}" if together else "C1"
-            default: dict[str, Any] = {"marker": marker, "markersize": 3}
+        for name, own in self.axes_.items():
+            default = _style.next_style(own) | {"markersize": 3}
+            if len(self.period) > _FEW_PERIODS:
+                default |= {"marker": "none"}
+            color = default["color"] if together else _style.COLORS[1]
             if together:
-                default |= {"color": color, "label": legend_text(name)}
+                default |= {"label": legend_text(name)}
                 band = {"color": color, "alpha": 0.2}
             else:
                 is_posterior = self.uncorrected is None
                 mean = "posterior mean" if is_posterior else "corrected by labels"
-                default |= {"color": "C0", "label": mean}
+                default |= {"label": mean}
                 band = {"color": "0.8", "label": self._band_name()}
                 title = plain_text(short_text(name, _LONGEST_NAME))
-                own.set_title(title, fontsize="medium")
+                own.set_title(title, fontsize=_style.text_size(own))
             self.band_[name] = self._fill(own, self.low[name], self.high[name], band)
             (self.line_[name],) = own.plot(
                 np.arange(len(self.period)), self.mean[name], **{**default, **style}
@@ -299,17 +285,14 @@ class EventCountDisplay(Display):
         """Set the axes of all actors, and return the distinct ones."""
         n = len(self.mean)
         if together or n < 2:
-            # together, a legend stands beside the axes
-            ax = take_axes(ax, (6.0 if together else 7.2, 3.4))
+            ax = _style.take_axes(ax, _style.COLUMN, 2.3)
             self.figure_ = ax.figure
             self.axes_: dict[str, Any] = dict.fromkeys(self.mean, ax)
             return [ax]
-        import matplotlib.pyplot as plt
-
         columns = min(n_columns, n)
-        size = (_PANEL[0] * columns, _PANEL[1] * -(-n // columns) + 0.3)
-        self.figure_ = plt.figure(figsize=size, layout="constrained")
-        self.axes_ = panel_axes(self.figure_, list(self.mean), columns)
+        size = _PANEL[0] * columns, _PANEL[1] * -(-n // columns) + 0.3
+        self.figure_ = _style.new_figure(*size)
+        self.axes_ = _style.panel_axes(self.figure_, list(self.mean), columns)
         return list(self.axes_.values())
 
     def _draw_uncorrected(self, name: str, ax: Any, color: str, together: bool) -> None:
@@ -362,7 +345,8 @@ class EventCountDisplay(Display):
         step = -(-len(self.period) // _MOST_LABELS) or 1
         ticks = np.arange(0, len(self.period), step)
         labels = [plain_text(self.period[t]) for t in ticks.tolist()]
-        ax.set_xticks(ticks, labels, rotation=30, ha="right", fontsize="small")
+        size = _style.text_size(ax)
+        ax.set_xticks(ticks, labels, rotation=30, ha="right", fontsize=size)
         ax.set_ylabel(self.unit.capitalize())
         ax.axhline(0, color="0.7", linewidth=0.8, zorder=0, label="_zero")
         ax.yaxis.set_major_locator(MaxNLocator(integer=True))
@@ -379,14 +363,15 @@ class EventCountDisplay(Display):
             return
         if not together:
             place = {"loc": "outside upper center", "ncols": len(names)}
-            self.figure_.legend(handles, names, fontsize="small", **place)
+            size = _style.text_size(ax)
+            self.figure_.legend(handles, names, fontsize=size, frameon=False, **place)
             return
         handles.append(Patch(color="0.5", alpha=0.3))
         names.append(self._band_name())
         if self.map_line_ or self.uncorrected_line_:
             handles.append(Line2D([], [], color="0.3", linestyle="--", linewidth=1))
             names.append("1-best" if self.map_line_ else "uncorrected")
-        draw_legend(ax, 0, (handles, names))
+        _style.name_curves(ax, (handles, names))
 
     def _values(self) -> dict[str, Mapping[str, np.ndarray]]:
         """Return the numbers of each kind, by actor."""

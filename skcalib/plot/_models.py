@@ -29,7 +29,8 @@ from .._validation import (
 )
 from ..metrics import CalibrationErrorInterval
 from ..metrics._bins import Binning
-from ..metrics._interval import interval_of_pairs
+from ..metrics._draws import DrawRows, rows_of_shares
+from ..metrics._interval import interval_of_draws, interval_of_pairs
 from ..queries import Answers
 from ..queries._answers import answer_pairs
 from ._base import check_type, percent_text
@@ -302,10 +303,22 @@ def pairs_by_name(
         yield names[k], pairs_of_answers(part, weight, groups)
 
 
-def error_of_part(pairs: Pairs, level: float) -> CalibrationErrorInterval | None:
-    """Return the error of a part of the data, or None if the part is too small."""
-    try:
+def error_of_model(
+    pairs: Pairs, level: float, rows: DrawRows | None = None
+) -> CalibrationErrorInterval:
+    """Return the error, or the error of the probability behind shares of draws."""
+    if rows is None:
         return interval_of_pairs(pairs, AUTOMATIC, level)
+    return interval_of_draws(rows, pairs, AUTOMATIC, level)
+
+
+def error_of_part(
+    pairs: Pairs, level: float, n_draws: int | None = None
+) -> CalibrationErrorInterval | None:
+    """Return the error of a part of the data, or None if the part is too small."""
+    rows = None if n_draws is None else rows_of_shares(pairs, n_draws)
+    try:
+        return error_of_model(pairs, level, rows)
     except ParameterError:  # fewer than two pairs, or all pairs of a single group
         return None
 

@@ -9,17 +9,8 @@ import numpy as np
 
 from .._errors import public
 from ..posteriors._predictive_check import PredictiveCheck
-from ._base import (
-    Display,
-    check_type,
-    draw_legend,
-    drawing,
-    legend_text,
-    line_style,
-    percent_text,
-    plain_text,
-    take_axes,
-)
+from . import _style
+from ._base import Display, check_type, drawing, legend_text, percent_text, plain_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -131,8 +122,8 @@ class PredictiveCheckDisplay(Display):
         display : PredictiveCheckDisplay
             The display itself.
         """
-        style = line_style(point_kwargs, name="point_kwargs")
-        ax = take_axes(ax, (7.0, 4.0))
+        style = _style.line_style(point_kwargs, name="point_kwargs")
+        ax = _style.take_axes(ax, _style.COLUMN, 2.4)
         self.ax_, self.figure_ = ax, ax.figure
         check = self.check
         # Sorted means form a line, from which the observed values stand out.
@@ -142,28 +133,28 @@ class PredictiveCheckDisplay(Display):
         is_outside = (observed < low) | (observed > high)
         level = percent_text(check.confidence_level)
         self.interval_ = ax.vlines(
-            place, low, high, color="0.75", linewidth=2, label=f"{level} interval"
+            place, low, high, color="0.75", linewidth=1.2, label=f"{level} interval"
         )
         self.mean_ = ax.plot(
             place, check.mean[order], color="0.4", linewidth=1, label="Mean"
         )[0]
         expected = f"expected {1 - check.expected_coverage:.1%}"
         outside = legend_text(f"Outside: {is_outside.mean():.1%} ({expected})")
-        points = {"linestyle": "none", "marker": "o", "markersize": 3.5}
+        points = {"linestyle": "none", "markersize": 2.5}
         self.inside_, self.outside_ = (
             ax.plot(
                 place[there],
                 observed[there],
-                **{**points, "color": color, "label": label, **style},
+                **{**points, "color": color, "marker": marker, "label": label, **style},
             )[0]
-            for there, color, label in (
-                (~is_outside, "C0", "Observed"),
-                (is_outside, "C3", outside),
+            for there, color, marker, label in (
+                (~is_outside, _style.COLORS[0], "o", "Observed"),
+                (is_outside, _style.COLORS[1], "D", outside),
             )
         )
         label = "Statistic" if self.name is None else plain_text(self.name)
         ax.set(xlabel="Document, in the order of the mean", ylabel=label)
-        draw_legend(ax, 4, loc="upper left")
+        _style.name_curves(ax)
         return self
 
     def to_dict(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Reliability plots: label frequency against probability.
+"""Reliability plots: fraction of positives against mean predicted probability.
 
 `ReliabilityDisplay` draws one or several models in one plot, and
 `ReliabilityPanelsDisplay` draws a plot for each group of pairs of one model.
@@ -28,66 +28,49 @@ from .._validation import (
 from ..metrics import CalibrationErrorInterval, ReliabilityCurve
 from ..metrics._bins import Binning, check_binning
 from ..metrics._curve import curve_of_pairs
-from ..metrics._draws import check_n_draws, rows_of_shares
-from ..metrics._interval import interval_of_draws, interval_of_pairs, warn_of_few
+from ..metrics._draws import check_draws_of_model, check_n_draws, rows_of_shares
+from ..metrics._interval import warn_of_few
 from ..queries import Answers
+from . import _models, _style
 from ._base import (
     Display,
     ModelsDisplay,
     as_shown,
     check_type,
-    draw_legend,
-    draw_points,
     drawing,
     legend_text,
-    line_style,
-    line_styles,
-    panel_axes,
     percent_text,
     plain_text,
     short_text,
     stacked,
-    take_axes,
 )
-from ._models import (
-    AUTOMATIC,
-    Query,
-    answers_of_pairs,
-    ask_estimators,
-    ask_folds,
-    check_by,
-    check_cv_results,
-    error_of_part,
-    errors_in_words,
-    pairs_by_name,
-    pairs_of_models,
-    pairs_of_predictions,
-    weight_and_groups,
-)
+from ._models import Query
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
 
-# Width and height of the figure with its histogram, in inches.
-_SIZE = (5.2, 6.2)
+# Height in inches of a histogram below the curves.
+_HISTOGRAM = 0.55
 
 _BAND, _BAND_OPACITY = "consistency_band", 0.22
 
-# Largest number of legend entries within the axes; more go beside the axes.
-_MOST_INSIDE = 6
-
 # Width and height of a panel in inches, title included, and height of its histogram.
-_PANEL = (2.7, 3.0)
-_HISTOGRAM = 0.6
+_PANEL = (2.2, 2.45)
+_PANEL_HISTOGRAM = 0.45
 
 # Largest number of panels that are in one row by default.
 _ONE_ROW = 3
 
-# Characters of a title that fit into an inch, and lines that fit above the panels.
-_IN_AN_INCH = 12
-_TITLE_LINES = 2
+_X_LABEL = "Mean predicted probability"
+
+# Style of the curves of the other panels, which is pale on light and dark pages.
+_OTHER: dict[str, Any] = {"color": _style.GREY, "alpha": 0.45, "linewidth": 0.6}
+_OTHER |= {"zorder": 0.95, "label": "_other"}
+
+# Characters of a title that fit into an inch.
+_IN_AN_INCH = 17
 
 # Longer names of groups would overlap with the next title.
 _LONGEST_NAME = 28
@@ -101,7 +84,7 @@ def _prepare_axes(ax: Any, counts: bool, pos_label: Any) -> Any:
     if getattr(ax, "_skcalib_diagonal", None) not in ax.lines:
         ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
         of = "" if pos_label is None else f" (positive class: {plain_text(pos_label)})"
-        ax.set(ylabel=f"Label frequency{of}", xlabel="" if below else "Probability")
+        ax.set(ylabel=f"Fraction of positives{of}", xlabel="" if below else _X_LABEL)
     return _add_count_axes(ax) if counts and below is None else below
 
 
@@ -116,7 +99,11 @@ def _add_count_axes(ax: Any) -> Any:
     divider.set_anchor(ax.get_anchor())
     divider.new_vertical("20%", pad="4%", pack_start=True)
     below = ax.inset_axes([0, -0.24, 1, 0.2], sharex=ax)
-    below.set(yscale="log", ylabel="Pairs", xlabel="Probability")
+    if hasattr(ax, "_skcalib_style"):
+        _style.style_axes(below)
+        for own, above in ((below.xaxis, ax.xaxis), (below.yaxis, ax.yaxis)):
+            own.label.set(fontsize=above.label.get_fontsize())
+    below.set(yscale="log", ylabel="Count", xlabel=_X_LABEL)
     # Within a decade, matplotlib labels the minor ticks, and the labels overlap.
     below.yaxis.set_minor_formatter(NullFormatter())
     ax.set_xlabel("")
@@ -128,8 +115,8 @@ def _add_count_axes(ax: Any) -> Any:
 def _draw_diagonal(ax: Any, style: Mapping[str, Any]) -> Any:
     """Draw the diagonal once on an axes, and return it."""
     if getattr(ax, "_skcalib_diagonal", None) not in ax.lines:
-        default = {"color": "0.5", "linestyle": "--", "linewidth": 1, "zorder": 1}
-        default["label"] = "_diagonal"
+        default = {"color": _style.GREY, "linestyle": "--", "linewidth": 0.8}
+        default |= {"zorder": 1, "label": "_diagonal"}
         (line,) = ax.plot((0, 1), (0, 1), **{**default, **style})
         ax._skcalib_diagonal = line
     return ax._skcalib_diagonal
@@ -151,30 +138,49 @@ def _draw_band(ax: Any, curve: ReliabilityCurve, level: float, n_bands: int) -> 
     return ax.fill_between(curve.prob_pred, *curve.consistency_band(level), **style)
 
 
-def _show_decades(ax: Any) -> None:
-    """Show whole decades of a log scale; within a decade, no tick has a label."""
-    values = np.concatenate([np.asarray(each.get_data().values) for each in ax.patches])
+def _draw_counts(ax: Any, cells: np.ndarray, color: Any) -> Any:
+    """Draw the histogram of a model beside the histograms that are there."""
+    drawn = ax.stairs(cells, np.linspace(0, 1, cells.size + 1), fill=True, color=color)
+    drawn.set(linewidth=0.3)
+    drawn._skcalib_cells = cells
+    shown = [patch for patch in ax.patches if hasattr(patch, "_skcalib_cells")]
+    values = np.concatenate([patch._skcalib_cells for patch in shown])
     values = values[values > 0]
+    if len(shown) > 1:
+        for k, patch in enumerate(shown):
+            patch.set_data(*_bars_beside(patch._skcalib_cells, k, len(shown)))
+            values = np.r_[values, np.nan_to_num(patch.get_data().values)]
     if values.size:
-        low = np.floor(np.log10(values.min()))
+        # Counts begin below 1, so that the height of a bar of one row is visible.
+        low = np.floor(np.log10(min(values[values > 0].min(), 1)))
         high = max(np.ceil(np.log10(values.max())), low + 1)
-        # At the edge, the bar of a lowest count of 1 or 10 would have no height.
         ax.set_ylim(0.5 * 10**low, 1.25 * 10**high)
+    return drawn
 
 
-def _draw_legend(ax: Any) -> None:
-    """Draw the legend, curves first."""
+def _bars_beside(cells: np.ndarray, k: int, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return values and edges of bar `k` of `n` in each cell; two cells are joined."""
+    if cells.size % 2 == 0:
+        cells = cells.reshape(-1, 2).sum(axis=1)
+    # A cell has a tenth of its width on both sides of its bars.
+    left = (np.arange(cells.size) + 0.1 + 0.8 * k / n) / cells.size
+    edges = np.column_stack([left, left + 0.8 / n / cells.size]).ravel()
+    between = np.full(cells.size, np.nan)
+    return np.column_stack([cells, between]).ravel()[:-1], edges
+
+
+def _name_curves(ax: Any) -> None:
+    """Name the curves, with the band of perfect calibration as the last entry."""
     from matplotlib.patches import Patch
 
-    curves, bands = [], []
-    for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
-        if handle.get_gid() == _BAND:
-            # a single one of several bands is too pale for the legend
-            bands.append((Patch(color=("0.5", _BAND_OPACITY)), label))
-        else:
-            curves.append((handle, label))
-    handles, labels = zip(*curves, *bands, strict=True) if curves or bands else ((), ())
-    draw_legend(ax, _MOST_INSIDE, (list(handles), list(labels)))
+    shown = list(zip(*ax.get_legend_handles_labels(), strict=True))
+    shown.sort(key=lambda entry: entry[0].get_gid() == _BAND)
+    # A single one of several bands is too pale for the legend.
+    handles = [
+        Patch(color=("0.5", _BAND_OPACITY)) if handle.get_gid() == _BAND else handle
+        for handle, _ in shown
+    ]
+    _style.name_curves(ax, (handles, [label for _, label in shown]))
 
 
 def _check_bars(interval: Any) -> None:
@@ -246,11 +252,16 @@ def _checked(values: Any, name: str) -> np.ndarray:
 class ReliabilityDisplay(ModelsDisplay):
     """Reliability plot of one or several models.
 
-    The display shows the label frequency against the mean probability in adaptive bins,
-    with intervals, the diagonal of perfect calibration and a histogram of the
-    probabilities. The legend shows the calibration error with its confidence interval.
-    Probabilities are too low where the curve is above the diagonal, and too high where
-    it is below.
+    The display shows the fraction of positives against the mean predicted probability
+    in adaptive bins, with intervals, the diagonal of perfect calibration and a
+    histogram of the probabilities. The name of a curve is followed by the calibration
+    error with its confidence interval. Probabilities are too low where the curve is
+    above the diagonal, and too high where it is below.
+
+    A new figure has the width of a column of a paper. Two or three curves are named
+    where they are drawn if there is space, and in a legend below the axes otherwise.
+    More than three models have a panel each, in which the curves of the other models
+    are grey.
 
     Create the display with :meth:`from_estimator`, :meth:`from_predictions` or
     :meth:`from_cv_results`; the parameters are stored as attributes. The constructor
@@ -298,12 +309,13 @@ class ReliabilityDisplay(ModelsDisplay):
         Histogram of each model. None if not drawn.
     band_ : matplotlib Artist or list of them
         Band of perfect calibration of each model. None if not drawn.
-    diagonal_ : matplotlib Artist or None
-        Line of perfect calibration. None if not drawn.
-    ax_ : matplotlib Axes
-        Axes with the curves.
-    count_ax_ : matplotlib Axes or None
-        Axes with the histograms.
+    diagonal_ : matplotlib Artist or None, or list of them
+        Line of perfect calibration, or list of the lines of all panels. None if not
+        drawn.
+    ax_ : matplotlib Axes or list of them
+        Axes with the curves, or list of the axes of all panels.
+    count_ax_ : matplotlib Axes or None, or list of them
+        Axes with the histograms, or list of the axes of all panels.
     figure_ : matplotlib Figure
         Figure that contains the axes.
 
@@ -476,16 +488,15 @@ class ReliabilityDisplay(ModelsDisplay):
         >>> [line.get_label()[:7] for line in display.line_]
         ['right: ', 'squared']
         """
-        models = pairs_of_predictions(
+        models = _models.pairs_of_predictions(
             y_true, y_proba, name, multi_class, labels, pos_label, sample_weight, groups
         )
         bins = bin_size, n_bins, strategy
-        draws = None
+        k: tuple[Any, ...] = ()
         if n_draws is not None:
-            draws = check_n_draws(n_draws, y_true, sample_weight)
-        return cls._draw(
-            models, bins, confidence_level, pos_label, ax, plot_params, draws
-        )
+            check_draws_of_model(2, multi_class)
+            k = check_n_draws(n_draws, y_true, sample_weight)
+        return cls._draw(models, bins, confidence_level, pos_label, ax, plot_params, *k)
 
     @classmethod
     @public
@@ -506,6 +517,7 @@ class ReliabilityDisplay(ModelsDisplay):
         confidence_level: float = 0.95,
         name: str | Sequence[str] | None = None,
         ax: Axes | None = None,
+        n_draws: int | None = None,
         **plot_params: Any,
     ) -> ReliabilityDisplay:
         """Draw reliability curves of one or several fitted estimators.
@@ -546,6 +558,11 @@ class ReliabilityDisplay(ModelsDisplay):
         ax : matplotlib Axes, default=None
             Axes to draw on. If another display has already been drawn on the axes, the
             curves are added to it. If None, a new figure is created.
+        n_draws : int, default=None
+            Number of samples, if the probabilities of the estimator are shares of
+            samples that it draws for each row, as in :meth:`from_predictions`. The
+            share of the trees of a forest or of neighbours is not such a share: the
+            same trees and neighbours vote on many rows.
         **plot_params
             Keyword arguments passed to :meth:`plot`.
 
@@ -564,10 +581,13 @@ class ReliabilityDisplay(ModelsDisplay):
         >>> display.name
         'GaussianNB'
         """
-        found = ask_estimators(estimator, X, y, query, name, multi_class, pos_label)
-        models = pairs_of_models(found, y, sample_weight, groups)
+        k = check_draws_of_model(n_draws, multi_class)
+        found = _models.ask_estimators(
+            estimator, X, y, query, name, multi_class, pos_label
+        )
+        models = _models.pairs_of_models(found, y, sample_weight, groups)
         bins = bin_size, n_bins, strategy
-        return cls._draw(models, bins, confidence_level, pos_label, ax, plot_params)
+        return cls._draw(models, bins, confidence_level, pos_label, ax, plot_params, k)
 
     @classmethod
     @public
@@ -589,6 +609,7 @@ class ReliabilityDisplay(ModelsDisplay):
         confidence_level: float = 0.95,
         name: str | None = None,
         ax: Axes | None = None,
+        n_draws: int | None = None,
         **plot_params: Any,
     ) -> ReliabilityDisplay:
         """Draw the reliability curve of out-of-fold predictions of all folds.
@@ -628,6 +649,8 @@ class ReliabilityDisplay(ModelsDisplay):
         ax : matplotlib Axes, default=None
             Axes to draw on. If another display has already been drawn on the axes, the
             curves are added to it. If None, a new figure is created.
+        n_draws : int, default=None
+            Number of samples, as in :meth:`from_estimator`.
         **plot_params
             Keyword arguments passed to :meth:`plot`.
 
@@ -652,7 +675,8 @@ class ReliabilityDisplay(ModelsDisplay):
         >>> [curve.n_pairs for curve in folds.curve]
         [114, 114, 114, 114, 113]
         """
-        found = ask_folds(
+        k = check_draws_of_model(n_draws, multi_class)
+        found = _models.ask_folds(
             cv_results,
             X,
             y,
@@ -662,9 +686,9 @@ class ReliabilityDisplay(ModelsDisplay):
             pos_label,
             check_bool(by_fold, name="by_fold"),
         )
-        models = pairs_of_models(found, y, sample_weight, groups)
+        models = _models.pairs_of_models(found, y, sample_weight, groups)
         bins = bin_size, n_bins, strategy
-        return cls._draw(models, bins, confidence_level, pos_label, ax, plot_params)
+        return cls._draw(models, bins, confidence_level, pos_label, ax, plot_params, k)
 
     @classmethod
     def _draw(
@@ -675,20 +699,20 @@ class ReliabilityDisplay(ModelsDisplay):
         pos_label: Hashable,
         ax: Any,
         plot_params: Mapping[str, Any],
-        draws: tuple[np.ndarray, np.ndarray] | None = None,
+        k: Any = None,
+        index: np.ndarray | None = None,
     ) -> ReliabilityDisplay:
         """Compute the numbers of each model from its pairs, and draw them.
 
-        `draws` are the number of draws of each row of a share, and its index.
+        If the probabilities are shares, `k` is the number of draws, of each row or of
+        all rows, and `index` are the rows.
         """
         binning = check_binning(*bins)
         level = check_fraction(confidence_level, name="confidence_level")
         # The curve may have any bins, the interval is valid in automatic bins only.
         errors = [
-            interval_of_pairs(pairs, AUTOMATIC, level)
-            if draws is None
-            else interval_of_draws(
-                rows_of_shares(pairs, *draws), pairs, AUTOMATIC, level
+            _models.error_of_model(
+                pairs, level, None if k is None else rows_of_shares(pairs, k, index)
             )
             for _, pairs in models
         ]
@@ -709,7 +733,7 @@ class ReliabilityDisplay(ModelsDisplay):
             count=[_histogram(pairs.q, pairs.weight) for _, pairs in models],
             name=[name for name, _ in models],
         )
-        display._has_own_bins = binning != AUTOMATIC
+        display._has_own_bins = binning != _models.AUTOMATIC
         return display
 
     @drawing
@@ -732,21 +756,22 @@ class ReliabilityDisplay(ModelsDisplay):
         ----------
         ax : matplotlib Axes, default=None
             Axes to draw on. If another display has already been drawn on the axes, the
-            curves are added to it. If None, a new figure is created.
+            curves are added to it. If None, a new figure is created, in which more than
+            three models have a panel each.
         name : str or list of str, default=None
-            Names for the legend. If None, the stored names are used.
+            Names of the curves. If None, the stored names are used.
         interval : {'wilson', 'clopper_pearson', 'normal'} or None, default='wilson'
-            Bars of the label frequencies; see
+            Bars of the fractions of positives; see
             :meth:`~skcalib.metrics.ReliabilityCurve.interval`. If None, or if the
             display was created from `prob_true` and `prob_pred`, no bars are drawn.
         confidence_level : float, default=0.95
             Confidence level of the bars and of the band.
         counts : bool, default=True
             Whether to draw a histogram of the probabilities below the curves, on a log
-            scale.
+            scale. The bars of several models stand side by side.
         consistency_band : bool, default=False
-            Whether to shade the range of the label frequencies that are expected of a
-            calibrated model; see
+            Whether to shade the range of the fractions of positives that are expected
+            of a calibrated model; see
             :meth:`~skcalib.metrics.ReliabilityCurve.consistency_band`.
         ref_line : bool, default=True
             Whether to draw the diagonal of perfect calibration.
@@ -773,25 +798,59 @@ class ReliabilityDisplay(ModelsDisplay):
                 "display was created from 'prob_true' and 'prob_pred'. Use "
                 "from_predictions.",
             )
-        styles = line_styles(curve_kwargs, len(models), name="curve_kwargs")
-        diagonal = line_style(diagonal_kwargs, name="diagonal_kwargs")
+        styles = _style.line_styles(curve_kwargs, len(models), name="curve_kwargs")
+        diagonal = _style.line_style(diagonal_kwargs, name="diagonal_kwargs")
         # Either all models have a histogram or none.
         counts = counts and models[0][-1] is not None
-        width, height = _SIZE
-        ax = self.ax_ = take_axes(ax, (width, height if counts else width))
-        self.figure_ = ax.figure
+        params = interval, level, counts, consistency_band, ref_line, diagonal
+        if len(models) > _style.MOST_TOGETHER and _style.is_new(ax):
+            self._plot_panels(ax, models, styles, params)
+            return self
+        size = _style.COLUMN, _style.COLUMN + (_HISTOGRAM if counts else 0)
+        self._draw_on(_style.take_axes(ax, *size), models, styles, *params)
+        _name_curves(self.ax_)
+        return self
+
+    def _draw_on(
+        self,
+        ax: Any,
+        models: list[tuple[Any, ReliabilityCurve, Any, Any]],
+        styles: list,
+        interval: Any,
+        level: float,
+        counts: bool,
+        band: bool,
+        ref_line: bool,
+        diagonal: dict,
+    ) -> None:
+        """Draw all models on the same axes."""
+        self.ax_, self.figure_ = ax, ax.figure
         self.count_ax_ = _prepare_axes(ax, counts, self.pos_label)
         self.diagonal_ = _draw_diagonal(ax, diagonal) if ref_line else None
         # No band is drawn if their number is 0.
-        n_bands = len(models) if consistency_band else 0
+        n_bands = len(models) if band else 0
         drawn = [
             self._draw_model(*model, style, interval, level, n_bands)
             for model, style in zip(models, styles, strict=True)
         ]
-        _draw_legend(ax)
         shown = as_shown(*zip(*drawn, strict=True))
         self.line_, self.bar_, self.count_, self.band_ = shown
-        return self
+
+    def _plot_panels(
+        self, empty: Any, models: list, styles: list, params: tuple
+    ) -> None:
+        """Draw every model in a panel of its own."""
+        parts = {}
+        for key, (_, curve, error, count) in self._by_key(models):
+            part = ReliabilityDisplay(
+                curve=curve, error=error, count=count, pos_label=self.pos_label
+            )
+            part._has_own_bins = self._has_own_bins
+            parts[key] = part
+        self.figure_, _ = _draw_panels(None, parts, None, styles, params, empty)
+        for name in ("line", "bar", "count", "band", "diagonal", "ax", "count_ax"):
+            drawn = [getattr(part, f"{name}_") for part in parts.values()]
+            setattr(self, f"{name}_", drawn)
 
     def _draw_model(
         self,
@@ -805,18 +864,16 @@ class ReliabilityDisplay(ModelsDisplay):
         n_bands: int,
     ) -> tuple[Any, Any, Any, Any]:
         """Draw the curve of a model with its bars, its histogram and its band."""
-        default = {"marker": "o", "markersize": 4, "linewidth": 1, "elinewidth": 1}
-        style = {**default, "label": legend_text(*self._label(name, error)), **style}
+        label = legend_text(*self._label(name, error))
+        style = {**_style.next_style(self.ax_), "label": label, **style}
         ends = None
         if interval is not None and not isinstance(curve, _Points):
             ends = curve.interval(level, interval)
         points = curve.prob_pred, curve.prob_true
-        line, bar = draw_points(self.ax_, *points, ends, style)
+        line, bar = _style.draw_points(self.ax_, *points, ends, style)
         count = band = None
         if cells is not None and self.count_ax_ is not None:
-            edges, color = np.linspace(0, 1, cells.size + 1), line.get_color()
-            count = self.count_ax_.stairs(cells, edges, color=color, baseline=None)
-            _show_decades(self.count_ax_)
+            count = _draw_counts(self.count_ax_, cells, line.get_color())
         if n_bands:
             band = _draw_band(self.ax_, curve, level, n_bands)
         return line, bar, count, band
@@ -876,6 +933,7 @@ class ReliabilityDisplay(ModelsDisplay):
         ]
 
 
+@dataclass(repr=False, eq=False, kw_only=True)
 class ReliabilityPanelsDisplay(Display):
     """Reliability plots of groups of pairs, with one panel per group.
 
@@ -883,7 +941,7 @@ class ReliabilityPanelsDisplay(Display):
     genre or source. Panels share their axes. They are sorted by the number of pairs;
     ties are sorted by the number of positive labels. The title of a panel shows its
     group, the number of its pairs and its calibration error with the confidence
-    interval.
+    interval. The curves of the other panels are grey.
 
     Create the display with :meth:`from_estimator`, :meth:`from_predictions` or
     :meth:`from_cv_results`; the parameters are stored as attributes.
@@ -927,11 +985,8 @@ class ReliabilityPanelsDisplay(Display):
     537
     """
 
-    def __init__(
-        self, *, displays: Mapping[Any, ReliabilityDisplay], name: str | None = None
-    ):
-        self.displays = displays
-        self.name = name
+    displays: Mapping[Any, ReliabilityDisplay]
+    name: str | None = None
 
     @classmethod
     @public
@@ -952,6 +1007,7 @@ class ReliabilityPanelsDisplay(Display):
         confidence_level: float = 0.95,
         name: str | None = None,
         fig: Figure | SubFigure | None = None,
+        n_draws: int | None = None,
         **plot_params: Any,
     ) -> ReliabilityPanelsDisplay:
         """Draw reliability curves of predicted probabilities, one panel per group.
@@ -988,6 +1044,8 @@ class ReliabilityPanelsDisplay(Display):
             Name for the title of the figure.
         fig : matplotlib Figure or SubFigure, default=None
             Empty figure to draw on. If None, a new figure is created.
+        n_draws : int, default=None
+            Number of samples, as in :meth:`ReliabilityDisplay.from_estimator`.
         **plot_params
             Keyword arguments passed to :meth:`plot`.
 
@@ -1009,15 +1067,16 @@ class ReliabilityPanelsDisplay(Display):
         {'news': 2000, 'letters': 1000}
         """
         _check_single(y_proba, Mapping, "y_proba")
-        ((_, pairs),) = pairs_of_predictions(
+        k = check_draws_of_model(n_draws, multi_class)
+        ((_, pairs),) = _models.pairs_of_predictions(
             y_true, y_proba, name, multi_class, labels, pos_label, sample_weight, groups
         )
-        answers = answers_of_pairs(
+        answers = _models.answers_of_pairs(
             pairs, y_true, y_proba, multi_class, labels, pos_label, sample_weight
         )
-        binning = check_binning(bin_size, n_bins, strategy)
+        bins, given = (bin_size, n_bins, strategy), (sample_weight, groups)
         display = cls._of_answers(
-            name, answers, by, y_true, sample_weight, groups, binning, confidence_level
+            name, answers, by, y_true, given, bins, confidence_level, k
         )
         return display.plot(fig, confidence_level=confidence_level, **plot_params)
 
@@ -1041,6 +1100,7 @@ class ReliabilityPanelsDisplay(Display):
         confidence_level: float = 0.95,
         name: str | None = None,
         fig: Figure | SubFigure | None = None,
+        n_draws: int | None = None,
         **plot_params: Any,
     ) -> ReliabilityPanelsDisplay:
         """Draw reliability curves of a fitted estimator, with one panel per group.
@@ -1084,6 +1144,8 @@ class ReliabilityPanelsDisplay(Display):
             is used.
         fig : matplotlib Figure or SubFigure, default=None
             Empty figure to draw on. If None, a new figure is created.
+        n_draws : int, default=None
+            Number of samples, as in :meth:`ReliabilityDisplay.from_estimator`.
         **plot_params
             Keyword arguments passed to :meth:`plot`.
 
@@ -1103,12 +1165,13 @@ class ReliabilityPanelsDisplay(Display):
         True
         """
         _check_single(estimator, (Mapping, list, tuple), "estimator")
-        ((name, answers),) = ask_estimators(
+        k = check_draws_of_model(n_draws, multi_class)
+        ((name, answers),) = _models.ask_estimators(
             estimator, X, y, query, name, multi_class, pos_label
         )
-        binning = check_binning(bin_size, n_bins, strategy)
+        bins, given = (bin_size, n_bins, strategy), (sample_weight, groups)
         display = cls._of_answers(
-            name, answers, by, y, sample_weight, groups, binning, confidence_level
+            name, answers, by, y, given, bins, confidence_level, k
         )
         return display.plot(fig, confidence_level=confidence_level, **plot_params)
 
@@ -1132,6 +1195,7 @@ class ReliabilityPanelsDisplay(Display):
         confidence_level: float = 0.95,
         name: str | None = None,
         fig: Figure | SubFigure | None = None,
+        n_draws: int | None = None,
         **plot_params: Any,
     ) -> ReliabilityPanelsDisplay:
         """Draw reliability curves of out-of-fold predictions, one panel per group.
@@ -1164,6 +1228,8 @@ class ReliabilityPanelsDisplay(Display):
             is used.
         fig : matplotlib Figure or SubFigure, default=None
             Empty figure to draw on. If None, a new figure is created.
+        n_draws : int, default=None
+            Number of samples, as in :meth:`ReliabilityDisplay.from_estimator`.
         **plot_params
             Keyword arguments passed to :meth:`plot`.
 
@@ -1185,13 +1251,14 @@ class ReliabilityPanelsDisplay(Display):
         >>> display.displays[0].curve.n_pairs
         150
         """
-        check_cv_results(cv_results, X, y)
-        ((name, answers),) = ask_folds(
+        k = check_draws_of_model(n_draws, multi_class)
+        _models.check_cv_results(cv_results, X, y)
+        ((name, answers),) = _models.ask_folds(
             cv_results, X, y, query, name, multi_class, pos_label
         )
-        binning = check_binning(bin_size, n_bins, strategy)
+        bins, given = (bin_size, n_bins, strategy), (sample_weight, groups)
         display = cls._of_answers(
-            name, answers, by, y, sample_weight, groups, binning, confidence_level
+            name, answers, by, y, given, bins, confidence_level, k
         )
         return display.plot(fig, confidence_level=confidence_level, **plot_params)
 
@@ -1202,20 +1269,23 @@ class ReliabilityPanelsDisplay(Display):
         answers: Answers,
         by: Any,
         y: Any,
-        sample_weight: Any,
-        groups: Any,
-        binning: Binning,
+        given: tuple[Any, Any],
+        bins: tuple[Any, Any, Any],
         confidence_level: float,
+        k: int | None,
     ) -> ReliabilityPanelsDisplay:
-        """Compute the numbers of each group."""
-        names = check_by(by, y)
-        weight, codes = weight_and_groups(y, sample_weight, groups)
+        """Compute the numbers of each group.
+
+        `given` are weights and groups, `k` is the number of draws of a share.
+        """
+        binning, names = check_binning(*bins), _models.check_by(by, y)
+        weight, codes = _models.weight_and_groups(y, *given)
         level = check_fraction(confidence_level, name="confidence_level")
         displays = {
             group: ReliabilityDisplay._of_pairs(
-                [(str(group), pairs)], [error_of_part(pairs, level)], binning
+                [(str(group), pairs)], [_models.error_of_part(pairs, level, k)], binning
             )
-            for group, pairs in pairs_by_name(answers, weight, codes, names)
+            for group, pairs in _models.pairs_by_name(answers, weight, codes, names)
         }
         # One warning is about all panels, and names the group with the fewest rows.
         warn_of_few((group, each.error) for group, each in displays.items())
@@ -1252,14 +1322,14 @@ class ReliabilityPanelsDisplay(Display):
         name : str, default=None
             Name for the title of the figure. If None, the stored name is used.
         interval : {'wilson', 'clopper_pearson', 'normal'} or None, default='wilson'
-            Bars of the label frequencies. If None, no bars are drawn.
+            Bars of the fractions of positives. If None, no bars are drawn.
         confidence_level : float, default=0.95
             Confidence level of the bars and of the bands.
         counts : bool, default=False
             Whether to draw a histogram of the probabilities below each curve.
         consistency_band : bool, default=True
-            Whether to shade the range of the label frequencies that are expected of a
-            calibrated model.
+            Whether to shade the range of the fractions of positives that are expected
+            of a calibrated model.
         ref_line : bool, default=True
             Whether to draw the diagonal of perfect calibration.
         curve_kwargs : dict, default=None
@@ -1276,47 +1346,28 @@ class ReliabilityPanelsDisplay(Display):
         level = check_fraction(confidence_level, name="confidence_level")
         _check_bars(interval)
         _check_displays(self.displays)
-        # Groups are sorted by their number of pairs.
-        shown = list(self.displays)[:limit]
-        if n_columns is None:
-            one_row = len(shown) <= _ONE_ROW
-            # More panels than fit into one row are arranged in a square.
-            width = len(shown) if one_row else int(np.ceil(np.sqrt(len(shown))))
-        else:
+        if n_columns is not None:
             n_columns = check_integer(n_columns, minimum=1, name="n_columns")
-            width = min(n_columns, len(shown))
-        self.figure_ = _take_figure(fig, -(-len(shown) // width), width, counts)
-        self.axes_ = panel_axes(self.figure_, shown, width, sharex=True, sharey=True)
-        for k, (group, ax) in enumerate(self.axes_.items()):
-            display = self.displays[group].plot(
-                ax,
-                interval=interval,
-                confidence_level=level,
-                counts=counts,
-                consistency_band=consistency_band,
-                ref_line=ref_line,
-                curve_kwargs=curve_kwargs,
-                diagonal_kwargs=diagonal_kwargs,
-            )
-            # The panel below may be missing in the last row.
-            lowest = k + width >= len(shown)
-            _tidy(display, group, left=k % width == 0, lowest=lowest)
-        _share_limits([self.displays[group].count_ax_ for group in shown])
+        # Groups are sorted by their number of pairs.
+        shown = dict(list(self.displays.items())[:limit])
+        curve_style = _style.line_style(curve_kwargs, name="curve_kwargs")
+        diagonal = _style.line_style(diagonal_kwargs, name="diagonal_kwargs")
+        params = interval, level, counts, consistency_band, ref_line, diagonal
+        styles = [curve_style] * len(shown)
+        self.figure_, self.axes_ = _draw_panels(fig, shown, n_columns, styles, params)
         band = level if consistency_band else None
         lines = self._title(len(shown), self.name if name is None else name, band)
-        self._draw_title(lines, own_figure=fig is None)
-        return self
-
-    def _draw_title(self, lines: list[str], *, own_figure: bool) -> None:
-        """Draw the lines above the panels, wrapped if they are long."""
         width = int(_IN_AN_INCH * self.figure_.bbox.width / self.figure_.dpi)
         lines = [part for line in lines for part in wrap(line, width)]
-        if not lines:
-            return
-        self.figure_.suptitle(plain_text("\n".join(lines)), fontsize="medium")
-        if own_figure and len(lines) > _TITLE_LINES:
-            more = 0.2 * (len(lines) - _TITLE_LINES)
-            self.figure_.set_figheight(self.figure_.get_figheight() + more)
+        if lines:
+            title = plain_text("\n".join(lines))
+            self.figure_.suptitle(title, fontsize=7, color=_style.INK)
+        if fig is None:
+            height = self.figure_.get_figheight() + 0.13 * len(lines)
+            self.figure_.set_figheight(height)
+            # The layout of square axes needs two passes.
+            self.figure_.draw_without_rendering()
+        return self
 
     def _title(self, n_shown: int, name: str | None, band: float | None) -> list[str]:
         """Return the lines above the panels."""
@@ -1365,21 +1416,57 @@ class ReliabilityPanelsDisplay(Display):
         errors = [display.error for display in self.displays.values()]
         return [
             f"{sentence} The intervals are not adjusted for the number of groups."
-            for sentence in errors_in_words(errors, "groups")
+            for sentence in _models.errors_in_words(errors, "groups")
         ]
 
 
-def _take_figure(fig: Any, n_rows: int, n_columns: int, counts: bool) -> Any:
+def _draw_panels(
+    fig: Any,
+    displays: Mapping[Any, ReliabilityDisplay],
+    n_columns: int | None,
+    styles: list,
+    params: tuple,
+    empty: Any = None,
+) -> tuple[Any, dict[Any, Any]]:
+    """Draw a panel for each display of one curve; return the figure and the axes.
+
+    The curves of the other panels are grey, for comparison.
+    """
+    n, counts = len(displays), params[2]
+    if n_columns is None:
+        # More panels than fit into one row are arranged in a square.
+        n_columns = n if n <= _ONE_ROW else int(np.ceil(np.sqrt(n)))
+    n_columns = min(n_columns, n)
+    figure = _take_figure(fig, -(-n // n_columns), n_columns, counts, empty)
+    axes = _style.panel_axes(
+        figure, list(displays), n_columns, sharex=True, sharey=True
+    )
+    for k, (group, ax) in enumerate(axes.items()):
+        display = displays[group]
+        display._draw_on(ax, display._models(), [styles[k]], *params)
+        for other in displays.values():
+            if other is not display:
+                x, y = other.curve.prob_pred, other.curve.prob_true
+                ax.plot(x, y, **_OTHER)
+        # The panel below may be missing in the last row.
+        lowest = k + n_columns >= n
+        _tidy(display, group, left=k % n_columns == 0, lowest=lowest)
+    _share_limits([display.count_ax_ for display in displays.values()])
+    return figure, axes
+
+
+def _take_figure(
+    fig: Any, n_rows: int, n_columns: int, counts: bool, empty: Any
+) -> Any:
     """Return `fig`, or a new figure with space for the panels if it is None."""
     from matplotlib.figure import Figure, SubFigure
 
     if fig is None:
-        import matplotlib.pyplot as plt
-
-        height = _PANEL[1] + (_HISTOGRAM if counts else 0)
-        # with space for the title of the figure and of a single panel
-        size = (max(_PANEL[0] * n_columns, 4.5) + 0.4, height * n_rows + 0.8)
-        return plt.figure(figsize=size, layout="constrained")
+        # no wider than the text of a paper, with space for the labels of the axes
+        width = min(_PANEL[0], (_style.PAGE - 0.3) / n_columns)
+        height = width + _PANEL[1] - _PANEL[0] + (_PANEL_HISTOGRAM if counts else 0)
+        width = max(width * n_columns + 0.3, _style.COLUMN)
+        return _style.new_figure(width, height * n_rows + 0.2, empty)
     expected = "a matplotlib Figure or SubFigure, or None"
     check_type(fig, (Figure, SubFigure), expected, name="fig")
     if fig.get_axes():
@@ -1427,13 +1514,10 @@ def _check_displays(displays: Any) -> None:
 def _tidy(display: ReliabilityDisplay, group: Any, *, left: bool, lowest: bool) -> None:
     """Set the title of a panel, and remove the labels of inner axes."""
     ax, below = display.ax_, display.count_ax_
-    # The title of the panel has the error instead.
-    legend = ax.get_legend()
-    if legend is not None:
-        legend.remove()
-    ax.set_title(plain_text(_heading(group, display, "\n")), fontsize="small")
+    title = plain_text(_heading(group, display, "\n"))
+    ax.set_title(title, fontsize=6.5, color=_style.INK, pad=3)
     for each in (ax,) if below is None else (ax, below):
-        each.tick_params(labelleft=left, labelsize="small")
+        each.tick_params(labelleft=left)
         if not left:
             each.set_ylabel("")
     lower = ax if below is None else below
@@ -1444,12 +1528,14 @@ def _tidy(display: ReliabilityDisplay, group: Any, *, left: bool, lowest: bool) 
 
 def _heading(group: Any, display: ReliabilityDisplay, between: str) -> str:
     """Return the group, the number of its pairs and its error."""
+    name = short_text(group, _LONGEST_NAME)
+    if isinstance(display.curve, _Points):
+        return name
     error = display.error
     said = "too few for an error"
     if error is not None:
         said = f"error {' '.join(_numbers(error))}"
-    n = _number(_total(display))
-    return f"{short_text(group, _LONGEST_NAME)}, n = {n}{between}{said}"
+    return f"{name}, n = {_number(_total(display))}{between}{said}"
 
 
 def _total(display: ReliabilityDisplay) -> float:

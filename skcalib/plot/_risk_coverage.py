@@ -16,23 +16,13 @@ from ..metrics._confidence_ranking import (
     simultaneous_band,
 )
 from ..rates._precision import PrecisionThreshold, threshold_for_precision
-from ._base import (
-    ModelsDisplay,
-    as_shown,
-    draw_legend,
-    drawing,
-    legend_text,
-    line_styles,
-    stacked,
-    take_axes,
-)
-from ._models import Query, ask_estimators, ask_folds, named, weight_and_groups
+from . import _models, _style
+from ._base import ModelsDisplay, as_shown, drawing, legend_text, stacked
+from ._models import Query
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_SIZE = (5.2, 4.0)
-_MOST_INSIDE = 4
 # Smaller coverages do not determine the limit of the vertical axis.
 _LEAST_SHOWN = 0.05
 
@@ -148,7 +138,7 @@ class RiskCoverageDisplay(ModelsDisplay):
         display : RiskCoverageDisplay
         """
         several = isinstance(y_score, Mapping)
-        models = named(y_score, name, "y_score", several=several)
+        models = _models.named(y_score, name, "y_score", several=several)
         params: dict[str, Any] = {
             "higher_is_confident": higher_is_confident,
             "groups": groups,
@@ -215,7 +205,7 @@ class RiskCoverageDisplay(ModelsDisplay):
         -------
         display : RiskCoverageDisplay
         """
-        models = ask_estimators(estimator, X, y, query or _MostProbable(), name)
+        models = _models.ask_estimators(estimator, X, y, query or _MostProbable(), name)
         return cls._of_answers(
             models, y, groups, sample_weight, precision, confidence_level
         ).plot(ax, **plot_params)
@@ -264,7 +254,7 @@ class RiskCoverageDisplay(ModelsDisplay):
         -------
         display : RiskCoverageDisplay
         """
-        found = ask_folds(
+        found = _models.ask_folds(
             cv_results, X, y, query or _MostProbable(), name, None, None, by_fold
         )
         return cls._of_answers(
@@ -282,7 +272,7 @@ class RiskCoverageDisplay(ModelsDisplay):
         level: float,
     ) -> RiskCoverageDisplay:
         """Return the display of the answers of models; `groups` are of samples."""
-        weight, codes = weight_and_groups(y, sample_weight, groups)
+        weight, codes = _models.weight_and_groups(y, sample_weight, groups)
         curves, marks = [], []
         for _, answers in models:
             sample, q = answers.groups, answers.y_proba
@@ -336,8 +326,8 @@ class RiskCoverageDisplay(ModelsDisplay):
             check_choice(band, ("pointwise", "simultaneous"), name="band")
         curves, names = self._curves(), self._of_each("name", name)
         thresholds = self._of_each("threshold")
-        styles = line_styles(curve_kwargs, len(curves), name="curve_kwargs")
-        ax = self.ax_ = take_axes(ax, _SIZE)
+        styles = _style.line_styles(curve_kwargs, len(curves), name="curve_kwargs")
+        ax = self.ax_ = _style.take_axes(ax, _style.COLUMN, 2.6)
         self.figure_ = ax.figure
         ax.set(xlim=(0, 1), xlabel="Coverage", ylabel="Risk (share of wrong answers)")
         lines: list[Any] = []
@@ -348,7 +338,9 @@ class RiskCoverageDisplay(ModelsDisplay):
             names, curves, thresholds, styles, strict=True
         ):
             label = legend_text(own, _auroc_text(curve))
-            (line,) = ax.plot(curve.coverage, curve.risk, **{"label": label, **style})
+            # Markers are a tenth of the diagonal apart.
+            default = _style.next_style(ax) | {"label": label, "markevery": 0.1}
+            (line,) = ax.plot(curve.coverage, curve.risk, **{**default, **style})
             lines.append(line)
             color = line.get_color()
             ends = curve.risk_low, curve.risk_high
@@ -356,9 +348,8 @@ class RiskCoverageDisplay(ModelsDisplay):
                 ends = simultaneous_band(curve)
             bands.append(None)
             if band:
-                bands[-1] = ax.fill_between(
-                    curve.coverage, *ends, color=color, alpha=0.2, linewidth=0
-                )
+                band_style = {"color": color, **_style.BAND}
+                bands[-1] = ax.fill_between(curve.coverage, *ends, **band_style)
             # The band of a few answers reaches 1; larger coverages set the limit.
             top = max(top, ends[1][curve.coverage >= _LEAST_SHOWN].max())
             marks.append(None)
@@ -370,11 +361,11 @@ class RiskCoverageDisplay(ModelsDisplay):
                     promised,
                     color=color,
                     linestyle="--",
-                    label=_promise(threshold),
+                    label=_promise(threshold) or "",
                 )
                 top = max(top, promised)
         ax.set_ylim(0, min(1.0, 1.1 * top))
-        draw_legend(ax, _MOST_INSIDE)
+        _style.name_curves(ax)
         shown: Any = (lines, bands, marks)
         if not isinstance(self.curve, list):
             shown = (lines[0], bands[0], marks[0])
@@ -429,8 +420,8 @@ def _threshold(
     )
 
 
-def _promise(threshold: PrecisionThreshold) -> str:
-    return (
+def _promise(threshold: PrecisionThreshold) -> str | None:
+    return legend_text(
         f"at least {100 * threshold.precision:g}% right if the confidence is at least "
         f"{threshold.threshold:.3g}"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,25 +13,19 @@ from .._errors import ParameterError, ParameterTypeError, public
 from .._validation import check_positive, check_real, check_same_length, is_sequence
 from ..significance import ScoreComparison, SystemComparison, compare_systems
 from ..significance._experiments import BorderlineThreshold, check_gains, threshold_of
+from . import _style
 from ._base import (
-    MARKERS,
     Display,
     check_type,
-    draw_legend,
     drawing,
     legend_text,
-    line_style,
     percent_text,
     plain_text,
-    take_axes,
     visible_text,
 )
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-# Largest number of legend entries within the axes; more go beside the axes.
-_MOST_INSIDE = 6
 
 SAME, DIFFERENT = "same model", "different models"
 
@@ -161,12 +156,12 @@ class SystemScoresDisplay(Display):
             raise ParameterError(
                 "score", f"must have one entry per name, {n}. Got {self.score.shape}."
             )
-        style = line_style(errorbar_kwargs, name="errorbar_kwargs")
-        style = {"markersize": 4, "capsize": 2, "color": "C0"} | style
+        style = _style.line_style(errorbar_kwargs, name="errorbar_kwargs")
+        style = {"markersize": 3.5, "color": _style.COLORS[0]} | style
         # A format contains marker and line, and would contradict the defaults.
         if "fmt" not in style:
             style = {"marker": "o", "linestyle": "none"} | style
-        ax = take_axes(ax, (6.4, max(1.8, 0.32 * n + 1.1)))
+        ax = _style.take_axes(ax, _style.COLUMN, 0.2 * n + 0.8)
         order = np.argsort(-self.score, kind="stable")
         place = {self.names[k]: row for row, k in enumerate(order)}
         # An interval need not contain its score, as for an open end at 0.
@@ -183,8 +178,9 @@ class SystemScoresDisplay(Display):
         level = percent_text(self.confidence_level)
         ax.set_xlabel(f"{visible_text(self.metric)} with {level} interval")
         if self.bars_:
-            ax.set_title("bars join systems that are not separated", fontsize="small")
-        ax.grid(axis="x", alpha=0.3)
+            size = _style.text_size(ax)
+            ax.set_title("bars join systems that are not separated", fontsize=size)
+        ax.grid(axis="x", alpha=0.3, linewidth=0.6)
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
@@ -226,6 +222,7 @@ class SystemScoresDisplay(Display):
         )
 
 
+@dataclass(repr=False, eq=False, kw_only=True)
 class SignificanceDisplay(Display):
     """Plot of confidence against gain, for all pairs of systems.
 
@@ -304,24 +301,13 @@ class SignificanceDisplay(Display):
     SignificanceDisplay(same model: 30 pairs, ...; different models: 36 pairs, ...)
     """
 
-    def __init__(
-        self,
-        *,
-        gain: ArrayLike,
-        pvalue: ArrayLike,
-        kind: Sequence[str] | None = None,
-        alternative: str = "two-sided",
-        low: float = 0.04,
-        high: float = 0.06,
-        quantile: float = 0.95,
-    ):
-        self.gain = gain
-        self.pvalue = pvalue
-        self.kind = kind
-        self.alternative = alternative
-        self.low = low
-        self.high = high
-        self.quantile = quantile
+    gain: ArrayLike
+    pvalue: ArrayLike
+    kind: Sequence[str] | None = None
+    alternative: str = "two-sided"
+    low: float = 0.04
+    high: float = 0.06
+    quantile: float = 0.95
 
     @classmethod
     @public
@@ -546,9 +532,9 @@ class SignificanceDisplay(Display):
         """
         if max_gain is not None:
             check_positive(max_gain, name="max_gain")
-        points = line_style(point_kwargs, name="point_kwargs")
-        lines = line_style(threshold_kwargs, name="threshold_kwargs")
-        ax = take_axes(ax, (6.4, 4.6))
+        points = _style.line_style(point_kwargs, name="point_kwargs")
+        lines = _style.line_style(threshold_kwargs, name="threshold_kwargs")
+        ax = _style.take_axes(ax, _style.COLUMN, 2.5)
         self.ax_, self.figure_ = ax, ax.figure
         side = plain_text(self.alternative)
         ax.set(xlabel=f"Gain ({plain_text(metric_name)})", ylabel=f"1 - p ({side})")
@@ -559,10 +545,10 @@ class SignificanceDisplay(Display):
         self.threshold_line_: dict[str, Any] = {}
         # Each access computes the thresholds of all series.
         found = self.threshold
-        for k, (name, (gain, pvalue)) in enumerate(self._series().items()):
-            style: dict[str, Any] = {"linestyle": "none", "markerfacecolor": "none"}
-            style |= {"marker": MARKERS[k % len(MARKERS)], "markersize": 4}
-            style |= {"alpha": 0.7, "label": legend_text(name, f"{gain.size} pairs")}
+        for name, (gain, pvalue) in self._series().items():
+            style = _style.next_style(ax) | {"linestyle": "none", "alpha": 0.7}
+            style |= {"markerfacecolor": "none", "markeredgewidth": 0.7}
+            style["label"] = legend_text(name, f"{gain.size} pairs")
             (drawn,) = ax.plot(gain, 1 - pvalue, **{**style, **points})
             self.point_[name], self.threshold_line_[name] = drawn, None
             gain_at, n = found[name]
@@ -578,7 +564,9 @@ class SignificanceDisplay(Display):
         if max_gain is not None:
             ax.set_xlim(-0.02 * max_gain, max_gain)
         ax.set_ylim(-0.02, 1.02)
-        draw_legend(ax, _MOST_INSIDE, loc="lower right")
+        # More numbers would overlap in a column of a paper.
+        ax.locator_params(axis="x", nbins=5)
+        _style.name_curves(ax, at_curves=False)
         return self
 
     @property

@@ -7,6 +7,7 @@ be compared with a reference model, label by label.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -29,30 +30,18 @@ from ..queries import Answers
 from ..scorers import compare_calibration
 from ..scorers._calibration_comparison import CalibrationComparison
 from ..significance._system_comparison import adjusted_pvalues, check_adjust
+from . import _models, _style
 from ._base import (
-    MARKERS,
     Display,
     check_type,
     distinct_names,
-    draw_legend,
-    draw_points,
     drawing,
     legend_text,
-    line_style,
     plain_text,
     short_text,
     stacked,
-    take_axes,
 )
-from ._models import (
-    Query,
-    ask_estimators,
-    error_of_part,
-    errors_in_words,
-    numbered,
-    pairs_by_name,
-    weight_and_groups,
-)
+from ._models import Query
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,18 +54,19 @@ Comparisons = list[CalibrationComparison | None]
 # Known words, or for each sentence whether its tokens are known.
 Known = Set[str] | Mapping[str, Any] | Sequence[Sequence[bool] | np.ndarray]
 
-# Legend entries inside the axes; more could hide intervals and go beside the axes.
-_MOST_INSIDE = 1
-
 # Longest name of a label below the axes.
 _LONGEST_NAME = 20
 
 # Numbers of a comparison that are columns of the table.
 _COMPARED = ("difference", "low", "high", "pvalue", "pvalue_adjusted")
 
+# Properties that the points of known and of unknown words share.
+_SHARED = ("color", "marker", "markersize")
+
 _CORRECTIONS = {"holm": "Holm", "bh": "Benjamini and Hochberg", None: "unadjusted"}
 
 
+@dataclass(repr=False, eq=False, kw_only=True)
 class TagErrorDisplay(Display):
     """Calibration error of each tag for several models.
 
@@ -184,24 +174,13 @@ class TagErrorDisplay(Display):
     True
     """
 
-    def __init__(
-        self,
-        *,
-        label: Sequence[Any],
-        count: ArrayLike,
-        error: Mapping[str, Mapping[str, Errors]],
-        averages: Sequence[int] = (),
-        reference: str | None = None,
-        comparison: Mapping[str, Comparisons] | None = None,
-        adjust: str | None = "holm",
-    ):
-        self.label = label
-        self.count = count
-        self.error = error
-        self.averages = averages
-        self.reference = reference
-        self.comparison = comparison
-        self.adjust = adjust
+    label: Sequence[Any]
+    count: ArrayLike
+    error: Mapping[str, Mapping[str, Errors]]
+    averages: Sequence[int] = ()
+    reference: str | None = None
+    comparison: Mapping[str, Comparisons] | None = None
+    adjust: str | None = "holm"
 
     @classmethod
     @public
@@ -304,13 +283,13 @@ class TagErrorDisplay(Display):
         check_type(estimators, (Mapping, list, tuple), expected, name="estimators")
         # Wrong words are found before the models are asked, which takes long.
         is_known = _as_known(known, X)
-        models = ask_estimators(estimators, X, y, query, None)
+        models = _models.ask_estimators(estimators, X, y, query, None)
         # Two estimators of one class have the same name.
         names = distinct_names([name for name, _ in models])
         display = cls._of_answers(
             dict(zip(names, (answers for _, answers in models), strict=True)),
             is_known,
-            *weight_and_groups(y, sample_weight, groups),
+            *_models.weight_and_groups(y, sample_weight, groups),
             top,
             averages,
             confidence_level,
@@ -421,7 +400,7 @@ class TagErrorDisplay(Display):
         test.check(answers, known=known, sample_weight=weight)
         pairs = {
             name: {
-                words: dict(pairs_by_name(part, weight, groups))
+                words: dict(_models.pairs_by_name(part, weight, groups))
                 for words, part in _parts_by_words(each, known)
             }
             for name, each in answers.items()
@@ -431,7 +410,8 @@ class TagErrorDisplay(Display):
         error = {
             name: {
                 words: [
-                    error_of_part(part[k], level) if k in part else None for k in label
+                    _models.error_of_part(part[k], level) if k in part else None
+                    for k in label
                 ]
                 for words, part in parts.items()
             }
@@ -482,11 +462,12 @@ class TagErrorDisplay(Display):
             The display itself.
         """
         limit = check_integer(max_labels, minimum=1, name="max_labels")
-        style = line_style(point_kwargs, name="point_kwargs")
+        style = _style.line_style(point_kwargs, name="point_kwargs")
         n, sizes = min(limit, len(self.label)), self._sizes()
         # a gap of one label between the labels and the means
         place = np.r_[np.arange(n), n + 0.5 + np.arange(len(sizes))]
-        ax = take_axes(ax, (max(5.2, 1.6 + 0.32 * place.size), 4.4))
+        width = min(max(_style.COLUMN, 0.6 + 0.22 * place.size), _style.PAGE)
+        ax = _style.take_axes(ax, width, 2.8)
         self.ax_, self.figure_ = ax, ax.figure
         self._label_axes(n, sizes, place)
         # Stripes tell which points belong to one label.
@@ -510,7 +491,7 @@ class TagErrorDisplay(Display):
                 self._draw_hollow(name, errors[:n], compared[name])
         # a little below 0, where points without an error stand
         ax.set_ylim(bottom=-0.02 * ax.get_ylim()[1])
-        draw_legend(ax, _MOST_INSIDE)
+        _style.name_curves(ax, at_curves=False)
         return self
 
     def _series(self) -> Iterator[tuple[str, str, Errors]]:
@@ -539,24 +520,26 @@ class TagErrorDisplay(Display):
         return [*sorted({int(size) for size in self.averages if size < n}), n]
 
     def _label_axes(self, n_shown: int, sizes: list[int], place: np.ndarray) -> None:
+        size = _style.text_size(self.ax_)
         names = [_short(label) for label in self.label[:n_shown]]
         n = len(self.label)
-        means = [f"mean of {'all ' if size == n else ''}{size}" for size in sizes]
-        self.ax_.set_xticks(place, [*names, *means], rotation=90, fontsize="small")
+        means = [f"mean of {'all ' if k == n else ''}{k}" for k in sizes]
+        self.ax_.set_xticks(place, [*names, *means], rotation=90, fontsize=size)
         shown = "" if n_shown == n else f" ({n_shown} of {n})"
         self.ax_.set(
             xlabel=f"Most frequent first{shown}",
-            ylabel="Calibration error (root mean square)",
+            ylabel="Calibration error\n(root mean square)",
             xlim=(-0.7, place[-1] + 0.7),
         )
 
     def _style(self, name: str, words: str) -> dict[str, Any]:
         """Return the style of a series; both parts of a model have one colour."""
-        marker = MARKERS[list(self.error).index(name) % len(MARKERS)]
-        style: dict[str, Any] = {"marker": marker, "markersize": 4, "elinewidth": 1}
+        known = self.point_.get((name, "known"))
+        if known is None:
+            style = _style.next_style(self.ax_)
+        else:
+            style = {key: getattr(known, f"get_{key}")() for key in _SHARED}
         style |= {"linestyle": "none", "label": legend_text(_said(name, words))}
-        if (name, "known") in self.point_:
-            style["color"] = self.point_[name, "known"].get_color()
         if words == "unknown":
             style["markerfacecolor"] = "white"
         return style
@@ -568,7 +551,7 @@ class TagErrorDisplay(Display):
         there = [error is not None for error in errors]
         numbers = [(e.estimate, e.low, e.high) for e in errors if e is not None]
         y, *ends = np.array(numbers).reshape(-1, 3).T
-        drawn = draw_points(self.ax_, place[there], y, ends, style)
+        drawn = _style.draw_points(self.ax_, place[there], y, ends, style)
         self.point_[name, words], self.bar_[name, words] = drawn
 
     def _draw_again(self, line: Any, x: Any, y: Any, **style: Any) -> Any:
@@ -657,7 +640,7 @@ class TagErrorDisplay(Display):
         sentences = [
             f"{_said(name, words)}: {sentence}"
             for name, words, errors in self._series()
-            for sentence in errors_in_words(errors, "labels")
+            for sentence in _models.errors_in_words(errors, "labels")
         ]
         for name, compared in self._compared().items():
             signs = [_verdict(each) for each in compared]
@@ -710,7 +693,7 @@ def _frequencies(pairs: dict[str, dict[str, dict[Any, Pairs]]]) -> dict[Any, flo
             None, f"needs at least one answer. Got none of {list(pairs)}."
         )
     # The sort is stable, so that ties keep the order of their labels.
-    labels = sorted(numbered(list(total))[0], key=lambda label: -total[label])
+    labels = sorted(_models.numbered(list(total))[0], key=lambda label: -total[label])
     return {label: total[label] / len(pairs) for label in labels}
 
 
@@ -867,7 +850,7 @@ class _Test(NamedTuple):
 
 def _by_label(answers: Answers) -> dict[Any, Answers]:
     """Return the answers for each label, in the order of their samples and places."""
-    names, code = numbered(answers.label)
+    names, code = _models.numbered(answers.label)
     place = answers.item.reshape(len(code), -1).T
     order = np.lexsort((*place[::-1], answers.groups, code))
     ends = np.searchsorted(code[order], np.arange(len(names) + 1))

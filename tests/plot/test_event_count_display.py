@@ -7,6 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from drawn import names_of
 
 from skcalib.datasets import make_event_documents
 from skcalib.events import EventCounter, EventRule
@@ -86,8 +87,7 @@ def test_actors_can_be_chosen_and_drawn_together(counts):
     assert list(display.mean) == ["NOR", "BOL"]
     (ax,) = display.figure_.get_axes()
     assert display.axes_ == {"NOR": ax, "BOL": ax}
-    texts = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert texts == ["NOR", "BOL", "95% interval", "1-best"]
+    assert names_of(ax) == ["NOR", "BOL", "95% interval", "1-best"]
     assert (
         display.line_["NOR"].get_color()
         == display.map_line_["NOR"].get_color()
@@ -102,7 +102,7 @@ def test_axes_and_styles_are_taken(counts):
     assert display.figure_ is ax.figure
     assert display.map_line_ == {}
     assert all(line.get_linewidth() == 4 for line in display.line_.values())
-    assert "1-best" not in [text.get_text() for text in ax.get_legend().get_texts()]
+    assert "1-best" not in names_of(ax)
     assert display.plot(top_ax := plt.subplots()[1]) is display
     assert set(display.axes_.values()) == {top_ax}
 
@@ -252,7 +252,7 @@ def test_both_intervals_of_corrected_counts_are_drawn(corrected):
 
 def test_corrected_counts_drawn_together(corrected):
     display = from_counts(corrected, top=2, together=True)
-    texts = [text.get_text() for text in display.figure_.axes[0].get_legend().texts]
+    texts = names_of(display.figure_.axes[0])
     assert texts[2:] == ["90% interval, corrected", "uncorrected"]
     for name, line in display.line_.items():
         assert line.get_color() == display.uncorrected_line_[name].get_color()

@@ -5,6 +5,7 @@ import json
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from drawn import names_of
 from matplotlib.colors import to_rgba
 from sklearn.datasets import load_iris
 from sklearn.model_selection import cross_validate
@@ -31,7 +32,7 @@ def iris():
 
 
 def legend(ax):
-    return [text.get_text() for text in ax.get_legend().get_texts()]
+    return [" ".join(text.split()) for text in names_of(ax)]
 
 
 def ends_of(band):

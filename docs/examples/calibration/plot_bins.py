@@ -29,5 +29,5 @@ for ax, (title, bins) in zip(axes, settings.items(), strict=True):
     ax.set_title(title)
 
 # %%
-# The error in the legend is the same in all three panels. It is computed with separate
+# The error is the same in all three panels. It is computed with separate
 # bins, so that it does not depend on the bins of the figure.

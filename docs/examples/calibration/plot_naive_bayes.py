@@ -34,7 +34,7 @@ proba = {
 
 # %%
 # The one-vs-rest problems of all classes give 17,970 pairs. The ten pairs of one digit
-# depend on each other, and the interval in the legend accounts for this.
+# depend on each other, and the interval of the error accounts for this.
 
 from skcalib import ReliabilityDisplay
 

@@ -36,8 +36,8 @@ for name, model in scaled.items():
 
 # %%
 # The reliability of the most probable tag is measured on test sentences. A model is
-# overconfident below the diagonal and underconfident above it. The legends show the
-# calibration error with its interval.
+# overconfident below the diagonal and underconfident above it. Below the name of a
+# curve is its calibration error with its interval.
 
 import matplotlib.pyplot as plt
 

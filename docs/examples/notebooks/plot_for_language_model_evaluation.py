@@ -58,7 +58,7 @@ for name, run in runs.items():
 # %%
 # Is the confidence calibrated?
 # -----------------------------
-# Both models are overconfident. The error in the legend is debiased and has a 95%
+# Both models are overconfident. The error beside a name is debiased and has a 95%
 # interval.
 
 from skcalib import ReliabilityDisplay, calibration_error_interval
