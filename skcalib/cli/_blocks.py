@@ -14,10 +14,12 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
-from textwrap import TextWrapper
+from importlib.resources import files
+from textwrap import TextWrapper, wrap
 from typing import Any, TextIO
 
 from .._errors import printable
+from ..plot._style import INK
 
 # A spreadsheet program runs a cell that begins with one of these as a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -29,52 +31,17 @@ _MARKS = re.compile(r"[\\`*_\[\]|~$]")
 _BEGINNING = re.compile(r"^(\d*)([-+=#.)])")
 _LINKS = re.compile(r"[@#](?=\w)|https?:(?=//)|www(?=\.)|GH(?=-\d)|:(?=[\w+-]+:)", re.I)
 
-# The page loads nothing, so that it can be sent as one file.
-_STYLE = """
-:root { color-scheme: light dark; --ink: #1c2024; --soft: #5b6570; --line: #d5dae0;
-  --paper: #ffffff; --card: #f5f7f9; --accent: #1f5fa8; }
-@media (prefers-color-scheme: dark) {
-  :root { --ink: #e6e9ec; --soft: #a3adb8; --line: #3a424b; --paper: #14171a;
-    --card: #1e2328; --accent: #7fb2ee; } }
-* { box-sizing: border-box; }
-body { margin: 0 auto; padding: 1.5rem 1rem 3rem; max-width: 60rem; color: var(--ink);
-  background: var(--paper); font: 1rem/1.5 system-ui, sans-serif; }
-h1 { font-size: 1.5rem; line-height: 1.25; margin: 0 0 .25rem;
-  overflow-wrap: anywhere; }
-h2 { font-size: 1.15rem; margin: 2rem 0 .5rem; }
-p { margin: .5rem 0; max-width: 44rem; overflow-wrap: anywhere; }
-.verdict { font-size: 1.15rem; border-left: .25rem solid var(--accent);
-  padding: .25rem 0 .25rem .75rem; margin: 1rem 0; }
-.soft { color: var(--soft); font-size: .875rem; }
-.numbers { display: grid; gap: .75rem; margin: 1rem 0;
-  grid-template-columns: repeat(auto-fit, minmax(11rem, 1fr)); }
-.numbers div { background: var(--card); border-radius: .5rem; padding: .75rem; }
-.numbers b { display: block; font-size: 1.35rem; font-variant-numeric: tabular-nums; }
-.scroll { overflow-x: auto; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums;
-  font-size: .9375rem; min-width: 20rem; }
-caption { text-align: left; color: var(--soft); padding-bottom: .25rem; }
-th, td { padding: .25rem .75rem .25rem 0; border-bottom: 1px solid var(--line);
-  text-align: right; vertical-align: top; }
-th:first-child, td:first-child, th.text, td.text { text-align: left; }
-td { white-space: nowrap; }
-td:first-child, td.text { overflow-wrap: anywhere; white-space: normal;
-  min-width: 6.5rem; }
-td:first-child { min-width: 7rem; }
-figure { margin: 1rem 0; background: #ffffff; border-radius: .5rem; padding: .5rem;
-  max-width: 34rem; }
-figure svg { display: block; width: 100%; height: auto; }
-@media (max-width: 30rem) { table { font-size: .75rem; }
-  th, td { padding-right: .375rem; }
-  td:first-child { min-width: 4.5rem; }
-  td.text { min-width: 3.5rem; } }
-@media print { :root { --ink: #000; --soft: #444; --line: #bbb; --paper: #fff;
-    --card: #f2f2f2; --accent: #1f5fa8; }
-  figure { break-before: avoid; }
-  body { max-width: none; padding: 0; }
-  h2 { break-after: avoid; } tr, figure, .numbers div { break-inside: avoid; }
-  .scroll { overflow: visible; } }
-"""
+# Columns of a terminal.
+WIDTH = 80
+
+# Smaller p-values are not printed.
+_LEAST_P_VALUE = 0.0001
+
+# Columns of a name that is wrapped.
+_LEAST_NAME = 8
+
+# Narrower intervals than this need a fourth decimal.
+_NARROW = 0.01
 
 
 class Block:
@@ -109,13 +76,14 @@ class Heading(Block):
 
     text: str
     is_name: bool = False
+    level: int = 2
 
     def lines(self, wrapper: TextWrapper) -> list[str]:
         return ["", printable(self.text)]
 
     def html(self) -> str:
-        first = self.text[:1] if self.is_name else self.text[:1].upper()
-        return f"<h2>{_safe(first + self.text[1:])}</h2>"
+        text = self.text if self.is_name else _capital(self.text)
+        return f"<h{self.level}>{_safe(text)}</h{self.level}>"
 
     def markdown(self) -> str:
         return f"### {_marked(self.text)}"
@@ -147,16 +115,33 @@ class Paragraph(Block):
         return f"**{text}**" if self.kind == "verdict" else text
 
 
-def listed(sentences: Iterable[str]) -> list[Block]:
-    """Return a paragraph for each text, after a hyphen in the terminal."""
-    return [Paragraph(each, mark="- ") for each in sentences]
+@dataclass(frozen=True)
+class Steps(Block):
+    """What to do now, as a list of sentences under its heading."""
+
+    sentences: Sequence[str]
+    level: int = 2
+
+    def _heading(self) -> Heading:
+        return Heading("what to do now", level=self.level)
+
+    def lines(self, wrapper: TextWrapper) -> list[str]:
+        items = [Paragraph(each, mark="- ").lines(wrapper) for each in self.sentences]
+        return sum(items, self._heading().lines(wrapper))
+
+    def html(self) -> str:
+        items = "".join(f"<li>{_safe(each)}</li>" for each in self.sentences)
+        return f"{self._heading().html()}\n<ul>{items}</ul>"
+
+    def markdown(self) -> str:
+        return "\n".join(f"- {_marked(each)}" for each in self.sentences)
 
 
 @dataclass(frozen=True)
 class Cards(Block):
     """Cards of the page with one number each: name, number and remark."""
 
-    cards: Sequence[tuple[str, str, str]]
+    cards: Sequence[Sequence[str]]
 
     def html(self) -> str:
         cards = "".join(
@@ -172,33 +157,49 @@ class Cards(Block):
 
 @dataclass(frozen=True)
 class Table(Block):
-    """A table of texts. On the page, the first column and words are left-aligned."""
+    """A table of texts. On the page, the first column and words are left-aligned.
+
+    In the terminal, the columns `spare` are left out one after the other until the
+    lines fit, and then the first column is wrapped.
+    """
 
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
-    mark: str = ""
+    spare: Sequence[int] = ()
+    is_left: bool = False
 
     def lines(self, wrapper: TextWrapper) -> list[str]:
-        found = text_columns([self.header, *self.rows] if self.header else self.rows)
-        return [self.mark + line for line in found]
+        rows = [self.header, *self.rows] if self.header else self.rows
+        for n in range(len(self.spare) + 1):
+            left_out = self.spare[:n]
+            kept = [[c for k, c in enumerate(r) if k not in left_out] for r in rows]
+            found = text_columns(kept, is_left=self.is_left)
+            if self.is_left or max(map(len, found)) <= WIDTH:
+                return found
+        return text_columns(kept, width=WIDTH)
 
     def html(self) -> str:
         # Numbers are compared by their right end, words are read from the left.
+        columns = zip(*self.rows, strict=True)
         kinds = [
-            ' class="text"' if k > 0 and _is_text([row[k] for row in self.rows]) else ""
-            for k in range(len(self.header))
+            ' class="text"' * (k > 0 and (self.is_left or _is_text(cells)))
+            for k, cells in enumerate(columns)
         ]
 
-        def line(cells: Sequence[str], tag: str) -> str:
+        def line(cells: Sequence[str], tag: str, scope: str) -> str:
+            tags = [(f'th scope="{scope}"', "th"), *[(tag, tag[:2])] * (len(cells) - 1)]
             inside = "".join(
-                f"<{tag}{kind}>{_safe(cell)}</{tag}>"
-                for cell, kind in zip(cells, kinds, strict=True)
+                f"<{start}{kind}>{_safe(cell)}</{end}>"
+                for cell, kind, (start, end) in zip(cells, kinds, tags, strict=True)
             )
             return f"<tr>{inside}</tr>"
 
-        body = "".join(line(row, "td") for row in self.rows)
+        head = line(self.header, 'th scope="col"', "col")
+        body = "".join(line(row, "td", "row") for row in self.rows)
+        # A table that is wider than its place is scrolled with the keyboard.
         return (
-            f'<div class="scroll"><table><thead>{line(self.header, "th")}</thead>'
+            '<div class="scroll" role="group" aria-label="table" tabindex="0">'
+            f"<table><thead>{head}</thead>"
             f"<tbody>{body}</tbody></table></div>"
         )
 
@@ -214,21 +215,22 @@ class Figure(Block):
     svg: str
     description: str
 
+    @property
+    def rem(self) -> float:
+        """Width at which the text of the figure is as large as that of the page."""
+        found = re.search(r'<svg[^>]* width="([\d.]+)pt"', self.svg)
+        assert found is not None
+        return float(found[1]) / 8
+
     def html(self) -> str:
-        # matplotlib writes an XML declaration and a doctype before the element.
-        inside = self.svg[self.svg.index("<svg") :]
+        # matplotlib writes an XML declaration and a doctype before the element. On a
+        # phone, the figure shrinks to half of its width at most, and can be scrolled.
+        inside = self.svg[self.svg.index("<svg") + 4 :]
+        width = f"width: {self.rem:.0f}rem; max-width: max(100%, {self.rem / 2:.0f}rem)"
+        inside = re.sub(' width="[\\d.]+pt"', "", inside, count=1)
         label = _safe(self.description)
-        return f'<figure role="img" aria-label="{label}">{inside}</figure>'
-
-
-@dataclass(frozen=True)
-class Terminal(Block):
-    """Blocks that the page leaves out."""
-
-    blocks: Iterable[Block]
-
-    def lines(self, wrapper: TextWrapper) -> list[str]:
-        return [line for block in self.blocks for line in block.lines(wrapper)]
+        figure = f'<svg style="{width}"{inside}'
+        return f'<figure role="img" aria-label="{label}">{figure}</figure>'
 
 
 @dataclass(frozen=True)
@@ -241,11 +243,41 @@ class Page(Block):
         return "\n".join(filter(None, (block.html() for block in self.blocks)))
 
 
+@dataclass(frozen=True)
+class Beside(Page):
+    """Blocks of the page that stand beside each other, if the screen is wide enough.
+
+    The class 'beside' is for a figure and its table, and 'wide' for results and advice,
+    which need a wider screen. A figure with several columns stands above its table.
+    """
+
+    kind: str = "beside"
+
+    def html(self) -> str:
+        blocks = list(self.blocks)
+        found = list(filter(None, (block.html() for block in blocks)))
+        above = any(isinstance(block, Figure) and block.rem > 45 for block in blocks)
+        if above or len(found) < 2:
+            return "".join(found)
+        columns = "".join(f"<div>{each}</div>" for each in found)
+        return f'<div class="{self.kind}">{columns}</div>'
+
+
+@dataclass(frozen=True)
+class Folded(Page):
+    """Blocks of the page that a click on their title shows."""
+
+    title: str
+
+    def html(self) -> str:
+        title = f"<summary>{_safe(_capital(self.title))}</summary>"
+        return f"<details>{title}\n{super().html()}\n</details>"
+
+
 def as_text(blocks: Iterable[Block], **wrapping: Any) -> str:
     """Return the text for the terminal; `wrapping` are settings of textwrap."""
-    # All blocks are made before the first one is written.
-    whole = Terminal(list(blocks))
-    return "\n".join(whole.lines(TextWrapper(**{"width": 78} | wrapping)))
+    wrapper = TextWrapper(**{"width": 78} | wrapping)
+    return "\n".join(line for block in blocks for line in block.lines(wrapper))
 
 
 def as_page(title: str, blocks: Iterable[Block]) -> str:
@@ -254,11 +286,12 @@ def as_page(title: str, blocks: Iterable[Block]) -> str:
     Marks of HTML and control characters in texts are escaped.
     """
     title = _safe(title)
+    style = (files(__package__) / "page.css").read_text("utf-8")
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{title}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
-        f"<h1>{title}</h1>\n{Page(blocks).html()}\n</body>\n</html>\n"
+        f"<title>{title}</title>\n<style>\n{style}</style>\n</head>\n<body>\n<main>\n"
+        f"<h1>{title}</h1>\n{Page(blocks).html()}\n</main>\n</body>\n</html>\n"
     )
 
 
@@ -305,20 +338,50 @@ def as_cell(text: str) -> str:
     return f"'{cell}" if is_formula else cell
 
 
-def text_columns(rows: Iterable[Iterable[str]], *, is_left: bool = False) -> list[str]:
+def text_columns(
+    rows: Iterable[Iterable[str]], *, is_left: bool = False, width: int | None = None
+) -> list[str]:
     """Return rows of cells as lines.
 
-    The first column is left-aligned, and with `is_left` all of them.
+    The first column is left-aligned, and with `is_left` all of them. If lines would be
+    longer than `width`, the first column is wrapped.
     """
     safe = [[printable(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*safe, strict=True)]
-    return [
-        "  ".join(
-            cell.ljust(width) if is_left or k == 0 else cell.rjust(width)
-            for k, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in safe
-    ]
+    if width is not None:
+        rest = sum(widths[1:]) + 2 * len(widths[1:])
+        widths[0] = min(widths[0], max(width - rest, _LEAST_NAME))
+    lines = []
+    for first, *others in safe:
+        *more, last = _wrapped(first, widths[0])
+        lines += more
+        cells = [last, *others]
+        lines.append(
+            "  ".join(
+                cell.ljust(width) if is_left or k == 0 else cell.rjust(width)
+                for k, (cell, width) in enumerate(zip(cells, widths, strict=True))
+            ).rstrip()
+        )
+    return lines
+
+
+def _wrapped(name: str, width: int) -> list[str]:
+    """Return a name in pieces, which end at blanks and underscores if possible."""
+    if len(name) <= width:
+        return [name]
+    return [piece.replace("_ ", "_") for piece in wrap(name.replace("_", "_ "), width)]
+
+
+def decimals(row: dict[str, Any]) -> str:
+    """Return the format of the numbers of a report, whose main interval is `row`."""
+    return ".3f" if row["high"] - row["low"] >= _NARROW else ".4f"
+
+
+def p_text(p: float, before: str = "") -> str:
+    """Return a p-value after the text `before`, such as "p = "."""
+    if p < _LEAST_P_VALUE:
+        return f"{before.rstrip(' =')} < {_LEAST_P_VALUE}".lstrip()
+    return f"{before}{p:{'.2g' if p < 0.1 else '.2f'}}"
 
 
 def percent(level: float) -> str:
@@ -339,14 +402,20 @@ def bracketed(row: dict[str, Any], digits: str = ".4f") -> str:
 def svg_of(figure: Any, **settings: Any) -> str:
     """Return a figure of matplotlib as the text of an SVG file."""
     text = io.StringIO()
-    figure.savefig(text, format="svg", **settings)
-    return text.getvalue()
+    figure.savefig(text, format="svg", transparent=True, **settings)
+    # Text, axes and hollow markers have the colours of the page, which may be dark.
+    svg = text.getvalue().replace(INK, "var(--ink)")
+    return svg.replace("#ffffff", "var(--paper)")
 
 
-def _is_text(cells: list[str]) -> bool:
+def _is_text(cells: Iterable[str]) -> bool:
     """Return whether most cells with a text do not begin with a number."""
     is_word = [not cell.lstrip("+-<> ")[:1].isdigit() for cell in cells if cell]
     return 2 * sum(is_word) > len(is_word)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _safe(text: str) -> str:

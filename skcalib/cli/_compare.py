@@ -12,27 +12,8 @@ from scipy.special import ndtri
 
 from .. import __version__
 from .._errors import printable
-from .._results import p_text
-from ..plot import SystemScoresDisplay
-from ._blocks import (
-    Block,
-    Cards,
-    Figure,
-    Heading,
-    Line,
-    Page,
-    Paragraph,
-    Table,
-    Terminal,
-    as_csv,
-    as_json,
-    as_markdown,
-    as_page,
-    as_text,
-    ends,
-    percent,
-    svg_of,
-)
+from ..plot import SystemScoresDisplay, _style
+from . import _blocks as out
 from ._compare_numbers import measure
 from ._compare_texts import measure_texts, metric_of
 from ._options import reject
@@ -88,21 +69,21 @@ def run_compare(options: Namespace) -> int:
         failed = words.failing(options.fail_if)
         found["fail_if"] = {"condition": options.fail_if, "systems": failed}
     if options.json:
-        print(as_json(found))
+        print(out.as_json(found))
     elif options.csv:
         print(words.csv(), end="")
     else:
-        print(as_text(words.blocks(), width=79, break_on_hyphens=False))
+        print(out.as_text(words.printed(), width=79, break_on_hyphens=False))
     # The output is complete even if a figure cannot be drawn.
     sys.stdout.flush()
     if options.output is not None:
-        figure_of(found).savefig(options.output, dpi=150, bbox_inches="tight")
+        figure_of(found).savefig(options.output, dpi=200, bbox_inches="tight")
     if options.markdown is not None:
-        text = as_markdown(f"Comparison: {words.title()}", words.brief())
+        text = out.as_markdown(f"Comparison: {words.title()}", words.brief())
         options.markdown.write_text(text, "utf-8")
     if options.html is not None:
-        svg = svg_of(figure_of(found), bbox_inches="tight")
-        page = as_page(f"Comparison: {words.title()}", words.blocks(svg))
+        svg = out.svg_of(figure_of(found), bbox_inches="tight")
+        page = out.as_page(f"Comparison: {words.title()}", words.page(svg))
         options.html.write_text(page, "utf-8")
     for each in _reasons(words, failed, options.fail_if):
         print(printable(f"skcalib compare: {options.fail_if}: {each}"), file=sys.stderr)
@@ -156,11 +137,7 @@ def _check_options(options: Namespace) -> None:
 
 def figure_of(found: dict[str, Any]) -> Any:
     """Return a figure of the scores of all systems."""
-    from matplotlib.figure import Figure
-
     systems = found["systems"]
-    height = max(1.8, 0.32 * len(systems) + 1.1)
-    axes = Figure(figsize=(6.4, height), layout="constrained").subplots()
     display = SystemScoresDisplay(
         names=[printable(each["name"]) for each in systems],
         **{key: [each[key] for each in systems] for key in ("score", "low", "high")},
@@ -168,7 +145,7 @@ def figure_of(found: dict[str, Any]) -> Any:
         metric=found["metric"],
         confidence_level=found["confidence_level"],
     )
-    return display.plot(axes).figure_
+    return display.plot(_style.empty_figure()).figure_
 
 
 class Comparison:
@@ -179,81 +156,99 @@ class Comparison:
         self.pairs: list[dict[str, Any]] = found["pairs"]
         self.n_systems = len(found["systems"])
         self.unit: str = found.get("unit", "questions")
-        self.level = percent(found["confidence_level"])
+        self.level = out.percent(found["confidence_level"])
         self.alpha = 1 - found["confidence_level"]
         self.is_lower_better = bool(found.get("lower_is_better"))
         # Percentages have two decimals.
-        self.digits = ".2f" if found.get("is_percent") else ".4f"
+        digits = out.decimals(found["systems"][0])
+        self.digits = ".2f" if found.get("is_percent") else digits
         self.signed = f"+{self.digits}"
 
-    def blocks(self, svg: str | None = None) -> Iterator[Block]:
-        """Yield the comparison, with a figure for the page."""
-        yield Terminal([Line(printable(self.headline())), Line()])
-        yield Page([Paragraph(self.headline(), "soft")])
-        systems: list[Block] = [self.systems()]
-        if self.n_systems > 2:
-            systems += [Line(), Paragraph(self.legend(), "soft")]
-        yield Terminal([*systems, *[Line()] * bool(self.pairs)])
-        # A single pair is described in sentences instead of a table.
-        if len(self.pairs) == 1:
-            verdict, *others = map(Paragraph, self.pair_in_words(self.pairs[0]))
-            yield Paragraph(verdict.text, "verdict")
-            yield self.cards(self.pairs[0])
-            yield from others
-        elif self.pairs:
-            yield Terminal(self.table_of_pairs(_MOST_PRINTED))
+    def printed(self) -> Iterator[out.Block]:
+        """Yield the comparison for the terminal."""
+        yield from (out.Line(printable(self.headline())), out.Line())
+        yield from self.scores()
+        if self.pairs:
+            yield out.Line()
+        yield from self.of_pairs(_MOST_PRINTED)
         for sentence in self.warnings():
-            yield from (Line(), Paragraph(sentence))
-        if svg is not None:
-            yield Figure(svg, "Score of each system with its interval")
+            yield from (out.Line(), out.Paragraph(sentence))
+        yield self.steps()
+        yield from (*self.results(), *self.sections())
+        if self.found["notes"]:
+            yield from (out.Line(), *self.notes())
+
+    def page(self, svg: str) -> Iterator[out.Block]:
+        """Yield the page: verdict, figure beside its table, advice and numbers."""
+        yield out.Paragraph(self.headline(), "soft")
+        if len(self.pairs) == 1:
+            verdict, *others = self.of_pairs(1)
+            yield from (verdict, self.cards(self.pairs[0]), *others)
+        yield from map(out.Paragraph, self.warnings())
+        scores = "; ".join(" ".join(row) for row in self.systems().rows)
+        figure = out.Figure(svg, f"Score of each system with its interval: {scores}.")
+        results: list[out.Block] = [out.Beside([figure, out.Page(self.scores())])]
         if len(self.pairs) > 1:
-            pairs = self.table_of_pairs(_MOST_ON_PAGE)
-            yield Page([Heading("Systems"), *systems, Heading("Pairs"), *pairs])
-        yield from self.sections()
-        notes: list[str] = self.found["notes"]
-        yield Terminal([Line()] * bool(notes))
+            results += [out.Heading("Pairs"), *self.of_pairs(_MOST_ON_PAGE)]
         files = [file for each in self.found["systems"] for file in each["files"]]
         made = f"skcalib {__version__}; files: {', '.join(dict.fromkeys(files))}."
-        yield Page([Heading("How this was made"), Paragraph(made, "soft")])
-        for note in notes:
-            yield Paragraph(note, "soft", mark="note  ")
+        advice: list[out.Block] = [self.steps()]
+        more = list(self.sections())
+        if more:
+            advice.append(out.Folded(more, "more numbers"))
+        how = [out.Paragraph(made, "soft"), *self.notes()]
+        advice.append(out.Folded(how, "how this was made"))
+        columns = out.Page([*results, *self.results()]), out.Page(advice)
+        yield out.Beside(columns, "wide")
 
-    def brief(self) -> Iterator[Block]:
-        """Yield the verdict and the main tables."""
-        yield Paragraph(self.headline())
-        yield self.systems()
-        if self.n_systems > 2:
-            yield Paragraph(self.legend())
+    def scores(self) -> list[out.Block]:
+        """Return the table of the systems, and what the letters of several mean."""
+        if self.n_systems < 3:
+            return [self.systems()]
+        return [self.systems(), out.Line(), out.Paragraph(self.legend(), "soft")]
+
+    def of_pairs(self, most: int) -> list[out.Block]:
+        """Return sentences about a single pair, or a table of at most `most` pairs."""
         if len(self.pairs) == 1:
             verdict, *others = self.pair_in_words(self.pairs[0])
-            yield from (Paragraph(verdict, "verdict"), *map(Paragraph, others))
-        elif self.pairs:
-            yield from self.table_of_pairs(_MOST_ON_PAGE)
-        yield from map(Paragraph, self.warnings())
+            return [out.Paragraph(verdict, "verdict"), *map(out.Paragraph, others)]
+        return self.table_of_pairs(most) if self.pairs else []
+
+    def notes(self) -> list[out.Block]:
+        """Return the notes about the files."""
+        notes = self.found["notes"]
+        return [out.Paragraph(note, "soft", mark="note  ") for note in notes]
+
+    def brief(self) -> Iterator[out.Block]:
+        """Yield the verdict and the main tables."""
+        yield out.Paragraph(self.headline())
+        yield from (*self.scores(), *self.of_pairs(_MOST_ON_PAGE))
+        yield from map(out.Paragraph, self.warnings())
         if "confidence" in self.found:
             yield from self.confidence()
         if "fail_if" in self.found:
             condition, systems = self.found["fail_if"].values()
             is_met = f"met by {', '.join(systems)}" if systems else "not met"
-            yield Paragraph(f"Condition ({condition}): {is_met}.", "verdict")
+            yield out.Paragraph(f"Condition ({condition}): {is_met}.", "verdict")
 
-    def sections(self) -> Iterator[Block]:
-        """Yield the further results, each with a heading, and the advice."""
+    def results(self) -> Iterator[out.Block]:
+        """Yield the gains by people and the gains for each value of --by."""
         if "judged" in self.found:
             yield from self.judged()
         if "by" in self.found:
             yield from self.by()
+
+    def sections(self) -> Iterator[out.Block]:
+        """Yield the further results, each with a heading."""
         if "repeats" in self.found:
-            yield Heading("several samples per question")
+            yield out.Heading("several samples per question")
             for each in self.found["repeats"]:
-                yield Paragraph(f"{each['name']}: {each['advice']}")
+                yield out.Paragraph(f"{each['name']}: {each['advice']}")
         if "calibration" in self.found:
             yield from self.calibration()
         if "power" in self.found:
-            yield Heading("power")
-            yield from map(Paragraph, map(self.power_in_words, self.found["power"]))
-        yield Heading("what to do now")
-        yield from map(Paragraph, self.steps())
+            yield out.Heading("power")
+            yield from map(out.Paragraph, map(self.power_in_words, self.found["power"]))
 
     def title(self) -> str:
         """Return the names of two systems, or the number of systems."""
@@ -270,7 +265,7 @@ class Comparison:
         left = sum(found["only_in"].values())
         return text + f"; {left} answers to other {self.unit} left out" * bool(left)
 
-    def systems(self) -> Table:
+    def systems(self) -> out.Table:
         """Return the table of the systems; of more than two, the best is the first."""
         systems, has_letters = self.found["systems"], self.n_systems > 2
         baseline = self.found["baseline"] if self.pairs else None
@@ -282,12 +277,12 @@ class Comparison:
             [
                 each["name"] + " (baseline)" * (each["name"] == baseline),
                 f"{each['score']:{self.digits}}",
-                ends(each, self.digits),
+                out.ends(each, self.digits),
                 *[each["letters"]] * has_letters,
             ]
             for each in systems
         ]
-        return Table(
+        return out.Table(
             ["system", self.found["metric"], self.level, *["group"] * has_letters], rows
         )
 
@@ -316,7 +311,7 @@ class Comparison:
         unit = self.unit[:-1] if better == 1 else self.unit
         sentences = [
             f"{self.verdict(pair)}: gain {pair['gain']:{self.signed}} ({self.level} "
-            f"{ends(pair, self.signed)}), {pvalue(pair['pvalue'], 'p = ')}.",
+            f"{out.ends(pair, self.signed)}), {out.p_text(pair['pvalue'], 'p = ')}.",
             f"Test: {pair['method']}. {pair['b']} {words[0]} on {better} {unit}, "
             f"{words[1]} on {worse}, the same on {self.found['n'] - better - worse}.",
         ]
@@ -330,22 +325,13 @@ class Comparison:
         is_better = (pair["gain"] > 0) != self.is_lower_better
         return f"{b} is {'better' if is_better else 'worse'} than {a}"
 
-    def cards(self, pair: dict[str, Any]) -> Cards:
+    def cards(self, pair: dict[str, Any]) -> out.Cards:
         """Return the scores of both systems, the gain and its p-value."""
-        scores = [
-            (each["name"], f"{each['score']:{self.digits}}", ends(each, self.digits))
-            for each in self.found["systems"]
-        ]
-        gain = f"{pair['gain']:{self.signed}}"
-        return Cards(
-            [
-                *scores,
-                ("gain", gain, ends(pair, self.signed)),
-                ("p-value", pvalue(pair["pvalue"]), pair["method"]),
-            ]
-        )
+        gain = ("gain", f"{pair['gain']:{self.signed}}", out.ends(pair, self.signed))
+        test = ("p-value", out.p_text(pair["pvalue"]), pair["method"])
+        return out.Cards([*self.systems().rows, gain, test])
 
-    def table_of_pairs(self, most: int) -> list[Block]:
+    def table_of_pairs(self, most: int) -> list[out.Block]:
         """Return the table of pairs, or of pairs with the baseline if there are many.
 
         A paragraph has the number of separated pairs, the tests, and what is left out.
@@ -384,15 +370,15 @@ class Comparison:
             ]
             for pair in pairs
         ]
-        return [Table(header, rows), Paragraph(text, "soft")]
+        return [out.Table(header, rows), out.Paragraph(text, "soft")]
 
     def _gain_cells(self, row: dict[str, Any]) -> list[str]:
         """Return the gain, its interval and its p-values as cells."""
         return [
             f"{row['gain']:{self.signed}}",
-            ends(row, self.signed),
-            pvalue(row["pvalue"]),
-            pvalue(row["pvalue_adjusted"]),
+            out.ends(row, self.signed),
+            out.p_text(row["pvalue"]),
+            out.p_text(row["pvalue_adjusted"]),
         ]
 
     def too_few(self) -> list[str]:
@@ -403,7 +389,7 @@ class Comparison:
         unit, _ = self._independent()
         return [
             f"Too few {unit} differ to reject at {self.alpha:.3g}: the smallest "
-            f"p-value that this test can give is {pvalue(smallest)}. This is not "
+            f"p-value that this test can give is {out.p_text(smallest)}. This is not "
             f"evidence that there is no gain; more {unit} are needed."
         ]
 
@@ -417,8 +403,8 @@ class Comparison:
             and least <= self.alpha < least * n_pairs
         ):
             return [
-                f"With so few groups no p-value is below {pvalue(least)}. Some of the "
-                f"{n_pairs} pairs cannot be separated after Holm's correction."
+                f"With so few groups no p-value is below {out.p_text(least)}. Some of "
+                f"the {n_pairs} pairs cannot be separated after Holm's correction."
             ]
         return self.too_few()
 
@@ -451,15 +437,15 @@ class Comparison:
         baseline = self.found["baseline"]
         return [p["b"] for p in pairs if p["a"] == baseline and met[condition](p)]
 
-    def judged(self) -> list[Block]:
+    def judged(self) -> list[out.Block]:
         """Return the gains that a judge and the labels of people give."""
         header = ["later - earlier", "by the judge", "by people", self.level]
         rows = [
             [
                 f"{each['b']} - {each['a']}",
-                f"{each['uncorrected']:+.4f}",
-                f"{each['estimate']:+.4f}",
-                ends(each, "+.4f"),
+                f"{each['uncorrected']:{self.signed}}",
+                f"{each['estimate']:{self.signed}}",
+                out.ends(each, self.signed),
                 str(each["n_labelled"]),
                 f"{each['equivalent_labels']:.0f}",
             ]
@@ -467,16 +453,16 @@ class Comparison:
         ]
         notes = [note for each in self.found["judged"] for note in each["notes"]]
         return [
-            Heading("gain by people"),
-            Table([*header, "labels", "worth"], rows),
-            Paragraph(
+            out.Heading("gain by people"),
+            out.Table([*header, "labels", "worth"], rows),
+            out.Paragraph(
                 "The gain by people is estimated from the judge and the labels. All "
                 "other numbers treat the judge's scores as the truth."
             ),
-            *map(Paragraph, dict.fromkeys(notes)),
+            *map(out.Paragraph, dict.fromkeys(notes)),
         ]
 
-    def by(self) -> list[Block]:
+    def by(self) -> list[out.Block]:
         """Return the gains over the baseline for each value of --by."""
         column, rows = self.found["by"]["column"], self.found["by"]["rows"]
         has_systems = self.n_systems > 2
@@ -501,54 +487,54 @@ class Comparison:
         tested = [row for row in rows if "gain" in row]
         n = sum(row["pvalue_adjusted"] <= self.alpha for row in tested)
         return [
-            Heading(f"by {column}"),
-            Table([*header, self.level, "p", "adjusted"], table),
-            Paragraph(
+            out.Heading(f"by {column}"),
+            out.Table([*header, self.level, "p", "adjusted"], table),
+            out.Paragraph(
                 f"{n} of {len(tested)} gains over {self.found['baseline']} are "
                 "significant with Holm's correction for these rows."
             ),
         ]
 
-    def calibration(self) -> list[Block]:
+    def calibration(self) -> list[out.Block]:
         """Return differences in the calibration error and in proper scores."""
-        header = ["later - baseline", "measure", "baseline", "later", "difference"]
+        baseline = self.found["baseline"]
         rows = [
             [
-                each["b"],
-                name,
-                f"{each[key]['a']:.4f}",
-                f"{each[key]['b']:.4f}",
-                f"{each[key]['difference']:+.4f}",
-                ends(each[key], "+.4f"),
-                pvalue(each[key]["pvalue"]),
+                f"{each['b']}: {name}" if self.n_systems > 2 else name,
+                *(f"{each[key][side]:{digits}}" for side in "ab"),
+                f"{each[key]['difference']:+{digits}}",
+                out.ends(each[key], f"+{digits}"),
+                out.p_text(each[key]["pvalue"]),
             ]
             for each in self.found["calibration"]
             for key, name in _MEASURES.items()
+            for digits in [self.digits if key == "calibration_error" else ".4f"]
         ]
+        header = ["measure", "baseline", "later", "difference", self.level, "p"]
         return [
-            Heading("calibration"),
-            Table([*header, self.level, "p"], rows),
-            Paragraph(
-                "Lower is better for all of them. p-values are not adjusted. The "
-                "calibration error is the plug-in error, which is biased upwards. The "
-                "log score replaces probabilities of 0 and 1 by 1e-6 and 1 - 1e-6."
-            ),
-            Line(),
+            out.Heading("calibration"),
             *self.confidence(),
+            out.Line(),
+            out.Table(header, rows),
+            out.Paragraph(
+                f"The baseline is {baseline}. Lower is better for all measures. p is "
+                "not adjusted. The calibration error is the debiased root mean square. "
+                "The log score replaces probabilities of 0 and 1 by 1e-6 and 1 - 1e-6.",
+                "soft",
+            ),
         ]
 
-    def confidence(self) -> list[Block]:
+    def confidence(self) -> list[out.Block]:
         """Return the calibration error and the AUROC of each system, with advice."""
-        rows, words = [], []
+        rows, words, digits = [], [], self.digits
         for each in self.found["confidence"]:
             error, ranking = each["calibration_error"], each["ranking"]
-            estimate = f"{error['estimate']:.3f}"
-            cells = [each["name"], estimate, error_ends(error), *auroc_cells(ranking)]
-            rows.append(cells)
-            case = case_of(error, ranking, self.alpha)
+            cells = [f"{error['estimate']:{digits}}", error_ends(error, digits)]
+            rows.append([each["name"], *cells, *auroc_cells(ranking, digits)])
+            case = case_of(error, ranking, self.alpha, digits)
             words += [f"{each['name']}: {case}"] if case else []
-        header = ["system", "debiased error", self.level, "AUROC", self.level]
-        return [Table(header, rows), *map(Paragraph, words)]
+        header = ["system", "calibration error", self.level, "AUROC", self.level]
+        return [out.Table(header, rows), *map(out.Paragraph, words)]
 
     def power_in_words(self, each: dict[str, Any]) -> str:
         """Return the detectable gain of a pair, and the questions that a gain needs."""
@@ -565,26 +551,26 @@ class Comparison:
             )
         return text
 
-    def steps(self) -> list[str]:
+    def steps(self) -> out.Steps:
         """Return what to do now, one sentence or two each."""
         if not self.pairs:
-            return [self._how_to_quote_one()]
+            return out.Steps([self._how_to_quote_one()])
         separated = [p for p in self.pairs if p["pvalue_adjusted"] <= self.alpha]
         # The largest gain, of the significant ones if there are any.
         pair = max(separated or self.pairs, key=lambda each: abs(each["gain"]))
         steps = [self._how_to_quote(pair) if separated else self._not_separated(pair)]
         least = self._detectable_gain(pair)
         if least is None:
-            return steps
+            return out.Steps(steps)
         what, count = self._independent()
-        return [
-            *steps,
+        more = (
             f"These {count:,} {what} detect a true gain of about "
             f"{least:{self.digits}} between {pair['a']} and {pair['b']} with "
             f"{_POWER:.0%} power. To detect half of this gain and halve the width of "
             f"the interval, collect about {3 * count:,} more {what}: {4 * count:,} in "
-            "all.",
-        ]
+            "all."
+        )
+        return out.Steps([*steps, more])
 
     def _independent(self) -> tuple[str, int]:
         """Return the name and the number of what is independent."""
@@ -597,12 +583,12 @@ class Comparison:
         return (
             "Do not report a gain: none is significant. This does not show that the "
             f"systems are equal: for {pair['b']} - {pair['a']}, gains from "
-            f"{ends(pair, self.signed)} are compatible with the data."
+            f"{out.ends(pair, self.signed)} are compatible with the data."
             f"{'' if 'margin' in pair else margin}"
         )
 
     def _how_to_quote(self, pair: dict[str, Any]) -> str:
-        found, p = self.found, p_text(pair["pvalue_adjusted"], ".2g", before="p = ")
+        found, p = self.found, out.p_text(pair["pvalue_adjusted"], "p = ")
         if found["adjust"] is not None and len(self.pairs) > 1:
             p += f", adjusted for {len(self.pairs)} pairs"
         groups = ""
@@ -611,7 +597,7 @@ class Comparison:
         return (
             f"Quote: {pair['b']} - {pair['a']}, {found['metric']} "
             f"{pair['gain']:{self.signed}} ({self.level} interval "
-            f"{ends(pair, self.signed)}, two-sided {p}; {pair['method']}), "
+            f"{out.ends(pair, self.signed)}, two-sided {p}; {pair['method']}), "
             f"{found['n']:,} {self.unit}{groups}."
         )
 
@@ -619,10 +605,10 @@ class Comparison:
         (system,), (unit, count) = self.found["systems"], self._independent()
         return (
             f"Quote: {self.found['metric']} {system['score']:{self.digits}} "
-            f"({self.level} interval {ends(system, self.digits)}, {self.found['n']:,} "
-            f"{self.unit}). To halve the width of the interval, collect about "
-            f"{3 * count:,} more {unit}: {4 * count:,} in all. To test whether another "
-            "system differs, compare both on the same sentences."
+            f"({self.level} interval {out.ends(system, self.digits)}, "
+            f"{self.found['n']:,} {self.unit}). To halve the width of the interval, "
+            f"collect about {3 * count:,} more {unit}: {4 * count:,} in all. To test "
+            "whether another system differs, compare both on the same sentences."
         )
 
     def _detectable_gain(self, pair: dict[str, Any]) -> float | None:
@@ -643,18 +629,13 @@ class Comparison:
         """Return the pairs as CSV, with one row per pair."""
         score = {each["name"]: each["score"] for each in self.found["systems"]}
         names = dict.fromkeys((*_CSV_COLUMNS, *self.pairs[0]))
-        return as_csv(
+        return out.as_csv(
             list(names),
             (
                 {**pair, "score_a": score[pair["a"]], "score_b": score[pair["b"]]}
                 for pair in self.pairs
             ),
         )
-
-
-def pvalue(p: float, before: str = "") -> str:
-    """Return a p-value with its significant digits, after the text `before`."""
-    return p_text(p, ".2g" if p < 0.1 else ".2f", before=before)
 
 
 def margin_in_words(pair: dict[str, Any]) -> str:
@@ -668,6 +649,6 @@ def margin_in_words(pair: dict[str, Any]) -> str:
     if pair["is_equivalent"]:
         second = f"the two differ by less than {margin}"
     return (
-        f"Margin: {first} ({pvalue(pair['noninferiority_pvalue'], 'p = ')}); {second} "
-        f"({pvalue(pair['equivalence_pvalue'], 'p = ')})."
+        f"Margin: {first} ({out.p_text(pair['noninferiority_pvalue'], 'p = ')}); "
+        f"{second} ({out.p_text(pair['equivalence_pvalue'], 'p = ')})."
     )

@@ -13,25 +13,8 @@ import numpy as np
 
 from .. import __version__
 from .._errors import printable
-from ._blocks import (
-    Block,
-    Cards,
-    Figure,
-    Heading,
-    Line,
-    Page,
-    Paragraph,
-    Table,
-    Terminal,
-    as_csv,
-    as_json,
-    as_page,
-    as_text,
-    ends,
-    listed,
-    percent,
-    svg_of,
-)
+from ..plot import _style
+from . import _blocks as out
 from ._corpus import Corpus, design_path, read_corpus
 from ._count_numbers import measure
 from ._options import reject
@@ -75,17 +58,17 @@ def run_count(options: Namespace) -> None:
     corpus = read_corpus(options)
     _check_used(corpus, options)
     count = Count(measure(corpus, options))
-    print(as_json(count.found) if options.json else as_text(count.blocks()))
+    print(out.as_json(count.found) if options.json else out.as_text(count.printed()))
     sys.stdout.flush()
     if options.csv is not None:
         options.csv.write_text(count.csv(), "utf-8")
     if options.figure is not None or options.html is not None:
         _say_what_is_drawn(count)
     if options.figure is not None:
-        figure_of(count).savefig(options.figure, dpi=150)
+        figure_of(count).savefig(options.figure, dpi=200)
     if options.html is not None:
-        blocks = count.blocks(svg_of(figure_of(count)))
-        page = as_page(f"Corrected count: {count.found['file']}", blocks)
+        blocks = count.page(out.svg_of(figure_of(count)))
+        page = out.as_page(f"Corrected count: {count.found['file']}", blocks)
         options.html.write_text(page, "utf-8")
     written = {"table": options.csv, "figure": options.figure, "page": options.html}
     lines = [
@@ -166,7 +149,7 @@ class Count:
         self.rows: list[dict[str, Any]] = found["table"] or []
         self.n_labelled: int = found["n_labelled"]
         self.n_documents: int = found["n_documents"]
-        self.level = percent(found["confidence_level"])
+        self.level = out.percent(found["confidence_level"])
         self.is_mean = found["estimand"] == "mean"
         self.is_proba = found["model"]["kind"] == "probability"
         self.columns = self.rows[0].keys() if self.rows else ()
@@ -186,36 +169,39 @@ class Count:
         # Adding 0 removes the sign of a number that is rounded to -0.
         return f"{round(value, digits) + 0:,.{digits}f}"
 
+    def _cells(self, row: dict[str, Any]) -> list[str]:
+        return [self.number(row["estimate"]), self.interval(row)]
+
     def interval(self, row: dict[str, Any]) -> str:
         """Return the ends of an interval; an empty text if there is no interval."""
         if row["low"] is None:
             return ""
         return f"{self.number(row['low'])} to {self.number(row['high'])}"
 
-    def blocks(self, svg: str | None = None) -> Iterator[Block]:
-        """Yield the count, with a figure for the page."""
-        verdict, *others = map(Paragraph, self.in_words())
-        warnings = self.warnings()
-        file = printable(self.found["file"])
-        yield Terminal([Line(f"{file}: {self.headline()}"), Paragraph(self.sources())])
-        yield Page([Paragraph(self.headline(), "soft")])
-        yield Paragraph(verdict.text, "verdict")
-        yield self.cards()
-        yield from others
-        yield Page(Paragraph(f"Warning: {each}") for each in warnings)
-        if svg is not None:
-            yield Figure(
-                svg, "Corrected counts with intervals, and counts by the model alone"
-            )
-        yield Terminal([Line(), self.totals()])
-        if self.rows:
-            yield from (Heading(self.rows_in_words()), self.table())
-        if self.found["trend"]:
-            yield from self.trends()
-        if warnings:
-            yield Terminal([Heading("warnings"), *listed(warnings)])
-        yield from (Heading("what to do now"), *listed(self.steps()))
-        yield Page([Heading("How this was made"), self.settings()])
+    def printed(self) -> Iterator[out.Block]:
+        """Yield the count for the terminal."""
+        yield out.Line(f"{printable(self.found['file'])}: {self.headline()}")
+        yield from map(out.Paragraph, [self.sources(), *self.in_words()])
+        if self.warnings():
+            yield out.Heading("warnings")
+            yield from (out.Paragraph(each, mark="- ") for each in self.warnings())
+        yield from (out.Steps(self.steps()), out.Line(), self.totals())
+        yield from (*self.table(), *self.trends())
+
+    def page(self, svg: str) -> Iterator[out.Block]:
+        """Yield the page: verdict, figure beside its table, trend and advice."""
+        verdict, *others = self.in_words()
+        yield out.Paragraph(self.headline(), "soft")
+        yield from (out.Paragraph(verdict, "verdict"), self.cards())
+        yield from map(out.Paragraph, others)
+        yield from (out.Paragraph(f"Warning: {each}") for each in self.warnings())
+        totals = "; ".join(" ".join(row) for row in self.totals().rows)
+        said = f"{self.estimand().capitalize()} with {self.level} interval: {totals}."
+        table = out.Page(self.table() or [self.totals()])
+        figure = out.Beside([out.Figure(svg, said), table])
+        how = out.Folded([self.settings()], "how this was made")
+        advice = out.Page([out.Steps(self.steps()), how])
+        yield out.Beside([out.Page([figure, *self.trends()]), advice], "wide")
 
     def headline(self) -> str:
         """Return how many documents there are, and how many have labels."""
@@ -268,14 +254,11 @@ class Count:
             f"{found['equivalent_labels']:,.0f}.",
         ]
 
-    def totals(self) -> Table:
+    def totals(self) -> out.Table:
         """Return the corrected count, and those by labels and by the model alone."""
-        rows = [
-            [name, self.number(row["estimate"]), self.interval(row)]
-            for name, row in self.estimates().items()
-        ]
+        rows = [[name, *self._cells(row)] for name, row in self.estimates().items()]
         last = [f"{_UNCORRECTED}, uncorrected", self.uncorrected, _NO_INTERVAL]
-        return Table(["", self.found["estimand"], self.level], [*rows, last])
+        return out.Table(["", self.found["estimand"], self.level], [*rows, last])
 
     def estimates(self) -> dict[str, dict[str, Any]]:
         """Return the estimates that have an interval."""
@@ -283,21 +266,16 @@ class Count:
             return {}
         return {_CORRECTED: self.found, _ALONE: self.found["labels_only"]}
 
-    def cards(self) -> Cards:
+    def cards(self) -> out.Cards:
         """Return cards with the counts, and with what the labels are worth."""
-        cards = [
-            (
-                name.capitalize(),
-                self.number(row["estimate"]),
-                f"{self.level} interval {self.interval(row)}",
-            )
-            for name, row in self.estimates().items()
-        ]
+        named = self.estimates().items()
+        rows = [(name.capitalize(), *self._cells(row)) for name, row in named]
+        cards = [(name, n, f"{self.level} interval {ends}") for name, n, ends in rows]
         cards.append((_UNCORRECTED.capitalize(), self.uncorrected, _NO_INTERVAL))
         if self.n_labelled:
             worth = f"worth {self.found['equivalent_labels']:,.0f} with the model"
             cards.append(("Labels", f"{self.n_labelled:,}", worth))
-        return Cards(cards)
+        return out.Cards(cards)
 
     def rows_in_words(self) -> str:
         """Return how many rows the table has, and how many without a label."""
@@ -310,8 +288,10 @@ class Count:
             text += f"; {n_without} {have} no document"
         return text
 
-    def table(self) -> Table:
-        """Return the table of periods and groups."""
+    def table(self) -> list[out.Block]:
+        """Return the table of periods and groups, if there is one."""
+        if not self.rows:
+            return []
         names = {"period": self.found["freq"], "by": self.found["by"]}
         keys = [key for key in names if key in self.columns]
         header = [*(str(names[key]) for key in keys), "documents", "labels"]
@@ -327,15 +307,15 @@ class Count:
             ]
             for row in self.rows
         ]
-        return Table(header, rows)
+        return [out.Heading(self.rows_in_words()), out.Table(header, rows)]
 
-    def trends(self) -> list[Block]:
+    def trends(self) -> list[out.Block]:
         """Return the definition and the table of the trends."""
         rows = [
             [
                 "all" if each["by"] is None else each["by"],
                 f"{each['estimate']:+.3g}",
-                ends(each, "+.3g"),
+                out.ends(each, "+.3g"),
                 f"{each['uncorrected']:+.3g}",
                 "rises"
                 if each["low"] > 0
@@ -343,15 +323,17 @@ class Count:
                 if each["high"] < 0
                 else "not shown",
             ]
-            for each in self.found["trend"]
+            for each in self.found["trend"] or ()
         ]
+        if not rows:
+            return []
         header = [self.found["by"] or "corpus", "trend", self.level, _UNCORRECTED]
         return [
-            Heading(
+            out.Heading(
                 f"trend: change of the {self.found['estimand']} per "
                 f"{self.found['freq']}, least squares"
             ),
-            Table([*header, "verdict"], rows),
+            out.Table([*header, "verdict"], rows),
         ]
 
     def warnings(self) -> list[str]:
@@ -365,7 +347,7 @@ class Count:
             )
         return sentences
 
-    def settings(self) -> Table:
+    def settings(self) -> out.Table:
         """Return the columns and files that were read."""
         found = self.found
         rows = [
@@ -376,7 +358,7 @@ class Count:
             ["strata", str(len(found["design"]["strata"]) or "none")],
             ["skcalib", __version__],
         ]
-        return Table(["what", "value"], rows)
+        return out.Table(["what", "value"], rows, is_left=True)
 
     def steps(self) -> list[str]:
         """Return what to do now, a sentence or two each."""
@@ -465,7 +447,9 @@ class Count:
         """Return a row for each period and group, or one row for the corpus."""
         names: list[str] = [key for key in ("period", "by") if key in self.columns]
         names += ["estimate", "low", "high", "standard_error", "uncorrected"]
-        return as_csv([*names, "n_documents", "n_labelled"], self.rows or [self.found])
+        return out.as_csv(
+            [*names, "n_documents", "n_labelled"], self.rows or [self.found]
+        )
 
     def largest(self) -> list[str]:
         """Return the groups of the table, the largest first."""
@@ -478,22 +462,17 @@ class Count:
 
 def figure_of(count: Count) -> Any:
     """Return the figure of a count: over periods, or a row for each group."""
-    from matplotlib.figure import Figure
-
     label = f"{count.estimand().capitalize()}, {count.level} interval"
     if "period" in count.columns:
-        figure = Figure(figsize=(7.2, 4.2), layout="constrained")
-        axes = figure.subplots()
+        axes = _style.take_axes(_style.empty_figure(), 4.5, 2.6)
         _over_time(axes, count)
         axes.set_ylabel(label)
-        return figure
+        return axes.figure
     shown = _dots(count)
-    height = max(2.2, 0.32 * len(shown) + 1.4)
-    figure = Figure(figsize=(6.4, height), layout="constrained")
-    axes = figure.subplots()
+    axes = _style.take_axes(_style.empty_figure(), 4.5, 0.25 * len(shown) + 0.9)
     _as_dots(axes, shown, has_model=bool(count.rows))
     axes.set_xlabel(label)
-    return figure
+    return axes.figure
 
 
 def _over_time(axes: Any, count: Count) -> None:
@@ -512,16 +491,17 @@ def _over_time(axes: Any, count: Count) -> None:
             for name in ("estimate", "low", "high", "uncorrected")
         )
         known = np.isfinite(low)
-        line = axes.errorbar(
+        style = _style.next_style(axes)
+        marker, color = style["marker"], style["color"]
+        axes.errorbar(
             x[known],
             y[known],
             np.maximum([y - low, high - y], 0)[:, known],
-            fmt="o",
             label=_CORRECTED if group is None else printable(group),
+            **style | {"linestyle": "none"},
         )
-        color = line[0].get_color()
         if not known.all():
-            axes.plot(x[~known], y[~known], "o", mfc="none", color=color)
+            axes.plot(x[~known], y[~known], marker, ms=3.5, mfc="none", color=color)
         axes.plot(
             x,
             model,
@@ -543,7 +523,8 @@ def _over_time(axes: Any, count: Count) -> None:
 def _legend(axes: Any) -> None:
     """Place the legend above the axes, where it covers nothing."""
     n = len(axes.get_legend_handles_labels()[1])
-    axes.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=min(n, 4))
+    style = {"fontsize": _style.text_size(axes), "frameon": False, "ncols": min(n, 4)}
+    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), **style)
 
 
 def _dots(count: Count) -> list[tuple[str, dict[str, Any]]]:
@@ -565,7 +546,9 @@ def _as_dots(
             axes.plot(row["estimate"], k, "o", mfc="none", color="0.4")
             continue
         sides = [row["estimate"] - row["low"]], [row["high"] - row["estimate"]]
-        axes.errorbar(row["estimate"], k, xerr=sides, fmt="o", color="C0")
+        axes.errorbar(
+            row["estimate"], k, xerr=sides, fmt="o", ms=3.5, color=_style.COLORS[0]
+        )
     if has_model:
         values = [row["uncorrected"] for _, row in shown]
         label = f"{_UNCORRECTED} (no interval)"

@@ -18,7 +18,6 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from .._results import p_text
 from ..datasets import fetch_ark_twitter_pos, make_tagged_sentences
 from ..evaluation import accuracy_interval
 from ..metrics import (
@@ -26,13 +25,13 @@ from ..metrics import (
     calibration_error,
     calibration_error_interval,
 )
-from ..plot import ReliabilityDisplay
+from ..plot import ReliabilityDisplay, _style
 from ..queries import TagQuery
 from ..rates._accuracy import AccuracyInterval
 from ..scorers import log_likelihood_scorer
 from ..sequence import CRFTagger, HMMTagger, TokenFeatures
-from ._blocks import as_text, bracketed, ends, listed, text_columns
-from ._report import ENOUGH_FOR_ISOTONIC, PANEL, error_ends
+from ._blocks import Steps, as_text, bracketed, ends, p_text, text_columns
+from ._report import ENOUGH_FOR_ISOTONIC, error_ends
 from ._shared import check_files
 
 
@@ -132,7 +131,7 @@ def _measure_classifier(
         "accuracy": f"{accuracy.estimate:.3f}",
         "F1": f"{f1_score(y, predicted, average='macro'):.3f}",
         "calibration error": _cell(error, ".3f"),
-        "p": p_text(error.pvalue, ".2g"),
+        "p": p_text(error.pvalue),
         "confidence": f"{confidence:.3f}",
         "confidence is": direction,
     }
@@ -150,10 +149,8 @@ def _figure_in(folder: Path, name: str) -> Path:
 
 def _two_panels() -> Any:
     """Return a figure, which needs neither a screen nor pyplot's state."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(2 * PANEL[0], PANEL[1]), layout="constrained")
-    figure.subplots(1, 2)
+    figure = _style.new_figure(_style.PAGE, 4.2, _style.empty_figure())
+    _style.panel_axes(figure, range(2), 2)
     return figure
 
 
@@ -180,7 +177,7 @@ def _compare_classifiers(output: Path) -> None:
         ReliabilityDisplay.from_predictions(y, proba, ax=ax)
         ax.set_title(f"{title}, {len(np.unique(y))} classes")
     _print_table(models)
-    figure.savefig(path, dpi=120, bbox_inches="tight")
+    figure.savefig(path, dpi=200, bbox_inches="tight")
     print(
         "\nNaive Bayes assumes independent features, so it counts the same evidence "
         "several\ntimes and is overconfident."
@@ -199,8 +196,7 @@ def _print_table(models: list[MeasuredModel]) -> None:
 
 
 def _print_steps(models: list[MeasuredModel]) -> None:
-    print("\nwhat to do now")
-    print(as_text(listed(demo_steps(models))))
+    print(as_text([Steps(demo_steps(models))]))
 
 
 # Taggers, on tweets or generated sentences.
@@ -354,4 +350,4 @@ def _draw_taggers(found: dict[str, Any], corpus: _Corpus, path: Path) -> None:
                 ax=ax,
             )
         ax.set_title(title)
-    figure.savefig(path, dpi=120, bbox_inches="tight")
+    figure.savefig(path, dpi=200, bbox_inches="tight")

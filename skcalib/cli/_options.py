@@ -174,8 +174,17 @@ _MARKDOWN: Options = {
 _FIGURE = "PNG, SVG or PDF file for the figure"
 
 _OF_HARNESSES: Options = {
+    "--format NAME": {
+        "choices": FORMATS,
+        "help": "format of the files, if it is not recognised: %(choices)s",
+    },
+    "--score NAME": "metric, scorer or column of the score, if there are several",
     "--filter NAME": "filter of lm-evaluation-harness, or result of Every Eval Ever",
     "--split NAME": "split of HELM",
+    "--model NAME": "system, if a file contains several",
+    f"--unanswered {_one_of(POLICIES)}": "refused, unparseable and failed samples "
+    "count as wrong, are left out, or are left out and reported separately (default: "
+    "the rule of the harness)",
 }
 _LABELS_OF_PEOPLE = (
     "table with people's scores of a few answers, in columns question and score; "
@@ -258,7 +267,7 @@ BLEU, chrF or TER of translations.
             "--confidence",
             "--confidence {agreement}": "of several samples of a question, report the "
             "most frequent answer; its confidence is the share of the samples that "
-            "agree with it (with --prediction)",
+            "agree with it (a table needs --prediction)",
             "--pos-label LABEL": "the label whose probability is given, if --y-true "
             "contains labels other than yes and no",
             "--percent": "probabilities are percentages, from 0 to 100",
@@ -266,16 +275,7 @@ BLEU, chrF or TER of translations.
             "number",
         },
         "what to read of a harness": {
-            "--format NAME": {
-                "choices": FORMATS,
-                "help": "format of the files, if it is not recognised: %(choices)s",
-            },
-            "--score NAME": "metric or scorer, if a file contains several",
             **_OF_HARNESSES,
-            "--model NAME": "system, if a file contains several",
-            f"--unanswered {_one_of(POLICIES)}": "refused, unparseable and failed "
-            "samples count as wrong, are left out, or are left out and reported "
-            "separately (default: the rule of the harness)",
         },
         "how to measure": {
             "--groups COL": "column of the document, user, ... of a row: rows of one "
@@ -288,6 +288,7 @@ BLEU, chrF or TER of translations.
         },
         "what to write": {
             **_JSON,
+            "--details": "print all numbers, also of each value of --by",
             "--output FIGURE": f"{_FIGURE} (default: the name of FILE with "
             ".reliability.png, in this folder; none with --json)",
             "--no-figure": "draw nothing",
@@ -355,12 +356,7 @@ The status does not depend on whether the reader of a pipe closes it early.
             "--gold COL": "column of right answers, if the columns of the systems "
             "contain answers",
             "--pos-label LABEL": "label in the score column that counts as right",
-            "--format NAME": {"choices": FORMATS, "help": "one of %(choices)s"},
-            "--score NAME": "metric, scorer, or column of the score",
             **_OF_HARNESSES,
-            "--model NAME": "system, if the files contain several",
-            f"--unanswered {_one_of(POLICIES)}": "scoring of refused, unparseable and "
-            "failed samples (default: the rule of the harness)",
         },
         "how to match questions": {
             "--missing {error,drop}": "treatment of questions that not all systems "

@@ -15,32 +15,14 @@ import numpy as np
 
 from .. import __version__
 from .._errors import printable
-from .._results import is_open, p_text
+from .._pairs import check_pairs
+from .._results import is_open
 from ..metrics._interval import LEAST_GROUPS, LEAST_UNITS
-from ..plot import ReliabilityDisplay
-from ..plot._base import only_axes
-from ._blocks import (
-    Block,
-    Cards,
-    Figure,
-    Heading,
-    Line,
-    Page,
-    Paragraph,
-    Table,
-    as_json,
-    as_markdown,
-    as_page,
-    as_text,
-    bracketed,
-    ends,
-    listed,
-    percent,
-    svg_of,
-)
+from ..plot import ReliabilityDisplay, _style
+from . import _blocks as out
 from ._options import reject
 from ._report_numbers import N_REGIONS, TOO_FEW_GROUPS, measure, with_probabilities
-from ._runs import Answers, System, read_systems, safe_stem
+from ._runs import ACCURACY, Answers, System, read_systems, safe_stem, word_of
 from ._shared import (
     DONE,
     FAILED,
@@ -52,24 +34,17 @@ from ._shared import (
     exclude,
 )
 
-# With more values of --by, the colours of the figure would repeat.
+# With more values of --by, the panels of the figure would be too small.
 _MOST_CURVES = 10
 
-# Width and height in inches of a reliability plot with its histogram.
-PANEL = (5.2, 6.2)
-
-# Largest number of parts with their own report; others only have a table row.
-_MOST_REPORTS = 12
+# Largest number of parts that a sentence names.
+_MOST_NAMED = 6
 
 # Number of answers needed for isotonic regression, as advised by scikit-learn.
 ENOUGH_FOR_ISOTONIC = 1000
 
 _TOO_FEW = "Too few answers to test calibration"
-_DIRECTION = {
-    "too high": "overconfident: probabilities are too high on average",
-    "too low": "underconfident: probabilities are too low on average",
-    "fits": "neither too high nor too low on average",
-}
+_DIRECTION = {"too high": "overconfident", "too low": "underconfident"}
 
 # What to do with a confidence: whether it is miscalibrated, and whether it ranks. None
 # means that the interval of the AUROC is on both sides of 0.5.
@@ -80,11 +55,6 @@ _ADVICE = {
     (True, True): "select answers by it, and recalibrate it",
     (True, False): "use another one, such as the agreement of sampled answers",
     (True, None): "recalibrate it, and collect more answers or use another one",
-}
-
-_BRIER_PARTS = {
-    "calibration": "removable by recalibration",
-    "refinement": "the rest after recalibration",
 }
 
 # Options and packages among the settings of the page.
@@ -109,27 +79,23 @@ def run_report(options: Namespace) -> int:
     is_single = len(reports) == 1
     if options.json:
         objects = [each.numbers(path) for each in reports]
-        print(as_json(objects[0] if is_single else objects))
+        print(out.as_json(objects[0] if is_single else objects))
     else:
-        print(as_text(reports[0].printed() if is_single else _printed(reports)))
+        print(out.as_text(reports[0].printed() if is_single else _printed(reports)))
     # The numbers are printed before the figure, which may fail.
     sys.stdout.flush()
-    figure = None if path is None else _figure_of(_curves(systems), options)
+    figure = None if path is None else _figure_of(_curves(systems), systems, options)
     if figure is not None:
-        figure.savefig(path, dpi=150, bbox_inches="tight")
+        figure.savefig(path, dpi=200, bbox_inches="tight")
         if not options.json:
             print(f"\nfigure: {printable(str(path))}")
     title = systems[0].name if is_single else f"{len(systems)} systems"
     title = f"Accuracy and calibration: {title}"
     if options.markdown is not None:
-        text = as_markdown(title, _markdown_blocks(reports))
+        text = out.as_markdown(title, _markdown_blocks(reports))
         options.markdown.write_text(text, "utf-8")
     if options.html is not None:
-        # Many curves are not readable on a phone; the page has a table of the parts.
-        answers = {system.title: system.answers for system in systems}
-        figure = _figure_of(answers, options)
-        svg = None if figure is None else svg_of(figure, dpi=150, bbox_inches="tight")
-        page = as_page(title, _page_blocks(reports, svg, options))
+        page = out.as_page(title, _page_blocks(reports, options))
         options.html.write_text(page, "utf-8")
         if not options.json:
             print(f"page: {printable(str(options.html))}")
@@ -197,39 +163,35 @@ def _curves(systems: list[System]) -> dict[str, Answers]:
     return {system.name: system.answers for system in systems}
 
 
-def _figure_of(parts: dict[str, Answers], options: Namespace) -> Any:
+def _figure_of(
+    parts: dict[str, Answers], systems: list[System], options: Namespace
+) -> Any:
     """Return the figure with one curve per part that has probabilities.
 
     If there are many parts, the largest are drawn. Return None if no part has
     probabilities.
     """
-    from matplotlib.figure import Figure as Canvas
-
     curves = {name: with_probabilities(part) for name, part in parts.items()}
     known = {name: part for name, part in curves.items() if part is not None}
     if not known:
         return None
     largest = sorted(known, key=lambda name: -known[name].y.size)[:_MOST_CURVES]
-    # The figure needs neither a screen nor pyplot's state.
-    figure = Canvas(figsize=PANEL, layout="constrained")
-    axes = only_axes(figure)
     # The largest parts are drawn in their own order.
+    models = []
     for name in (name for name in known if name in largest):
         part = known[name]
-        with warnings.catch_warnings(action="ignore", category=UserWarning):
-            # the report mentions few groups
-            ReliabilityDisplay.from_predictions(
-                part.y.astype(int),
-                part.q,
-                groups=part.dependent if part.has_two_groups else None,
-                bin_size=options.bin_size or "auto",
-                confidence_level=options.confidence_level,
-                name=printable(name),
-                ax=axes,
-            )
-    axes.set_ylabel("Share that came true")
-    for panel in axes.child_axes:
-        panel.set_ylabel("Answers")
+        groups = part.dependent if part.has_two_groups else None
+        (pairs,) = check_pairs(part.y.astype(int), part.q, groups=groups)
+        models.append((printable(name), pairs))
+    with warnings.catch_warnings(action="ignore", category=UserWarning):
+        # The report mentions few groups. The figure needs no screen and no pyplot.
+        bins = options.bin_size or "auto", None, "quantile"
+        display = ReliabilityDisplay._draw(
+            models, bins, options.confidence_level, None, _style.empty_figure(), {}
+        )
+    for axes in display.figure_.axes:
+        if axes.get_ylabel() == "Fraction of positives":
+            axes.set_ylabel(word_of(*systems).capitalize())
     if len(known) > _MOST_CURVES:
         what = "systems" if options.by is None else f"values of {options.by!r}"
         print(
@@ -237,313 +199,283 @@ def _figure_of(parts: dict[str, Answers], options: Namespace) -> Any:
             f"{len(known)} {what}.",
             file=sys.stderr,
         )
-    return figure
+    return display.figure_
 
 
 class Part:
-    """The numbers of a system, or of one of its parts, in words and tables."""
+    """The numbers of a system, or of one of its parts, in words and tables.
 
-    def __init__(self, found: dict[str, Any], confidence_level: float):
-        self.found = found
-        self.alpha = 1 - confidence_level
-        self.level = percent(confidence_level)
+    All numbers between 0 and 1 are written with `digits`.
+    """
+
+    def __init__(self, found: dict[str, Any], level: float, word: str, digits: str):
+        self.found, self.word, self.digits = found, word, digits
+        self.alpha, self.level = 1 - level, out.percent(level)
+        self.is_graded = word == ACCURACY
+        self.unit = "questions" if self.is_graded else "predictions"
         self.n: int = found["n"]
-        self.n_samples: int = found["n_samples"]
         self.n_groups: int | None = found["n_groups"]
         self.accuracy: dict[str, float] = found["accuracy"]
         self.overall: dict[str, Any] = found["overall"]
         self.error: dict[str, Any] | None = found["calibration_error"]
         # None if there are too few answers.
         self.pvalue: float | None = self.error["p_value"] if self.error else None
-        self.is_rejected = self.pvalue is not None and self.pvalue < self.alpha
+        self.adjusted: float | None = found.get("p_value_adjusted", self.pvalue)
+        self.is_rejected = self.adjusted is not None and self.adjusted < self.alpha
 
-    def opening(self) -> str:
-        """Return the numbers in one line, and the direction in the next line."""
-        accuracy, overall = self.accuracy, self.overall
-        interval = f"({self.level} {bracketed(accuracy)})"
+    @property
+    def direction(self) -> str:
+        """Whether probabilities are too high or too low on average, or fit."""
+        return self.overall["verdict"]
+
+    def number(self, value: float) -> str:
+        return f"{value:{self.digits}}"
+
+    def estimate(self, row: dict[str, Any]) -> list[str]:
+        """Return an estimate and its interval as cells."""
+        return [self.number(row["estimate"]), error_ends(row, self.digits)]
+
+    def count(self) -> str:
+        """Return the number of answers and of groups."""
         # A question may have several samples, and a sample no probability.
-        count = f"{self.n_samples} predictions"
-        if self.n < self.n_samples:
-            count += f" of {self.n} questions"
-        if overall is not None and overall["n"] < self.n_samples:
-            count += f", {overall['n']} with a probability"
+        n_samples = self.found["n_samples"]
+        count = f"{self.n:,} {self.unit}"
+        if self.n < n_samples:
+            count = f"{n_samples:,} samples of {count}"
+        if self.overall is not None and self.overall["n"] < n_samples:
+            count += f", {self.overall['n']:,} with a probability"
         if self.n_groups is not None:
-            count += f", {self.n_groups} groups"
-        if overall is None:
-            return f"{count}: accuracy {accuracy['estimate']:.4f} {interval}"
-        direction = _TOO_FEW.lower()
-        if self.pvalue is not None:
-            direction = _DIRECTION[overall["verdict"]]
-        return (
-            f"{count}: mean probability {overall['mean_probability']:.4f}, frequency "
-            f"{accuracy['estimate']:.4f} {interval}\n{direction}"
-        )
+            count += f", {self.n_groups:,} groups"
+        return count
 
     def verdict(self) -> str:
         """Return a summary of the calibration of the probabilities."""
+        rate, interval = self.estimate(self.accuracy)
+        rate = f"{self.word} is {rate} ({self.level} interval {interval})"
         if self.error is None:
             return (
-                "The answers have no probabilities, so calibration cannot be measured."
+                f"The {rate}. The answers have no probabilities, so calibration cannot "
+                "be measured."
             )
+        mean = self.number(self.overall["mean_probability"])
         compatible = (
-            f"An error of up to {self.error['high']:.3f} is compatible with the data."
+            f"An error of up to {self.number(self.error['high'])} is compatible with "
+            "the data."
         )
+        found = f"the mean probability is {mean}, and the {rate}."
         if self.pvalue is None:
             return (
                 f"{_TOO_FEW}: at least {LEAST_UNITS} independent answers or groups are "
-                f"needed. {compatible}"
+                f"needed; {found} {compatible}"
             )
-        said = f"{self.overall['mean_probability']:.1%}"
-        came = f"{self.overall['frequency']:.1%}"
-        if self.overall["verdict"] != "fits":
-            more = "more" if self.overall["verdict"] == "too high" else "less"
-            return (
-                f"The model is {more} confident than it is right: it states {said} on "
-                f"average, and {came} came true."
-            )
+        if self.direction != "fits":
+            return f"The model is {_DIRECTION[self.direction]}: {found}"
         if self.is_rejected:
             return (
-                f"The probabilities are right on average ({said} stated, {came} came "
-                "true) but not individually: some are too high or too low."
+                "The probabilities are right on average but not individually, since "
+                f"some are too high or too low: {found}"
             )
-        return (
-            f"No miscalibration is shown: {said} stated on average, {came} came true. "
-            f"{compatible}"
-        )
+        return f"No miscalibration is shown: {found} {compatible}"
 
-    def case(self) -> list[Block]:
+    def case(self) -> list[out.Block]:
         """Return whether the confidence is calibrated, whether it ranks, and advice."""
-        text = case_of(self.error, self.found["ranking"], self.alpha)
-        return [Paragraph(text)] if text else []
+        text = case_of(self.error, self.found["ranking"], self.alpha, self.digits)
+        return [out.Paragraph(text)] if text else []
 
-    def test(self) -> tuple[str, str]:
-        """Return the p-value of perfect calibration, and the decision."""
+    def table(self, *, is_long: bool) -> out.Table:
+        """Return the main numbers, and with `is_long` numbers for comparison."""
+        rate, interval = self.estimate(self.accuracy)
+        rows = [[self.word, rate, f"{self.level} {interval}"]]
+        if self.error is not None:
+            rows += self._of_probabilities(is_long=is_long)
+        return out.Table(["measure", "value", "remark"], rows, is_left=True)
+
+    def _of_probabilities(self, *, is_long: bool) -> list[list[str]]:
+        assert self.error is not None
+        found, error, number = self.found, self.error, self.number
+        estimate, interval = self.estimate(error)
+        # The number is for independent answers.
+        is_single = self.n_groups is None and self.n == found["n_samples"]
+        expected = number(found["ece_expected"]) + " or more" * (not is_single)
+        rows = [
+            ["mean probability", number(self.overall["mean_probability"]), ""],
+            [
+                "calibration error",
+                estimate,
+                f"{self.level} {interval}; debiased, bins of {error['bin_size']}",
+            ],
+        ]
+        if is_long:
+            plug_in = number(error["plug_in"])
+            rows.append(["plug-in error", plug_in, "same bins; biased upwards"])
+        remark = f"{N_REGIONS} bins of equal width; {expected} if calibrated"
+        rows.append(["ECE", number(found["ece"]), remark])
+        if is_long:
+            remark = "largest distance in these bins"
+            rows.append(["MCE", number(found["mce"]), remark])
+        rows.append(["perfect calibration", *self._test()])
+        if found["ranking"] is not None:
+            auroc, interval = self.estimate(found["ranking"]["auroc"])
+            remark = f"{self.level} {interval}; 0.5 if it ranks nothing"
+            rows.append(["AUROC", auroc, remark])
+        score = f"{found['brier']['adaptive']['score']:.4f}"
+        rows.append(["Brier score", score, "mean squared error; lower is better"])
+        return rows
+
+    def _test(self) -> tuple[str, str]:
+        """Return the p-value of perfect calibration, and the decision by which test."""
         if self.pvalue is None:
             return "not tested", "too few answers"
-        decision = "rejected" if self.is_rejected else "not rejected"
-        return p_text(self.pvalue, before="p = "), decision
+        n_wrong, n_certain = (self.found[f"n_certain{w}"] for w in ("_wrong", ""))
+        if n_wrong:  # perfect calibration is then impossible
+            remark = f"rejected: {n_wrong} of {n_certain} certain answers are wrong"
+            return out.p_text(self.pvalue, "p = "), remark
+        values = {row[end] for row in self.found["regions"] for end in ("from", "to")}
+        is_one = len(values) == 1 and self.n_groups is None
+        test = "score test" if is_one else "Cauchy combination test"
+        is_rejected = self.pvalue < self.alpha
+        decision = "rejected" if is_rejected else "not rejected"
+        return out.p_text(self.pvalue, "p = "), f"{decision} by the {test}"
 
-    def details(self) -> list[Block]:
-        """Return the errors, the parts of the Brier score and the regions as lines."""
-        if self.error is None:
-            return []
-        error, plug_in = self.error, self.found["plug_in"]
-        bins, levels = (self.found["brier"][name] for name in ("adaptive", "isotonic"))
-        # The residual inside bins can have either sign.
-        sign = "-" if bins["residual"] < 0 else "+"
-        few, n = [], error["n_effective_groups"]
+    def remarks(self, *, is_long: bool) -> Iterator[out.Block]:
+        """Yield what limits the numbers, and with `is_long` parts of the score."""
+        if is_long and self.error is not None:
+            yield from map(out.Paragraph, self._brier_parts())
+        n = None if self.error is None else self.error["n_effective_groups"]
         if n is not None and n < LEAST_GROUPS:
-            few = [
-                f"  only {n:.1f} effective groups: the interval contains the true "
-                f"error less often than {self.level}"
-            ]
-        lines = [
-            f"  debiased    {error['estimate']:.4f}  {self.level} "
-            f"{error_ends(error, 4)}, bins of {error['bin_size']}; corrected for "
-            "noise: report this",
-            f"  plug-in     {plug_in['error']:.4f}  {_bins_text(plug_in['bin_size'])} "
-            "(as in the curve); biased upwards",
-            f"  mean |.|    {self.found['ece']:.4f}  ECE in {N_REGIONS} equal-width "
-            f"bins ({self._expected()}); MCE {self.found['mce']:.4f}",
-            f"perfect calibration: {', '.join(self.test())}",
-            *(f"AUROC {auroc}, {remark}" for _, auroc, remark in self._auroc()),
-            *few,
-            "",
-            f"Brier score {bins['score']:.4f}",
-            f"  = {bins['calibration']:.4f} calibration + {bins['refinement']:.4f} "
-            f"refinement {sign} {abs(bins['residual']):.4f} inside "
-            f"{_bins_text(bins['bin_size'])}",
-            f"  = {levels['calibration']:.4f} calibration - "
-            f"{levels['discrimination']:.4f} discrimination + "
-            f"{levels['uncertainty']:.4f} uncertainty, isotonic",
-            "  (calibration: removable by recalibration; refinement: the rest)",
-            "",
-        ]
-        for name, n, mean, frequency, interval, verdict in self.regions("[{}, {}]"):
-            lines.append(
-                f"{name:<13}{n:>9}{mean:>8}{frequency:>8}  {interval:<18}{verdict}"
+            yield out.Paragraph(
+                f"only {n:.1f} effective groups: the interval contains the true error "
+                f"less often than {self.level}"
             )
         if any(row["verdict"] == TOO_FEW_GROUPS for row in self.found["regions"]):
-            lines.append(f"{TOO_FEW_GROUPS}: a verdict needs {LEAST_UNITS} groups")
-        return [Heading("calibration error, root mean square"), *map(Line, lines)]
+            yield out.Paragraph(
+                f"{TOO_FEW_GROUPS}: a verdict needs {LEAST_UNITS} groups"
+            )
 
-    def _expected(self) -> str:
-        # The number is for independent answers.
-        is_single = self.n_groups is None and self.n == self.n_samples
-        more = "" if is_single else " or more"
-        return f"{self.found['ece_expected']:.4f}{more} if calibrated"
+    def _brier_parts(self) -> list[str]:
+        bins, levels = (self.found["brier"][n] for n in ("adaptive", "isotonic"))
+        size = bins["bin_size"]
+        where = "each probability" if size is None else f"bins of {size}"
+        # The residual inside bins can have either sign.
+        sign = "-" if bins["residual"] < 0 else "+"
+        return [
+            f"Brier score = {bins['calibration']:.4f} calibration + "
+            f"{bins['refinement']:.4f} refinement {sign} {abs(bins['residual']):.4f} "
+            f"inside {where}",
+            f"Brier score = {levels['calibration']:.4f} calibration - "
+            f"{levels['discrimination']:.4f} discrimination + "
+            f"{levels['uncertainty']:.4f} uncertainty, isotonic",
+        ]
 
-    def _auroc(self) -> list[list[str]]:
-        """Return the row of the AUROC: name, value and remark. It may be missing."""
-        if self.found["ranking"] is None:
-            return []
-        auroc = self.found["ranking"]["auroc"]
-        remark = f"{self.level} {ends(auroc, '.4f')}; 0.5 if it ranks nothing"
-        return [["AUROC", f"{auroc['estimate']:.4f}", remark]]
-
-    def regions(self, interval: str) -> list[list[str]]:
-        """Return header and rows of probabilities and frequencies by region."""
-        rows = [["probability", "n", "mean", "freq.", self.level, "verdict"]]
+    def regions(self) -> list[out.Block]:
+        """Return the table of probabilities and outcomes by region."""
+        rows = []
         for row in self.found["regions"]:
             limits = f"{row['from']:.1f} to {row['to']:.1f}"
             if row["from"] == row["to"]:  # the single probability of its answers
                 limits = f"{row['from']:.10g}"
-            low, high = f"{row['frequency_low']:.3f}", f"{row['frequency_high']:.3f}"
-            rows.append(
-                [
-                    limits,
-                    str(row["n"]),
-                    f"{row['mean_probability']:.3f}",
-                    f"{row['frequency']:.3f}",
-                    interval.format(low, high),
-                    row["verdict"],
-                ]
-            )
-        return rows
+            ends_of = {"low": row["frequency_low"], "high": row["frequency_high"]}
+            cells = [self.number(row[key]) for key in ("mean_probability", "frequency")]
+            interval = out.ends(ends_of, self.digits)
+            rows.append([limits, str(row["n"]), *cells, interval, row["verdict"]])
+        header = ["probability", "n", "mean", self.word, self.level, "verdict"]
+        return [out.Line(), out.Table(header, rows)] if rows else []
 
-    def errors(self) -> list[Block]:
-        """Return the table of errors for the page."""
-        if self.error is None:
-            return []
-        error, plug_in = self.error, self.found["plug_in"]
-        bins, ece = self.found["brier"]["adaptive"], self.found["ece"]
-        rows = [
-            [
-                "calibration error, debiased",
-                f"{error['estimate']:.4f}",
-                f"{self.level} interval {error_ends(error, 4)}, root mean square in "
-                f"bins of {error['bin_size']}",
-            ],
-            [
-                "calibration error, plug-in",
-                f"{plug_in['error']:.4f}",
-                f"{_bins_text(plug_in['bin_size'])}; biased upwards",
-            ],
-            [
-                "ECE",
-                f"{ece:.4f}",
-                f"{N_REGIONS} equal-width bins; {self._expected()}",
-            ],
-            ["MCE", f"{self.found['mce']:.4f}", "largest distance in these bins"],
-            ["perfect calibration", *self.test()],
-            *self._auroc(),
-            ["Brier score", f"{bins['score']:.4f}", "lower is better"],
-        ]
-        rows += [
-            [f"Brier score: {name} part", f"{bins[name]:.4f}", remark]
-            for name, remark in _BRIER_PARTS.items()
-        ]
-        return [Heading("Errors"), Table(["measure", "value", "remark"], rows)]
+    def details(self) -> Iterator[out.Block]:
+        """Yield all numbers of a part, for --details."""
+        yield self.table(is_long=True)
+        yield from self.remarks(is_long=True)
+        yield from self.regions()
 
     def header(self) -> list[str]:
         """Return the header of `cells`."""
-        header = ["n", "accuracy", self.level, "error", self.level]
+        header = ["n", self.word, self.level, "mean prob.", "error", self.level]
         return [*header, "AUROC", self.level, "p"]
 
     def cells(self) -> list[str]:
         """Return the numbers as cells of a table of parts or systems."""
-        estimate = f"{self.accuracy['estimate']:.3f}"
-        cells = [str(self.n), estimate, ends(self.accuracy, ".3f")]
+        cells = [str(self.n), *self.estimate(self.accuracy)]
         if self.error is None:
-            return [*cells, *[""] * 5]
-        p = "too few" if self.pvalue is None else p_text(self.pvalue, ".2g")
-        cells += [f"{self.error['estimate']:.3f}", error_ends(self.error)]
-        return [*cells, *auroc_cells(self.found["ranking"]), p]
+            return [*cells, *[""] * 6]
+        p = "too few" if self.adjusted is None else out.p_text(self.adjusted)
+        cells += [self.number(self.overall["mean_probability"])]
+        cells += [*self.estimate(self.error)]
+        return [*cells, *auroc_cells(self.found["ranking"], self.digits), p]
 
-    def cards(self) -> Cards:
+    def cards(self) -> out.Cards:
         """Return cards with the accuracy, the probabilities and their error."""
-        cards = [
-            (
-                "Right answers",
-                f"{self.accuracy['estimate']:.1%}",
-                f"{self.level} interval {ends(self.accuracy, '.1%')}",
-            )
-        ]
+        named = {self.word.capitalize(): self.accuracy}
         if self.error is not None:
-            mean = f"{self.overall['mean_probability']:.1%}"
-            cards += [
-                ("Mean probability", mean, "stated"),
-                (
-                    "Calibration error",
-                    f"{self.error['estimate']:.3f}",
-                    f"{self.level} interval {error_ends(self.error)}",
-                ),
-            ]
-            if self.found["ranking"] is not None:
-                auroc, interval = auroc_cells(self.found["ranking"])
-                cards.append(("AUROC", auroc, f"{self.level} interval {interval}"))
-        count = f"{self.n_samples:,} samples"
-        if self.n_groups is not None:
-            count += f", {self.n_groups:,} groups"
-        return Cards([*cards, ("Questions", f"{self.n:,}", count)])
+            named["Calibration error"] = self.error
+        if self.found["ranking"] is not None:
+            named["AUROC"] = self.found["ranking"]["auroc"]
+        cards = []
+        for name, row in named.items():
+            estimate, interval = self.estimate(row)
+            cards.append((name, estimate, f"{self.level} interval {interval}"))
+        if self.error is not None:
+            mean = self.number(self.overall["mean_probability"])
+            cards.insert(1, ("Mean probability", mean, "stated by the model"))
+        return out.Cards(cards)
 
-    def steps(self) -> list[str]:
-        """Return what to do now, with one or two sentences per item."""
-        steps = [self._how_many_more(), self._how_to_quote()]
-        is_tested = self.pvalue is not None
-        if self.is_rejected or (is_tested and self.overall["verdict"] != "fits"):
-            steps.insert(0, self._how_to_recalibrate())
-        return steps
-
-    def _how_to_recalibrate(self) -> str:
+    def recalibration(self, n: int) -> str:
+        """Return how to recalibrate, if each fit has `n` answers."""
         how = (
-            "fit a logistic regression to the log-odds of the stated probabilities "
-            "(without an intercept, this is temperature scaling), and apply it to new "
-            "answers. Before the fit, clip 0 and 1, for example to .005 and .995, "
-            "because their log-odds are infinite. Isotonic regression needs about a "
-            "thousand answers"
+            "fit a logistic regression to the log-odds of the probabilities, clipped "
+            "to [.005, .995]; isotonic regression needs about a thousand answers"
         )
-        if self.n >= ENOUGH_FOR_ISOTONIC:
+        if n >= ENOUGH_FOR_ISOTONIC:
             how = (
                 "fit sklearn.isotonic.IsotonicRegression(out_of_bounds='clip') to "
-                "stated probabilities and outcomes, and apply it to new answers"
+                "probabilities and outcomes"
             )
+        classifier = (
+            " For a classifier, use sklearn.calibration.CalibratedClassifierCV."
+        )
         return (
-            f"Recalibrate: {how}. Measure the calibration error on answers that were "
-            "not used in the fit. For a classifier, use "
-            "sklearn.calibration.CalibratedClassifierCV."
+            f"{how}. Measure the error on answers that were not used in the fit."
+            f"{'' if self.is_graded else classifier}"
         )
 
-    def _how_many_more(self) -> str:
+    def how_many_more(self) -> str:
+        """Return how many answers halve the width of the intervals."""
         # Half the width needs four times the independent answers.
-        what, count = "questions", self.n
+        what, count = self.unit, self.n
         if self.n_groups is not None and self.n_groups < self.n:
             what, count = "groups", self.n_groups
-        more = " More samples per question help little." * (self.n != self.n_samples)
+        is_repeated = self.n != self.found["n_samples"]
+        more = " More samples per question help little." * is_repeated
         return (
             f"To halve the width of the intervals, collect about {3 * count:,} more "
-            f"{what}: {4 * count:,} in all.{more} The interval of the accuracy is now "
-            f"{self.accuracy['high'] - self.accuracy['low']:.3f} wide."
+            f"{what}: {4 * count:,} in all.{more}"
         )
 
-    def _how_to_quote(self) -> str:
+    def how_to_quote(self) -> str:
+        """Return a sentence with the numbers for a paper."""
         judged = self.found.get("judged")
-        rate = self.accuracy if judged is None else judged
-        quote = (
-            f"Quote: accuracy {rate['estimate']:.3f} ({self.level} interval "
-            f"{ends(rate, '.3f')}"
-        )
+        rate, interval = self.estimate(self.accuracy if judged is None else judged)
+        quote = f"Quote: {self.word} {rate} ({self.level} interval {interval}"
         if judged is not None:
             return (
                 f"{quote}, {judged['n_items']:,} answers graded by the judge, "
                 f"{judged['n_labelled']:,} of them by people)."
             )
-        quote = f"{quote}, {self.n:,} questions)"
+        quote = f"{quote}, {self.n:,} {self.unit})"
         if self.error is None:
             return f"{quote}."
+        error, interval = self.estimate(self.error)
         return (
-            f"{quote}; calibration error {self.error['estimate']:.3f} ({self.level} "
-            f"interval {error_ends(self.error)}, debiased root mean square). The ECE "
-            "depends on its bins and is biased upwards: do not report it alone."
+            f"{quote}; calibration error {error} ({self.level} interval {interval}, "
+            "debiased root mean square). The ECE depends on its bins and is biased "
+            "upwards: do not report it alone."
         )
 
 
-def _bins_text(size: int | None) -> str:
-    return "one bin per probability" if size is None else f"bins of {size}"
-
-
 def case_of(
-    error: dict[str, Any] | None, ranking: dict[str, Any] | None, alpha: float
+    error: dict[str, Any] | None,
+    ranking: dict[str, Any] | None,
+    alpha: float,
+    digits: str,
 ) -> str | None:
     """Return whether a confidence is calibrated, whether it ranks, and what to do.
 
@@ -562,29 +494,29 @@ def case_of(
         ranks, how = None, "is not shown to rank answers"
     link = "but" if is_wrong == bool(ranks) else "and"
     state = "miscalibrated" if is_wrong else "not shown to be miscalibrated"
-    interval = f"{percent(1 - alpha)} {ends(auroc, '.3f')}"
+    interval = f"{out.percent(1 - alpha)} {out.ends(auroc, digits)}"
     return (
-        f"The confidence is {state} {link} {how} (AUROC {auroc['estimate']:.3f}, "
+        f"The confidence is {state} {link} {how} (AUROC {auroc['estimate']:{digits}}, "
         f"{interval}): {_ADVICE[is_wrong, ranks]}."
     )
 
 
-def auroc_cells(ranking: dict[str, Any] | None) -> list[str]:
+def auroc_cells(ranking: dict[str, Any] | None, digits: str) -> list[str]:
     """Return an AUROC and its interval as cells, which are empty if it is unknown."""
     if ranking is None:
         return ["", ""]
     auroc = ranking["auroc"]
-    return [f"{auroc['estimate']:.3f}", ends(auroc, ".3f")]
+    return [f"{auroc['estimate']:{digits}}", out.ends(auroc, digits)]
 
 
-def error_ends(error: dict[str, Any], digits: int = 3) -> str:
-    """Return both ends of the interval of a calibration error.
+def error_ends(row: dict[str, Any], digits: str = ".3f") -> str:
+    """Return both ends of an interval of a calibration error or a proportion.
 
     The lower end is "above 0" if the interval excludes 0 and the digits do not show it.
     """
-    if error["low"] > 0 == float(f"{error['low']:.{digits}f}"):
-        return f"above 0 to {error['high']:.{digits}f}"
-    return ends(error, f".{digits}f")
+    if row["low"] > 0 == float(f"{row['low']:{digits}}"):
+        return f"above 0 to {row['high']:{digits}}"
+    return out.ends(row, digits)
 
 
 class Report:
@@ -593,15 +525,21 @@ class Report:
     def __init__(self, system: System, options: Namespace):
         self.system, self.options = system, options
         whole, by = measure(system, options)
-        level = options.confidence_level
-        self.whole = Part(whole, level)
-        self.parts = {value: Part(part, level) for value, part in by.items()}
+        digits = out.decimals(whole["accuracy"])
+
+        def part(found: dict[str, Any]) -> Part:
+            return Part(found, options.confidence_level, word_of(system), digits)
+
+        self.whole = part(whole)
+        self.parts = {value: part(found) for value, found in by.items()}
         most: float | None = options.max_error
         # the condition of --fail-if or --max-error
         self.condition: str | None = options.fail_if
         if most is not None:
             self.condition = f"calibration error above {most:g}"
         self.is_met = self.condition is not None and self._is_above(most or 0)
+        # Headings below the name of one of several systems are one level lower.
+        self.level = 2 if len(options.file) == 1 else 3
 
     def numbers(self, figure: Path | None) -> dict[str, Any]:
         """Return the object that ``--json`` prints."""
@@ -638,74 +576,74 @@ class Report:
             )
         return bool(error["low"] > limit)
 
-    def printed(self) -> Iterator[Block]:
+    def printed(self) -> Iterator[out.Block]:
         """Yield the report for the terminal."""
         system, whole = self.system, self.whole
         if system.is_table and system.n_skipped:
             n = system.n_skipped
-            yield Line(f"{n} row{'s' * (n > 1)} with an empty cell left out")
-        yield Line(f"{printable(system.file)}: {whole.opening()}")
-        yield Paragraph(whole.verdict())
+            yield out.Line(f"{n} row{'s' * (n > 1)} with an empty cell left out")
+        yield out.Line(f"{printable(system.file)}: {whole.count()}")
+        yield out.Paragraph(whole.verdict())
         yield from whole.case()
         if system.is_table and whole.error is None:
-            yield Line(
+            yield out.Line(
                 "Calibration needs scores of 0 and 1 only."
                 if np.isfinite(system.answers.q).any()
                 else "If a column contains probabilities, name it with --y-proba."
             )
+        yield self.steps()
         if not system.is_table or self.options.unanswered is not None:
             yield from self._about()
-        if "judged" in whole.found:
-            method = whole.found["judged"]["method"]
-            yield Heading(f"accuracy by people, {whole.level} intervals ({method})")
-            yield Table([], self._judged_rates(), mark="  ")
-            for sentence in self._judged_words():
-                yield Paragraph(sentence, mark="  ")
-        yield from whole.details()
+        yield from self._judged()
+        is_long = self.options.details and whole.error is not None
+        if whole.error is not None:
+            yield out.Line()
+            yield whole.table(is_long=is_long)
+            yield from whole.remarks(is_long=is_long)
+        # The table of the parts says more than the regions of a mixture of them.
+        if is_long or not self.parts:
+            yield from whole.regions()
         if self.parts:
-            yield from (Line(), *self.by(f"{system.by_name} = "))
-        if len(self.parts) <= _MOST_REPORTS and whole.error is not None:
-            for value, part in self.parts.items():
-                name = printable(f"{system.by_name} = {value}")
-                yield from (Line(), Line(f"{name}: {part.opening()}"), *part.details())
-        yield from (Heading("what to do now"), *listed(whole.steps()))
+            yield from (out.Line(), *self.by())
+        for value, part in self.parts.items() if is_long else ():
+            yield out.Heading(f"{system.by_name} = {value}: {part.count()}")
+            yield from (out.Paragraph(part.verdict()), *part.details())
 
     def _named(self) -> dict[str, str | None]:
         """Return what the files say about themselves."""
         names = ("format", "model", "task")
         return {name: getattr(self.system.evaluation, name) for name in names}
 
-    def _about(self) -> Iterator[Block]:
+    def _about(self) -> Iterator[out.Block]:
         """Yield what was read, and the scoring of unanswered samples."""
         system, margin = self.system, " " * 12
         named = self._named()
         if len(system.files) > 1:
             named["tasks"] = str(len(system.files))
-        yield Line()
+        yield out.Line()
         for name, value in named.items():
             if value:
-                yield Line(f"{name:<11} {printable(value)}")
+                yield out.Line(f"{name:<11} {printable(value)}")
         if system.unanswered:
             counts = f"{self._unanswered()}; {system.n_skipped} left out"
-            yield Line(f"{'unanswered':<11} {counts}")
-            yield Paragraph(f"{system.rule} (--unanswered chooses.)", mark=margin)
+            yield out.Line(f"{'unanswered':<11} {counts}")
+            yield out.Paragraph(f"{system.rule} (--unanswered chooses.)", mark=margin)
         if system.if_wrong is not None:
-            other = system.if_wrong
-            yield Line(
-                f"{margin}counted as wrong: accuracy {other['estimate']:.4f} "
-                f"{bracketed(other)}"
-            )
+            rate, interval = self.whole.estimate(system.if_wrong)
+            yield out.Line(f"{margin}counted as wrong: accuracy {rate} ({interval})")
         for note in system.evaluation.notes if not system.is_table else ():
-            yield Paragraph(note, mark=f"{'note':<12}")
+            yield out.Paragraph(note, mark=f"{'note':<12}")
 
     def _unanswered(self) -> str:
         """Return the number of samples without an answer, by status."""
         counts = self.system.unanswered.items()
         return ", ".join(f"{n} {status}" for status, n in counts)
 
-    def _judged_rates(self) -> list[list[str]]:
-        """Return the rates that the judge and the labels give, with intervals."""
-        found = self.whole.found["judged"]
+    def _judged(self) -> Iterator[out.Block]:
+        """Yield what the judge and the labels of people say."""
+        if "judged" not in self.whole.found:
+            return
+        found, estimate = self.whole.found["judged"], self.whole.estimate
         rates = {
             "by judge and labels": found,
             # Both populations have one estimate, and different intervals.
@@ -715,82 +653,132 @@ class Report:
             "judge's sensitivity": found["sensitivity"],
             "judge's specificity": found["specificity"],
         }
-        return [
-            [
-                name,
-                f"{rate['estimate']:.4f}",
-                bracketed(rate) if "low" in rate else "",
-            ]
-            for name, rate in rates.items()
-            if rate is not None
-        ]
-
-    def _judged_words(self) -> list[str]:
-        """Return sentences about the value of the labels and about calibration."""
-        found = self.whole.found["judged"]
-        words = [
+        rows = []
+        for name, rate in rates.items():
+            if rate is not None:
+                number = self.whole.number(rate["estimate"])
+                rows.append(
+                    [name, *(estimate(rate) if "low" in rate else [number, ""])]
+                )
+        yield out.Heading(f"accuracy by people ({found['method']})", level=self.level)
+        yield out.Table(["rate", "estimate", self.whole.level], rows)
+        yield out.Paragraph(
             f"{found['n_labelled']} of {found['n_items']} answers have a label. With "
             f"the judge, they are equivalent to {found['equivalent_labels']:.0f} "
             "labels drawn at random without the judge. The result by labels alone is "
             "valid only if the labelled answers were drawn without regard to the judge."
-        ]
+        )
         error = found["calibration_error"]
         if error is not None:
-            words.append(
+            number, interval = estimate(error)
+            yield out.Paragraph(
                 f"Calibration error of the {error['n']} answers with a label, by the "
-                f"labels: {error['estimate']:.4f} {bracketed(error)}. All other "
-                "numbers about probabilities treat the judge's scores as the truth."
+                f"labels: {number} ({interval}). All other numbers about "
+                "probabilities treat the judge's scores as the truth."
             )
-        return [*words, *found["notes"]]
+        yield from map(out.Paragraph, found["notes"])
 
-    def by(self, start: str = "") -> list[Block]:
-        """Return the table of the parts, whose names begin with `start`."""
-        adjusted = [part.found["p_value_adjusted"] for part in self.parts.values()]
-        tested = [p for p in adjusted if p is not None]
-        rows = [
-            [f"{start}{value}", *part.cells(), "" if p is None else p_text(p, ".2g")]
-            for (value, part), p in zip(self.parts.items(), adjusted, strict=True)
-        ]
-        header = [str(self.system.by_name), *self.whole.header(), "adjusted"]
-        table = _without_errors(header, rows)
+    def by(self) -> list[out.Block]:
+        """Return the table of the parts."""
+        rows = [[value, *part.cells()] for value, part in self.parts.items()]
+        table = _of_rows([str(self.system.by_name), *self.whole.header()], rows)
+        tested = [each for each in self.parts.values() if each.adjusted is not None]
         if not tested:
             return [table]
-        # The p-values are adjusted, so each is compared with alpha.
-        n_rejected = sum(p < self.whole.alpha for p in tested)
+        n_rejected = sum(part.is_rejected for part in tested)
         verdict = (
-            f"Perfect calibration is rejected for {n_rejected} of {len(tested)}, with "
-            "p-values adjusted by Holm's rule."
+            f"Perfect calibration is rejected for {n_rejected} of {len(tested)}; p is "
+            "adjusted by Holm's method."
         )
-        return [table, Line(verdict), Page([Paragraph(verdict)])]
+        return [table, out.Paragraph(verdict, "soft")]
 
-    def summary(self) -> Iterator[Block]:
-        """Yield the first part of the page: the main numbers and the advice."""
-        yield from self.brief()
-        yield from (Heading("what to do now"), *listed(self.whole.steps()))
+    def steps(self) -> out.Steps:
+        """Return what to do now, with one or two sentences per item."""
+        whole, how = self.whole, self._how_to_recalibrate()
+        steps = [*filter(None, [how]), whole.how_many_more(), whole.how_to_quote()]
+        return out.Steps(steps, level=self.level)
 
-    def brief(self) -> Iterator[Block]:
+    def _how_to_recalibrate(self) -> str | None:
+        """Return how to recalibrate, which depends on the parts; None if nothing is."""
+        whole, by = self.whole, self.system.by_name
+        tested = {k: part for k, part in self.parts.items() if part.pvalue is not None}
+        named: dict[str, list[str]] = {}
+        for name, part in tested.items():
+            found = part.direction if part.is_rejected else "not shown to be wrong"
+            named.setdefault(found, []).append(name)
+        if "fits" in named:
+            named["wrong in both directions"] = named.pop("fits")
+        if len(named) > 1:
+            each = [f"{found} for {_named_in(names)}" for found, names in named.items()]
+            n = min(part.n for part in tested.values())
+            return (
+                f"Recalibrate by {by}, not with one map for all: probabilities are "
+                f"{', and '.join(each)}. For each {by}, {whole.recalibration(n)} If "
+                "one has too few answers, collect more."
+            )
+        is_wrong = whole.pvalue is not None and whole.direction != "fits"
+        if whole.is_rejected or is_wrong or named.keys() - {"not shown to be wrong"}:
+            return f"Recalibrate: {whole.recalibration(whole.n)}"
+        return None
+
+    def brief(self) -> Iterator[out.Block]:
         """Yield the verdict and the main numbers."""
-        yield Paragraph(self.whole.verdict(), "verdict")
+        yield out.Paragraph(self.whole.verdict(), "verdict")
         yield from self.whole.case()
+        yield out.Page([out.Paragraph(self.whole.count(), "soft")])
         yield self.whole.cards()
         if self.system.unanswered:
             rule = f"Without an answer: {self._unanswered()}. {self.system.rule}"
-            yield Paragraph(rule)
-        if "judged" in self.whole.found:
-            yield Heading("accuracy by people")
-            header = ["rate", "estimate", f"{self.whole.level} interval"]
-            yield Table(header, self._judged_rates())
-            yield from map(Paragraph, self._judged_words())
+            yield out.Paragraph(rule)
+        yield from self._judged()
 
-    def tables(self) -> Iterator[Block]:
-        """Yield the tables of the page."""
-        header, *rows = self.whole.regions("{} to {}")
-        if rows:
-            yield Heading("stated probabilities and frequencies")
-            yield Table(header, rows)
+    def page(self, svg: str | None, of_parts: str | None) -> Iterator[out.Block]:
+        """Yield the page: verdict, figures beside their tables, advice and numbers."""
+        yield from self.brief()
+        regions, level = self.whole.regions(), self.level
+        results: list[out.Block] = []
+        if regions:
+            results.append(out.Heading("probabilities and outcomes", level=level))
+            results.append(out.Beside([*self._figure(svg), *regions[1:]]))
         if self.parts:
-            yield from (Heading(f"by {self.system.by_name}"), *self.by())
-        yield from self.whole.errors()
+            results.append(out.Heading(f"by {self.system.by_name}", level=level))
+            figure = [out.Figure(of_parts, self.said())] if of_parts is not None else []
+            results.append(out.Beside([*figure, out.Page(self.by())]))
+        advice: list[out.Block] = [self.steps()]
+        if self.whole.error is not None:
+            table = self.whole.table(is_long=True)
+            remarks = self.whole.remarks(is_long=True)
+            advice.append(out.Folded([table, *remarks], "all numbers"))
+        yield out.Beside([out.Page(results), out.Page(advice)], "wide")
+
+    def _figure(self, svg: str | None) -> list[out.Block]:
+        if svg is None or self.whole.error is None:
+            return []
+        text = (
+            f"{self.whole.word.capitalize()} (vertical) for each stated probability "
+            "(horizontal). On the diagonal, both are equal."
+        )
+        if is_open(self.whole.error["low"]):
+            text += (
+                " In the legend, an interval that begins with (0 excludes 0, but every "
+                "larger error up to its end is compatible with the data."
+            )
+        return [out.Page([out.Figure(svg, self.said()), out.Paragraph(text, "soft")])]
+
+    def said(self) -> str:
+        """Return the numbers of a figure for screen readers."""
+        named = self.parts or {self.system.name: self.whole}
+        said = []
+        for name, part in named.items():
+            if part.error is not None:
+                error, interval = part.estimate(part.error)
+                said.append(
+                    f"{name}: mean probability "
+                    f"{part.number(part.overall['mean_probability'])}, {part.word} "
+                    f"{part.number(part.accuracy['estimate'])}, calibration error "
+                    f"{error} ({interval})"
+                )
+        return f"Reliability curve. {'; '.join(said)}."
 
     def settings(self) -> list[list[str]]:
         """Return the rows of the settings that the files determine."""
@@ -801,42 +789,53 @@ class Report:
         ]
 
 
-def _without_errors(header: list[str], rows: list[list[str]]) -> Table:
-    """Return a table with accuracies only, if no row has a calibration error."""
+def _named_in(names: list[str]) -> str:
+    """Return names in a sentence."""
+    if len(names) > _MOST_NAMED:
+        names = [*names[: _MOST_NAMED - 1], f"{len(names) - _MOST_NAMED + 1} others"]
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+
+def _of_rows(header: list[str], rows: list[list[str]]) -> out.Table:
+    """Return a table of parts or systems, with accuracies only if no other is known."""
     if any(any(row[4:]) for row in rows):
-        return Table(header, rows)
-    return Table(header[:4], [row[:4] for row in rows])
+        # A terminal has no place for the intervals of the AUROC and of the accuracy.
+        return out.Table(header, rows, spare=(8, 3, 7))
+    return out.Table(header[:4], [row[:4] for row in rows])
 
 
-def _of_systems(reports: list[Report]) -> tuple[list[str], list[list[str]]]:
-    """Return header and rows of the table with one row per system."""
+def _of_systems(reports: list[Report]) -> out.Table:
+    """Return the table with one row per system."""
     header = ["system", *reports[0].whole.header()]
-    return header, [[each.system.name, *each.whole.cells()] for each in reports]
+    return _of_rows(
+        header, [[each.system.name, *each.whole.cells()] for each in reports]
+    )
 
 
-def _printed(reports: list[Report]) -> Iterator[Block]:
+def _printed(reports: list[Report]) -> Iterator[out.Block]:
     """Yield the table of several systems, then the table of each one's parts."""
-    yield _without_errors(*_of_systems(reports))
-    yield Line("skcalib compare tests whether these systems differ.")
+    yield _of_systems(reports)
+    yield out.Line("skcalib compare tests whether these systems differ.")
     for each in reports:
-        if each.parts:
-            start = f"{each.system.by_name} = "
-            yield from (Heading(each.system.name), *each.by(start))
+        if reports[0].options.details:
+            yield from (out.Heading(each.system.name), *each.printed())
+        elif each.parts:
+            yield from (out.Heading(each.system.name), *each.by())
 
 
-def _markdown_blocks(reports: list[Report]) -> Iterator[Block]:
+def _markdown_blocks(reports: list[Report]) -> Iterator[out.Block]:
     """Yield verdicts and tables of one or several systems."""
     if len(reports) > 1:
-        yield _without_errors(*_of_systems(reports))
+        yield _of_systems(reports)
     for each in reports:
         if len(reports) > 1:
-            yield Heading(each.system.name)
+            yield out.Heading(each.system.name)
         yield from each.brief()
         if each.condition is not None:
             is_met = "met" if each.is_met else "not met"
-            yield Paragraph(f"Condition ({each.condition}): {is_met}.", "verdict")
+            yield out.Paragraph(f"Condition ({each.condition}): {is_met}.", "verdict")
         if each.parts:
-            yield from (Heading(f"by {each.system.by_name}"), *each.by()[:1])
+            yield from (out.Heading(f"by {each.system.by_name}"), *each.by()[:1])
 
 
 def _status(reports: list[Report]) -> int:
@@ -851,39 +850,36 @@ def _status(reports: list[Report]) -> int:
     return FAILED if any(each.is_met for each in reports) else DONE
 
 
-def _page_blocks(
-    reports: list[Report], svg: str | None, options: Namespace
-) -> Iterator[Block]:
+def _page_blocks(reports: list[Report], options: Namespace) -> Iterator[out.Block]:
     """Yield the page of one or several systems."""
-    figure = [] if svg is None else _figure_blocks(svg, reports)
-    if len(reports) == 1:
-        yield from (*reports[0].summary(), *figure, *reports[0].tables())
-    else:
-        yield Table(*_of_systems(reports))
-        for each in reports:
-            yield Heading(each.system.name, is_name=True)
-            yield from (*each.summary(), *each.tables())
-        # The figure has a curve for each system and therefore follows all of them.
-        yield from figure
+    if len(reports) > 1:
+        answers = {each.system.title: each.system.answers for each in reports}
+        systems = [each.system for each in reports]
+        figure = _svg_of(answers, systems, options)
+        table = _of_systems(reports)
+        said = " ".join(each.said() for each in reports)
+        yield out.Beside(
+            [*([] if figure is None else [out.Figure(figure, said)]), table]
+        )
+    for each in reports:
+        system = each.system
+        if len(reports) > 1:
+            yield out.Heading(system.name, is_name=True)
+        parts = system.answers.parts()
+        svg = _svg_of({system.title: system.answers}, [system], options)
+        is_drawn = 1 < len(parts) <= _MOST_CURVES
+        of_parts = _svg_of(parts, [system], options) if is_drawn else None
+        yield from each.page(svg, of_parts)
     rows = [row for each in reports for row in each.settings()]
     given = {name: getattr(options, name) for name in _SETTINGS}
     rows += [[as_option(n), str(v)] for n, v in given.items() if v is not None]
-    yield from (Heading("settings"), Table(["what", "value"], rows))
-    versions = [f"skcalib {__version__}", f"Python {platform.python_version()}"]
-    versions += [f"{package} {version(package)}" for package in _PACKAGES]
-    yield Paragraph(", ".join(versions), "soft")
+    rows += [["skcalib", __version__], ["Python", platform.python_version()]]
+    rows += [[package, version(package)] for package in _PACKAGES]
+    yield out.Folded([out.Table(["what", "value"], rows, is_left=True)], "settings")
 
 
-def _figure_blocks(svg: str, reports: list[Report]) -> Iterator[Block]:
-    yield Heading("reliability")
-    yield Paragraph(
-        "How often answers were right (vertical) for each stated probability "
-        "(horizontal). On the diagonal, frequencies equal the stated probabilities."
-    )
-    errors = [each.whole.error for each in reports]
-    if any(error is not None and is_open(error["low"]) for error in errors):
-        yield Paragraph(
-            "In the legend, an interval that begins with (0 excludes 0, but every "
-            "larger error up to its end is compatible with the data."
-        )
-    yield Figure(svg, "Frequency of right answers against stated probability")
+def _svg_of(
+    answers: dict[str, Answers], systems: list[System], options: Namespace
+) -> str | None:
+    figure = _figure_of(answers, systems, options)
+    return None if figure is None else out.svg_of(figure, dpi=150, bbox_inches="tight")

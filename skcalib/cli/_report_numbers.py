@@ -27,7 +27,7 @@ N_REGIONS = 10
 # Numbers of answers with probabilities, which are None for others.
 _OF_CONFIDENCES = (
     *("overall", "calibration_error", "plug_in", "brier", "ranking"),
-    *("ece", "ece_expected", "mce"),
+    *("ece", "ece_expected", "mce", "n_certain", "n_certain_wrong"),
 )
 # Verdict if the answers are in fewer than LEAST_UNITS groups.
 TOO_FEW_GROUPS = "too few groups"
@@ -229,6 +229,7 @@ def _calibration(
     level = options.confidence_level
     # All metrics use the same pairs, which are sorted once.
     (pairs,) = check_pairs(part.y, part.q)
+    is_certain = np.isin(part.q, (0, 1))
     binning = check_binning(options.bin_size or "auto", None, "quantile")
     brier = check_rule("brier")
     tenths = bins_of(pairs, check_binning("auto", N_REGIONS, "uniform"))
@@ -244,6 +245,8 @@ def _calibration(
             "adaptive": decompose_pairs(pairs, brier, binning).to_dict(),
             "isotonic": decompose_pairs(pairs, brier, None).to_dict(),
         },
+        "n_certain": int(is_certain.sum()),
+        "n_certain_wrong": int((is_certain & (part.y != part.q)).sum()),
         "regions": _regions(part, stated, level),
     }
 

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import ParameterError
 from ..evaluation import (
     Evaluation,
     accuracy_interval,
@@ -27,13 +26,18 @@ from ..evaluation import (
 from ..evaluation._align import AlignedEvaluations
 from ..evaluation._decisions import NAME as DECISIONS
 from ..evaluation._evaluation import rule_of
+from ..evaluation._files import open_source
 from ..evaluation._table_answers import NAME as TABLE
 from ..evaluation._table_answers import SYSTEMS_NOTE
+from ..evaluation._tables import CHUNK, USUAL, open_table
 from ._blocks import estimate_of
 from ._corpus import factorised
 from ._labels import judged_report, read_labels
 from ._options import reject
 from ._shared import CommandError, as_option, command_error, command_errors, in_options
+
+# What the outcomes of graded answers have, and other outcomes.
+ACCURACY, FREQUENCY = "accuracy", "frequency"
 
 # Above this file size in bytes, progress is shown on a terminal.
 _LONG = 20_000_000
@@ -61,6 +65,8 @@ _RULES = {
 
 # What errors of a command propose in addition.
 _REPORT_SHOWN = {
+    "missing": "",
+    "_empty": "must have no empty cells (--skip-missing leaves such rows out)",
     "_by": ", or report the accuracy of each word with --by",
     "_gold": "name right answers with --gold and the model's with --prediction, or ",
 }
@@ -140,6 +146,7 @@ class System:
     rule: str
     by_name: str | None
     files: list[str]
+    is_graded: bool
     if_wrong: dict[str, float] | None = None
     judged: dict[str, Any] | None = None
 
@@ -162,6 +169,11 @@ class Inputs:
     aligned: AlignedEvaluations
     by_name: str | None
     notes: list[str]
+
+
+def word_of(*systems: System) -> str:
+    """Return what the outcomes of systems have."""
+    return ACCURACY if all(each.is_graded for each in systems) else FREQUENCY
 
 
 def read_systems(options: Namespace) -> list[System]:
@@ -244,63 +256,69 @@ def _read_one(path: Path, options: Namespace) -> _File:
     inside = [options.groups, options.by]
     if options.confidence is not None:
         inside.append(given["prediction"])
-        if given["prediction"] is None:
-            raise CommandError(
-                "--confidence agreement needs --prediction COL, the column of the "
-                "sampled answers."
-            )
         if options.gold is None:  # a column says which answers are right
             given["prediction"] = None
     reading["columns"] |= {k: name for k, name in given.items() if name is not None}
     with command_errors(path, options, _REPORT_SHOWN):
-        try:
-            evaluation = read_evaluation(
-                path,
-                **reading,
-                groups=[name for name in dict.fromkeys(inside) if name is not None],
-                percent=options.percent,
-                missing="keep" if may_miss else "error",
-                verbose=int(sys.stderr.isatty() and _is_long(path)),
-            )
-        except ParameterError as error:
-            if error.name != "missing":
-                raise
-            cell = error.problem.partition("Got ")[2].removesuffix(f" of {path.name}.")
-            raise CommandError(
-                f"{path}: {cell}. Fill it in, or leave out such rows with "
-                "--skip-missing."
-            ) from None
+        evaluation = read_evaluation(
+            path,
+            **reading,
+            groups=[name for name in dict.fromkeys(inside) if name is not None],
+            percent=options.percent,
+            missing="keep" if may_miss else "error",
+            verbose=int(sys.stderr.isatty() and _is_long(path)),
+        )
     if evaluation.format != TABLE:
         _reject_columns(path, evaluation, options)
     if options.confidence is not None:
-        evaluation = _most_frequent(evaluation, options.prediction, path)
+        with command_errors(
+            path, shown={"answers": "--confidence agreement: the file"}
+        ):
+            evaluation = _most_frequent(evaluation, options, path)
     return _File(path, evaluation.model, evaluation)
 
 
-def _most_frequent(evaluation: Evaluation, column: str, path: Path) -> Evaluation:
+def _most_frequent(
+    evaluation: Evaluation, options: Namespace, path: Path
+) -> Evaluation:
     """Return the most frequent answer of each question, with its share as confidence.
 
     The score of an answer is the score of its first sample.
     """
-    codes, questions = factorised(evaluation.question)
-    number = np.bincount(codes)
-    if number.min() < 2:
+    column = options.prediction
+    if evaluation.format != TABLE:
+        scored = evaluation.scored(options.unanswered)
+        evaluation = replace(scored, notes=evaluation.notes)
+    elif column is None:
         raise CommandError(
-            f"{path}: --confidence agreement needs at least two samples of each "
-            f"question. Got one of question {questions[int(number.argmin())]!r}."
+            "--confidence agreement needs --prediction COL, the column of the sampled "
+            "answers."
         )
-    order = np.argsort(codes, kind="stable")
-    samples = np.split(order, np.cumsum(number)[:-1])
-    answers = evaluation.groups[column]
-    found = sampled_confidence([answers[rows].tolist() for rows in samples])
-    chosen = [rows[k] for rows, k in zip(samples, found.chosen, strict=True)]
-    several = "-".join(map(str, sorted({number.min(), number.max()})))
+    samples = evaluation._samples(column)
+    for question, each in samples.items():
+        if len(each.answers) < 2:
+            raise CommandError(
+                f"{path}: --confidence agreement needs at least two samples of each "
+                f"question. Got one of question {question!r}."
+            )
+    found = sampled_confidence([each.answers for each in samples.values()])
+    chosen = list(zip(samples.values(), found.chosen.tolist(), strict=True))
+    score = np.array([each.scores[k] for each, k in chosen], dtype=float)
+    if evaluation.format != TABLE and np.isnan(score).any():
+        question = list(samples)[int(np.isnan(score).argmax())]
+        raise CommandError(
+            f"{path}: --confidence agreement needs the score of the most frequent "
+            f"answer. Got only the score of another answer to question {question!r}. "
+            "Choose a filter that takes a majority vote with --filter."
+        )
+    several = "-".join(map(str, sorted({found.n_draws.min(), found.n_draws.max()})))
     note = (
         f"The {len(chosen)} answers are the most frequent of {several} samples. The "
         "confidence is the share of the samples that agree."
     )
     return replace(
-        evaluation.take(np.array(chosen)),
+        evaluation.take(np.array([each.rows[k] for each, k in chosen])),
+        score=score,
         proba=found.share,
         repeat=np.zeros(len(chosen), dtype=evaluation.repeat.dtype),
         notes=(*evaluation.notes, note),
@@ -502,9 +520,27 @@ def _system(run: list[_File], options: Namespace) -> System:
         rule=_RULES.get(options.unanswered) or rule_of(evaluation.format),
         by_name=by_name,
         files=[str(path) for path in paths],
+        is_graded=_are_graded(evaluation, answers, paths[0], options),
         if_wrong=_accuracy_if_wrong(evaluation, options),
         judged=judged,
     )
+
+
+def _are_graded(
+    evaluation: Evaluation, answers: Answers, path: Path, options: Namespace
+) -> bool:
+    """Return whether outcomes are graded answers, by a harness or by their column.
+
+    Labels, such as those of a classifier, are outcomes that are not graded.
+    """
+    if evaluation.format != TABLE or options.gold is not None:
+        return True
+    if not np.isin(answers.y, (0, 1)).all():  # grades such as 0.5
+        return True
+    name = options.y_true or options.score
+    if name is None:
+        return bool(open_table(open_source(path), CHUNK).usual("right"))
+    return name.lower().strip() in USUAL["right"]
 
 
 def _accuracy_if_wrong(

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from .._errors import printable
-from ._blocks import Block, Heading, Line, Paragraph, as_text, listed
+from ._blocks import Block, Heading, Line, Paragraph, Steps, as_text
 from ._corpus import design_path
 from ._count import check_dates, check_percent
 from ._runs import safe_stem
@@ -88,7 +88,7 @@ def _blocks(
         f"for the count: {printable(str(design))}, with the inclusion probability of "
         "each document"
     )
-    yield from (Heading("what to do now"), *listed(_steps(drawn, options)))
+    yield Steps(_steps(drawn, options))
     yield Line(f"    {printable(_command(drawn, output, design, options))}")
 
 

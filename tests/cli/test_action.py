@@ -62,7 +62,7 @@ def test_the_job_fails_and_its_summary_has_the_verdict(folder, files):
     status, summary, outputs, _ = act(folder, files, "worse")
     assert (status, outputs["status"]) == (1, "1")
     assert summary.startswith("before\n## Comparison: old and new one\n")
-    assert "**new one is worse than old: gain -0.4000" in summary
+    assert "**new one is worse than old: gain -0.400" in summary
     assert Path(outputs["markdown"]).read_text() == summary.removeprefix("before\n")
 
 

@@ -84,16 +84,17 @@ def test_a_significant_gain_is_quoted_with_its_interval_and_pvalue(run, folder):
     found = json.loads(run("compare", *files, "--json")[1])
     (pair,) = found["pairs"]
     steps = one_line(out.partition("what to do now")[2])
+    assert pair["pvalue"] < 0.0001
     assert steps.startswith(
-        f"Quote: system1 - system0, accuracy {pair['gain']:+.4f} (95% interval "
-        f"{pair['low']:+.4f} to {pair['high']:+.4f}, two-sided p = "
-        f"{pair['pvalue']:.2g}; {pair['method']}), 400 questions."
+        f"- Quote: system1 - system0, accuracy {pair['gain']:+.3f} (95% interval "
+        f"{pair['low']:+.3f} to {pair['high']:+.3f}, two-sided p < 0.0001; "
+        f"{pair['method']}), 400 questions."
     )
     assert "collect about 1,200 more questions: 1,600 in all" in steps
 
 
 def test_a_gain_among_several_pairs_is_quoted_with_its_adjusted_pvalue(run, folder):
-    files = systems(folder, 0.5, 0.8, 0.55)
+    files = systems(folder, 0.5, 0.62, 0.55)
     _, out, _ = run("compare", *files)
     pair = json.loads(run("compare", *files, "--json")[1])["pairs"][0]
     assert pair["pvalue_adjusted"] > pair["pvalue"]
@@ -104,7 +105,7 @@ def test_a_gain_among_several_pairs_is_quoted_with_its_adjusted_pvalue(run, fold
 def test_without_a_significant_gain_neither_gain_nor_equality_is_reported(run, folder):
     files = systems(folder, 0.6, 0.61)
     steps = one_line(run("compare", *files)[1].partition("what to do now")[2])
-    assert steps.startswith("Do not report a gain: none is significant.")
+    assert steps.startswith("- Do not report a gain: none is significant.")
     assert "does not show that the systems are equal" in steps
     assert "pass --margin" in steps
     with_margin = one_line(run("compare", *files, "--margin", "0.2")[1])
@@ -127,7 +128,8 @@ def test_the_gain_that_is_found_is_the_one_of_the_power(run, folder):
     (pair,) = found["pairs"]
     z, z_power = NormalDist().inv_cdf(0.975), NormalDist().inv_cdf(0.8)
     least = (z + z_power) / z * (pair["high"] - pair["low"]) / 2
-    assert f"true gain of about {least:.4f} between" in Comparison(found).steps()[1]
+    _, more = Comparison(found).steps().sentences
+    assert f"true gain of about {least:.3f} between" in more
     assert least == pytest.approx(float(power), rel=0.05)
 
 

@@ -5,7 +5,7 @@ from skcalib.cli import _blocks as b
 
 def body(*blocks):
     page = b.as_page("title", blocks)
-    return page.partition("</h1>\n")[2].partition("\n</body>")[0]
+    return page.partition("</h1>\n")[2].partition("\n</main>")[0]
 
 
 def test_a_block_is_written_for_the_terminal_and_for_the_page():
@@ -22,14 +22,37 @@ def test_a_block_is_written_for_the_terminal_and_for_the_page():
     assert body(*blocks[:3]) == (
         '<h2>What to do</h2>\n<p class="soft">one two three</p>'
     )
-    assert "<tr><td>second</td><td>20</td></tr>" in body(blocks[3])
+    assert '<tr><th scope="row">second</th><td>20</td></tr>' in body(blocks[3])
 
 
 def test_some_blocks_are_for_the_terminal_or_the_page_only():
     cards = b.Cards([("accuracy", "0.8", "of 10")])
-    here, there = b.Terminal([b.Heading("here")]), b.Page([b.Heading("there"), cards])
-    assert b.as_text([here, there]) == "\nhere"
+    here, there = b.Line("here"), b.Page([b.Heading("there"), cards])
+    assert b.as_text([here, there]) == "here"
     assert body(here, there).startswith("<h2>There</h2>\n<div class")
+
+
+def test_a_table_that_is_too_wide_loses_columns_and_then_wraps_names():
+    rows = [["n" * 30, "1" * 30, "2" * 30], ["short", "3", "4"]]
+    lines = b.as_text([b.Table(["name", "left", "right"], rows, spare=[1])]).split("\n")
+    assert lines[0].split() == ["name", "right"]
+    assert lines[2].split() == ["short", "4"]
+    lines = b.as_text([b.Table(["name", "left", "right"], rows)]).split("\n")
+    assert max(map(len, lines)) <= 80
+    # No letter of a name is lost.
+    assert "".join(line.split()[0] for line in lines[1:3]) == "n" * 30
+    rows[0][0] = "high_school_government"
+    lines = b.as_text([b.Table(["name", "left", "right"], rows)]).split("\n")
+    assert [line.split()[0] for line in lines[1:3]] == ["high_school_", "government"]
+
+
+def test_p_values_and_decimals_have_one_rule():
+    assert b.p_text(0.00009, "p = ") == "p < 0.0001"
+    assert b.p_text(0.0001) == "0.0001"
+    assert b.p_text(0.0472, "p = ") == "p = 0.047"
+    assert b.p_text(0.472) == "0.47"
+    assert b.decimals({"low": 0.7, "high": 0.72}) == ".3f"
+    assert b.decimals({"low": 0.7, "high": 0.709}) == ".4f"
 
 
 def test_marks_of_html_and_control_characters_are_escaped():
@@ -44,4 +67,4 @@ def test_names_of_systems_keep_their_letters():
 
 def test_columns_of_words_are_left_aligned_on_the_page():
     table = b.Table(["a", "b", "c"], [["1", "word", "2"], ["3", "", "+4"]])
-    assert '<th class="text">b</th><th>c</th>' in body(table)
+    assert '<th scope="col" class="text">b</th><th scope="col">c</th>' in body(table)

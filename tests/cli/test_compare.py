@@ -607,8 +607,8 @@ def tables_of_page(page):
     """Return the cells of each table, without its header."""
     return [
         [
-            re.findall(r"<td[^>]*>(.*?)</td>", row)
-            for row in re.findall(r"<tr>(<td.*?)</tr>", table)
+            re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", row)
+            for row in re.findall(r"<tr>(<th.*?)</tr>", table)
         ]
         for table in re.findall(r"<tbody>(.*?)</tbody>", page)
     ]
@@ -649,11 +649,12 @@ def check_sentences(words, tables, found, n_systems):
     for row in pairs:
         b, a = row[0].split(" - ")
         scores = [shown[names.index(name)] for name in (a, b)]
-        assert float(row[1]) == pytest.approx(scores[1] - scores[0], abs=1.01e-4)
-        assert float(row[1]) == pytest.approx((int(row[5]) - int(row[6])) / 80)
+        assert float(row[1]) == pytest.approx(scores[1] - scores[0], abs=1.01e-3)
+        gain = (int(row[5]) - int(row[6])) / 80
+        assert float(row[1]) == pytest.approx(gain, abs=5.01e-4)
         low, high = map(float, row[2].split(" to "))
         assert low <= float(row[1]) <= high
-    n_significant = sum(float(row[-1]) <= 0.05 for row in by)
+    n_significant = sum(float(row[-1].strip("< ")) <= 0.05 for row in by)
     assert f"{n_significant} of {len(by)} gains over {found['baseline']} are" in words
     assert ("Do not report a gain: none is significant" in words) == (not separated)
 
@@ -695,7 +696,7 @@ def test_the_sentences_about_one_pair_agree_with_its_numbers(
             ).groups(),
         )
         assert wins + losses + same == 60
-        assert gain == pytest.approx((wins - losses) / 60, abs=5e-5)
+        assert gain == pytest.approx((wins - losses) / 60, abs=5e-4)
         assert ("new is better than old" in text) == (low > 0) == (is_better is True)
         assert ("new is worse than old" in text) == (high < 0) == (is_better is False)
         assert ("new and old are not separated" in text) == (is_better is None)
@@ -735,9 +736,9 @@ def test_a_p_value_that_underflows_is_printed_as_smaller(capsys, tmp_path):
     ]
     status, out = run(capsys, *paths)
     assert status == 0
-    assert "p < 1e-300" in out.out
+    assert "p < 0.0001" in out.out
     assert "p = <" not in out.out
-    assert "p < 1e-300" in " ".join(out.out.partition("Quote:")[2].split())
+    assert "p < 0.0001" in " ".join(out.out.partition("Quote:")[2].split())
 
 
 def test_a_file_is_not_compared_with_itself(capsys, tmp_path, monkeypatch):

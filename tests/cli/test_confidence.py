@@ -62,6 +62,28 @@ def test_one_line_says_whether_it_is_calibrated_and_ranks(run, y, q, words):
     assert words in Path("page.html").read_text()
 
 
+@pytest.mark.parametrize("size", [1, 4])
+def test_a_model_has_one_calibration_error_in_all_commands(run, size):
+    passage = np.arange(400) // size
+    found = {}
+    for name, power in (("a", 3), ("b", 1)):
+        y, q = drawn(power)
+        write(f"{name}.csv", y, q, passage=passage)
+        groups = passage if size > 1 else None
+        found[name] = calibration_error_interval(y, q, groups=groups).estimate
+    options = ("--groups", "passage") if size > 1 else ()
+    report = json.loads(run("report", "a.csv", *options, "--json")[1])
+    assert report["calibration_error"]["estimate"] == pytest.approx(found["a"])
+    compare = json.loads(run("compare", "a.csv", "b.csv", *options, "--json")[1])
+    (difference,) = compare["calibration"]
+    for each, name in zip(compare["confidence"], "ab", strict=True):
+        assert each["calibration_error"]["estimate"] == pytest.approx(found[name])
+        assert difference["calibration_error"][name] == pytest.approx(found[name])
+    _, out, _ = run("compare", "a.csv", "b.csv", *options)
+    assert f"{found['a']:.3f}" in out
+    assert "plug-in" not in out
+
+
 def test_without_right_and_wrong_answers_there_is_no_ranking(run):
     file = write("a.csv", [1] * 40, [0.9] * 40)
     _, out, _ = run("report", file, "--no-figure")
@@ -116,7 +138,7 @@ def test_the_expected_ece_is_the_mean_over_calibrated_labels(run, a, b):
     found = json.loads(run("report", file, "--json")[1])
     assert found["ece_expected"] == pytest.approx(mean, rel=0.03)
     _, out, _ = run("report", file, "--no-figure")
-    assert f"({found['ece_expected']:.4f} if calibrated)" in out
+    assert f"; {found['ece_expected']:.3f} if calibrated" in out
 
 
 # Decisions
@@ -271,6 +293,52 @@ def test_agreement_needs_several_samples_and_their_answers(run):
     assert "exclude each other" in run(*command, "--y-proba", "correct")[2]
 
 
+def write_responses(score, metric, filters=("vote",)):
+    """Write a file of lm-evaluation-harness with three responses to each question."""
+    rows = [
+        {
+            "doc_id": k,
+            "target": gold,
+            "resps": [texts],
+            "filter": name,
+            metric: score(k),
+        }
+        | {
+            "filtered_resps": [
+                max(texts, key=texts.count) if name == "vote" else texts[0]
+            ]
+        }
+        for name in filters
+        for k, (gold, texts) in enumerate([("a", ["b", "a", "a"]), ("b", ["c"] * 3)])
+    ]
+    Path("samples.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    return "report", "samples.jsonl", "--confidence", "agreement"
+
+
+def test_agreement_of_the_responses_of_a_harness(run):
+    command = write_responses(lambda k: 1.0 - k, "judged")
+    found = json.loads(run(*command, "--json")[1])
+    assert (found["n"], found["accuracy"]["estimate"]) == (2, 0.5)
+    assert found["overall"]["mean_probability"] == pytest.approx((2 / 3 + 1) / 2)
+    command = write_responses(lambda k: 0.0, "judged", ["first"])
+    status, _, err = run(*command)
+    assert (status, "a majority vote with --filter" in err) == (2, True)
+    assert "another answer to question '0'" in err
+    # The rule of an exact match is known: the first answer is wrong, the others right.
+    command = write_responses(lambda k: 0.0, "exact_match", ["first"])
+    found = json.loads(run(*command, "--json")[1])
+    assert found["accuracy"]["estimate"] == 0.5
+    assert "does not apply" in run(*command, "--prediction", "answer")[2]
+
+
+def test_agreement_needs_a_file_with_answers(run):
+    entry = {"response": "Confidence: 9%", "judge_response": {"correct": "yes"}}
+    Path("judged.json").write_text(json.dumps({"q": entry}))
+    status, _, err = run("report", "judged.json", "--confidence", "agreement")
+    assert (status, "agreement: the file must be" in err) == (2, True)
+    assert "contains the answers. Got 'HLE'" in err
+
+
 # Markdown
 
 
@@ -300,7 +368,9 @@ def test_report_writes_the_verdict_and_a_table_for_a_pull_request(run):
     status, out, _ = run("report", file, *options, "--markdown", "summary.md")
     assert status == 1
     text = Path("summary.md").read_text()
-    assert text.startswith("## Accuracy and calibration: a\n\n**The model is more ")
+    assert text.startswith(
+        "## Accuracy and calibration: a\n\n**The model is overconfident: "
+    )
     assert "The confidence is miscalibrated but ranks answers (AUROC 0." in text
     assert "\n| AUROC | 0." in text
     assert "**Condition (calibration error above 0.01): met.**" in text
@@ -364,5 +434,5 @@ def test_one_file_of_tags_has_an_f1_with_an_interval(run):
     assert status == 0
     assert "F1 of one system on 60 sentences" in out
     # Two of three entities are found, and two of three found entities are right.
-    assert "tags    0.6667" in out
-    assert "Quote: F1 0.6667 (95% interval 0." in out
+    assert "tags    0.667" in out
+    assert "Quote: F1 0.667 (95% interval 0." in out

@@ -250,7 +250,7 @@ def test_compare_corrects_the_gain(run, truth, files, labelled, expected_gain, f
         assert found[name] == pytest.approx(getattr(expected_gain, name), rel=1e-9)
     code, out, _ = run("compare", *files, *options)
     assert code == 0
-    assert f"{expected_gain.estimate:+.4f}" in out
+    assert f"{expected_gain.estimate:+.3f}" in out
     assert "gain by people" in out
 
 

@@ -93,7 +93,7 @@ KEYS = {
     *("file", "format", "model", "task", "n", "n_samples", "n_groups", "n_skipped"),
     *("accuracy", "unanswered", "unanswered_rule", "notes", "overall", "figure"),
     *("calibration_error", "plug_in", "ece", "brier", "regions"),
-    *("ece_expected", "mce", "ranking"),
+    *("ece_expected", "mce", "n_certain", "n_certain_wrong", "ranking"),
 }
 
 
@@ -162,7 +162,7 @@ def test_files_of_one_run_are_one_report_by_task(run, numbers):
     accuracy = {k: v["accuracy"]["estimate"] for k, v in found["by"]["values"].items()}
     assert accuracy == {"law": 0.75, "art": 0.5}
     _, out, _ = run("report", *files)
-    assert re.search(r"^task = law +8 +0.750", out, re.MULTILINE)
+    assert re.search(r"^law +8 +0.750", out, re.MULTILINE)
 
 
 def test_several_systems_are_an_array_and_a_table(run, numbers):
@@ -314,7 +314,7 @@ def test_the_page_is_self_contained_and_escapes_the_file(run):
     tags = Tags()
     tags.feed(page)
     assert "svg" in tags.names
-    assert re.search("<!-- Share that came true -->.*<!-- Answers -->", page, re.DOTALL)
+    assert re.search("<!-- Accuracy -->.*<!-- Count -->", page, re.DOTALL)
     assert not tags.names & {"script", "img", "iframe", "link", "object"}
     assert all(link.startswith("#") for link in tags.links)
     assert "&lt;script&gt;" in page
@@ -328,7 +328,7 @@ def test_a_page_that_cannot_be_written_loses_no_numbers(run):
     file = write_inspect("log.json", ["C", "I"] * 5)
     code, out, err = run("report", file, "--html", "/dev/full")
     assert code == 2
-    assert "accuracy 0.5000" in out
+    assert "The accuracy is 0.500 (" in out
     assert "No space left" in err
 
 

@@ -420,7 +420,7 @@ def test_intervals_contain_the_true_count_as_often_as_they_say(
 GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "counting.rst"
 CODE = (
     r"\.\. code-block:: (python|shell)\n\n((?:    .*\n|\n)+)"
-    r"(?:prints::\n\n((?:    .*\n|\n)+))?"
+    r"(?:\.\. code-block:: text\n\n((?:    .*\n|\n)+))?"
 )
 
 

@@ -330,7 +330,7 @@ def test_the_probability_that_is_read_is_said(run):
     ]
     code, out, err = run("report", write("a.jsonl", rows), "--no-figure")
     assert code == 0
-    assert "mean probability 0.6000, frequency 0.6000" in out
+    assert "the mean probability is 0.600, and the accuracy is\n0.600 (" in out
     assert err.startswith(
         "skcalib report: a.jsonl: The probability is the largest of 'probabilities' in "
         "each row, not 'confidence'."

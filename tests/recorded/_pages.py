@@ -17,7 +17,8 @@ def save_description(figure: Any, target: Any, **options: Any) -> None:
     """Write what a figure shows instead of the figure: `Figure.savefig` of the runs."""
     text = "\n".join(describe(figure))
     if hasattr(target, "write"):  # an SVG inside a page
-        target.write(f"<svg>{text.replace('<', '&lt;')}</svg>")
+        inside = text.replace("<", "&lt;")
+        target.write(f'<svg width="240pt">{inside}</svg>')
     else:
         Path(target).write_text(text, "utf-8")
 
