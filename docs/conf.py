@@ -33,6 +33,7 @@ extensions = [
     "_mathml",
     "numpydoc",
     "sphinx_gallery.gen_gallery",
+    "sphinx_reredirects",
 ]
 # The inventories of other projects need a network, without which the documentation
 # has to build: their names become links where it is built online.
@@ -79,6 +80,34 @@ sphinx_gallery_conf = {
     "ignore_repr_types": r"matplotlib\.",
 }
 
+# Pages that moved, by their address of release 0.9.
+MOVED = {
+    "guide/bin_size": "experiments/bin_size.html",
+    "guide/coref_corpora": "experiments/coref_corpora.html",
+    "guide/corrected_counts": "guide/counting.html",
+    "guide/decisions": "experiments/decisions.html",
+    "guide/decomposition": "guide/choosing.html#decomposing-a-score",
+    "guide/emoticons": "experiments/emoticons.html",
+    "guide/entities": "guide/taggers.html#entities",
+    "guide/event_corpora": "experiments/event_corpora.html",
+    "guide/event_counts": "guide/events.html",
+    "guide/glossary": "guide/theory.html#glossary",
+    "guide/hmm_crf": "experiments/hmm_crf.html",
+    "guide/model_selection": "guide/classifiers.html#choosing-a-model",
+    "guide/models/coreference": "guide/your_model.html#coreference-models",
+    "guide/models/neural_crf": "guide/your_model.html#neural-crf-models",
+    "guide/models/spacy": "guide/your_model.html#spacy-models",
+    "guide/models/transformers": "guide/your_model.html#transformers-models",
+    "guide/names_in_tweets": "experiments/names_in_tweets.html",
+    "guide/not_done": "developers/not_done.html",
+    "guide/peers": "experiments/speed_tables.html#comparison-with-other-packages",
+    "guide/posterior": "guide/taggers.html#posterior-over-taggings",
+    "guide/scale": "guide/speed.html#data-that-do-not-fit-in-memory",
+    "guide/significance": "guide/compare.html",
+    "guide/significance_studies": "experiments/significance_studies.html",
+}
+redirects = {old: "../" * old.count("/") + new for old, new in MOVED.items()}
+
 html_math_renderer = "mathml"
 html_theme = "pydata_sphinx_theme"
 html_title = f"skcalib {version}"
@@ -87,7 +116,9 @@ html_css_files = ["custom.css"]
 html_show_sourcelink = False
 html_theme_options = {
     "navigation_with_keys": False,
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 5,
+    # With the field of the search, the header has two rows on most screens.
+    "navbar_persistent": ["search-button"],
     # One entry per release, newest first; read from the pages themselves.
     "switcher": {
         "json_url": "_static/switcher.json",

@@ -1,5 +1,6 @@
-"""The table of speed in the README says what the benchmark measured."""
+"""The README says what the benchmark measured, and old addresses lead to pages."""
 
+import ast
 import csv
 import re
 from pathlib import Path
@@ -37,3 +38,19 @@ def test_the_readme_gives_the_times_of_the_benchmark():
         assert shown == pytest.approx([here, there, there / here], rel=0.01)
     # At least one row in which another package is faster.
     assert min(float(row[5].replace(",", "")) for row in rows) < 1
+
+
+def test_an_address_that_moved_leads_to_a_page():
+    tree = ast.parse((ROOT / "docs" / "conf.py").read_text("utf-8"))
+    (moved,) = (
+        ast.literal_eval(node.value)
+        for node in tree.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "MOVED"
+    )
+    for old, new in moved.items():
+        page, _, anchor = new.partition("#")
+        source = ROOT / "docs" / Path(page).with_suffix(".rst")
+        assert not (ROOT / "docs" / f"{old}.rst").exists()
+        # An anchor is a title, or a label, in lower case and with hyphens.
+        text = source.read_text("utf-8").lower()
+        assert anchor in re.sub(r"[^a-z]+", "-", text), new

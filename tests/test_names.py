@@ -1,9 +1,11 @@
 """Names are loaded at their first use, and found at their old path with a warning."""
 
 import importlib
+import re
 import subprocess
 import sys
 import types
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +13,7 @@ import skcalib.experimental
 from skcalib import _names, _result_classes
 from skcalib._names import EXPERIMENTAL, RESULTS
 
+API = Path(__file__).parents[1] / "docs" / "api"
 TABLES = [(EXPERIMENTAL, skcalib.experimental), (RESULTS, _result_classes)]
 MOVED = [
     (module, name, home)
@@ -130,3 +133,17 @@ def test_a_package_without_source_files_is_an_error(monkeypatch):
     find, _ = _names.load_late("without_source")
     with pytest.raises(ImportError, match="without_source needs its source files"):
         find("name")
+
+
+def entries_of(page):
+    """Return the names that a page of the API reference lists."""
+    text = (API / f"{page}.rst").read_text("utf-8")
+    return re.findall(r"^    (\w+)$", text, flags=re.MULTILINE)
+
+
+def test_the_api_index_counts_the_names_of_each_page():
+    text = (API / "index.rst").read_text("utf-8")
+    rows = re.findall(r"\* - :doc:`(\w+)`\n      - .*\n      - (\d+)\n", text)
+    assert {page for page, _ in rows} == {p.stem for p in API.glob("*.rst")} - {"index"}
+    for page, number in rows:
+        assert int(number) == len(entries_of(page)), page
