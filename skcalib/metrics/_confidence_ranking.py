@@ -682,7 +682,7 @@ def _difference(
         # As in the intervals, dependence does not make an estimate more precise.
         raw = max(float(squares.sum()), np.finfo(float).tiny) / answers.total**2
         ratio = max(1.0, variance / raw)
-    if number.min() < 2:
+    if min(number.min(), totals.min()) < 2:
         return value, -1.0, 1.0, 1.0  # one answer does not show its variance
     parts = np.bincount(kinds, squares, 2) / answers.total**2
     parts = parts * totals / (totals - 1)

@@ -361,6 +361,14 @@ class TestComparison:
         found = up.compare(confidence_ranking(y, -np.arange(50)))
         assert (found.pvalue, found.low, found.high) == (1, -1, 1)
 
+    def test_less_than_two_answers_of_a_kind_give_no_evidence(self):
+        rng = np.random.default_rng(0)
+        y = np.arange(40) % 2 == 0
+        given = {"groups": np.arange(40) // 4, "sample_weight": np.full(40, 0.06)}
+        one, two = (confidence_ranking(y, rng.random(40), **given) for _ in range(2))
+        found = one.compare(two)
+        assert (found.low, found.high, found.pvalue) == (-1, 1, 1)
+
     def test_dependent_answers_give_less_evidence(self):
         rng = np.random.default_rng(12)
         y, one = draw(rng, 60)
