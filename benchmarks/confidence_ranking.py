@@ -627,7 +627,12 @@ QUICK = [
             },
             "confidence_ranking_widths.csv": {
                 "keys": ["distribution", "n", "share right", "interval"],
-                "within": {"covered": 0.5, "width": 0.2},
+                "within": {
+                    "covered": 0.5,
+                    "width": 0.2,
+                    "AURC covered": 0.5,
+                    "AURC width": 0.2,
+                },
                 "free": ["samples"],
             },
             "confidence_ranking_cells.csv": {
@@ -651,7 +656,7 @@ QUICK = [
                 "free": ["cells", "mean", "least", "below 0.935"],
             },
             "confidence_ranking_paired.csv": {
-                "keys": ["groups", "n", "share right", "AUROCs"],
+                "keys": ["groups", "distribution", "n", "share right", "AUROCs"],
                 "within": {
                     "AUROC rejected": 0.3,
                     "AURC rejected": 0.3,
