@@ -73,6 +73,7 @@ _PROCESSOR = (
     "A model stops at other digits on other processors, also with the old code."
 )
 _SPACY = "spaCy's training is not the same on every machine."
+_PARSES = "The parses were not kept, and a parser trained again gives others."
 _TIME = "The quick part was interrupted. Drawn p-values of sign flips are exact now."
 _PRIOR = "Temperatures were fitted without their prior, and differ in the third digit."
 _BINS = "Made before probabilities of five rows had bins of their own, and narrow bins."
@@ -86,6 +87,9 @@ OLDER = {
     "corrected_counts_glide.csv": "Needs glide-py, and Python 3.12.",
     "coverage.csv": _BINS,
     "decoding.csv": _PRIOR,
+    "events_state_union.csv": _PARSES,
+    "events_state_union_total.csv": _PARSES,
+    "events_state_union_years.csv": _PARSES,
     "interval_ablation.csv": _BINS,
     "interval_ablation_cells.csv": "Has rows of the part _BY_CHANCE, which is gone.",
     "interval_constants.csv": _BINS,
@@ -94,10 +98,12 @@ OLDER = {
     "interval_least.csv": _BINS,
     "interval_weights.csv": _BINS,
     "memory.csv": _MEASURED,
+    "neural_agreement.csv": "Needs PyTorch, AllenNLP, stanza and flair.",
     "neural_models.csv": _SPACY,
     "neural_pieces.csv": "The taggers of PyTorch were not trained again.",
     "neural_thresholds.csv": _SPACY,
     "paired_test_size.csv": _SKEWNESS,
+    "parse_corpora.csv": _SPACY,
     "peers.csv": _MEASURED,
     "predictive_checks.csv": _PRIOR,
     "scale.csv": _MEASURED,
