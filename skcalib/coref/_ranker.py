@@ -172,10 +172,10 @@ class AntecedentRanker(RaggedTransformer):
                 "Increase max_iter or tol, or decrease C.",
                 ConvergenceWarning,
             )
-        self.coef_ = np.zeros(n_features)
+        self.coef_: np.ndarray = np.zeros(n_features)
         self.coef_[used] = found.x
-        self.n_iter_ = int(found.nit)
-        self.loss_ = float(found.fun)
+        self.n_iter_: int = int(found.nit)
+        self.loss_: float = float(found.fun)
         self.n_features_in_ = n_features
         return self
 

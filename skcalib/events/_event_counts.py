@@ -46,10 +46,13 @@ class _CountTable(Result):
         self, periods: Sequence[Any], countries: Sequence[str], known: Collection[str]
     ):
         # known: actors that can be asked for, including those without a row
-        self.periods, self.countries = list(periods), list(countries)
+        self.periods: list[Any] = list(periods)
+        self.countries: list[str] = list(countries)
         self._known = frozenset(known)
-        self.period = object_array(self.periods).repeat(len(self.countries))
-        self.country = np.tile(object_array(self.countries), len(self.periods))
+        self.period: np.ndarray = object_array(self.periods).repeat(len(self.countries))
+        self.country: np.ndarray = np.tile(
+            object_array(self.countries), len(self.periods)
+        )
 
     def _check_country(self, country: Any, name: str) -> None:
         if not isinstance(country, Hashable) or country not in self._known:
@@ -185,10 +188,12 @@ class EventCounts(_CountTable):
         # documents without an event; known: other actors, whose counts are 0;
         # has_trees: whether sampled parses were given
         super().__init__(periods, countries, (*countries, *known))
-        self.unit, self.n_samples = unit, n_samples
-        self.document_ids, self.document_place = list(corpus.ids), corpus.place
+        self.unit: str = unit
+        self.n_samples: int = n_samples
+        self.document_ids: list[Any] = list(corpus.ids)
+        self.document_place: np.ndarray = corpus.place
         n_documents = np.bincount(corpus.place, minlength=len(self.periods))
-        self.n_documents = n_documents.repeat(len(self.countries))
+        self.n_documents: np.ndarray = n_documents.repeat(len(self.countries))
         self._documents, self._place = list(documents), place
         column = {code: k for k, code in enumerate(self.countries)}
         # documents with an actor that is counted, their periods and columns of actors
@@ -217,11 +222,13 @@ class EventCounts(_CountTable):
         def sums(of_documents: np.ndarray) -> np.ndarray:
             return np.bincount(cells, of_documents, len(self))
 
-        self.mean = sums(mean)
+        self.mean: np.ndarray = sums(mean)
         # theory, (E1)
-        self.sd = np.sqrt(sums(variance))
-        self.monte_carlo_error = np.sqrt(sums(sampled) / n_samples + sums(of_trees))
-        self.map_count = sums(best).astype(np.intp)
+        self.sd: np.ndarray = np.sqrt(sums(variance))
+        self.monte_carlo_error: np.ndarray = np.sqrt(
+            sums(sampled) / n_samples + sums(of_trees)
+        )
+        self.map_count: np.ndarray = sums(best).astype(np.intp)
         self._bounds = sums(low), sums(high)
         self._parts = list(map(sums, parts)) if has_trees else None
         of_document = [events.document for events, _, _ in self._events]
@@ -450,7 +457,7 @@ class EventCounts(_CountTable):
             found, key=lambda each: (abs(each.proba - 0.5), each.document, each.country)
         )
 
-    def probabilities(self) -> dict[str, list]:
+    def probabilities(self) -> dict[str, list[Any]]:
         """Return the probability of an event for each document and actor.
 
         Returns

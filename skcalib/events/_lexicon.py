@@ -109,10 +109,10 @@ class AffiliationLexicon(Mapping[str, tuple[str, ...]]):
     ):
         if stemming is not None:
             check_choice(stemming, STEMMING, name="stemming")
-        self.match_case = check_bool(match_case, name="match_case")
+        self.match_case: bool = check_bool(match_case, name="match_case")
         self.stemming = stemming
         self._entries = _check_entries(entries)
-        self.codes = tuple(self._entries)
+        self.codes: tuple[str, ...] = tuple(self._entries)
         self._names: dict[tuple[str, ...], Name] = {}
         for code in self.codes:
             for name in self._entries[code]:
@@ -143,7 +143,7 @@ class AffiliationLexicon(Mapping[str, tuple[str, ...]]):
 
     @classmethod
     def from_file(
-        cls, path: str | os.PathLike, *, skip: Iterable[str] = (), **settings: Any
+        cls, path: str | os.PathLike[str], *, skip: Iterable[str] = (), **settings: Any
     ) -> Self:
         r"""Read a lexicon from a file of codes and names.
 
@@ -598,7 +598,7 @@ class CountryLexicon(AffiliationLexicon):
 
     @classmethod
     def from_file(
-        cls, path: str | os.PathLike, *, skip: Iterable[str] = (), **settings: Any
+        cls, path: str | os.PathLike[str], *, skip: Iterable[str] = (), **settings: Any
     ) -> Self:
         """Read names of countries from a file in the published format.
 

@@ -167,15 +167,17 @@ class EventRule:
         passive: bool = True,
         conjuncts: bool = False,
     ):
-        self.verbs = _check_verbs(verbs)
-        self.lexicon = _check_lexicon(lexicon)
-        self.codes = _check_codes(self.lexicon, codes)
-        self.lowercase = (
+        self.verbs: frozenset[str] | None = _check_verbs(verbs)
+        self.lexicon: AffiliationLexicon | Affiliation = _check_lexicon(lexicon)
+        self.codes: tuple[str, ...] = _check_codes(self.lexicon, codes)
+        self.lowercase: bool | None = (
             None if lowercase is None else check_bool(lowercase, name="lowercase")
         )
-        self.relative_pronouns = check_bool(relative_pronouns, name="relative_pronouns")
-        self.passive = check_bool(passive, name="passive")
-        self.conjuncts = check_bool(conjuncts, name="conjuncts")
+        self.relative_pronouns: bool = check_bool(
+            relative_pronouns, name="relative_pronouns"
+        )
+        self.passive: bool = check_bool(passive, name="passive")
+        self.conjuncts: bool = check_bool(conjuncts, name="conjuncts")
         self._index = {code: i for i, code in enumerate(self.codes)}
 
     def __repr__(self) -> str:

@@ -104,6 +104,15 @@ class BinSizeDisplay(ModelsDisplay):
     [2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048]
     """
 
+    curve: Any
+    name: Any
+    true_error: Any
+    line_: Any
+    band_: Any
+    debiased_line_: Any
+    debiased_band_: Any
+    true_line_: Any
+
     _kinds = (BinSizeCurve, SampleSizeCurve)
 
     def __init__(
@@ -419,8 +428,8 @@ class BinSizeDisplay(ModelsDisplay):
             )
         styles = _style.line_styles(curve_kwargs, len(curves), name="curve_kwargs")
         style = _style.line_style(true_error_kwargs, name="true_error_kwargs")
-        self.ax_ = _style.take_axes(ax, _style.COLUMN, 2.5)
-        self.figure_ = self.ax_.figure
+        self.ax_: Any = _style.take_axes(ax, _style.COLUMN, 2.5)
+        self.figure_: Any = self.ax_.figure
         # All curves are of one kind, see `_curves`.
         of_bins = isinstance(first, BinSizeCurve)
         size = "Bin size (pairs)" if of_bins else "Sample size (rows)"

@@ -340,10 +340,11 @@ class DocumentDisplay(Display):
         check_fraction(min_proba, name="min_proba")
         check_fraction(uncertain, name="uncertain")
         check_integer(context, minimum=5, name="context")
-        self.shown_ = self._chosen(mentions, sentences)[:limit]
+        self.shown_: np.ndarray = self._chosen(mentions, sentences)[:limit]
         n = self.shown_.size
         ax = _style.take_axes(ax, 12, 0.9 + 0.24 * n)
-        self.ax_, self.figure_ = ax, ax.figure
+        self.ax_: Any = ax
+        self.figure_: Any = ax.figure
         ax.set(xlim=(0, 1), ylim=(n - 0.4, -1.6), xticks=[], yticks=[])
         ax.spines[:].set_visible(False)
         ax.set_title(self._title(), loc="left", fontsize="medium")
@@ -351,10 +352,10 @@ class DocumentDisplay(Display):
             ax.axhspan(row - 0.5, row + 0.5, color="0.955", zorder=0, linewidth=0)
         # Entities of one mention have no entry.
         color = _colors(np.asarray(self.entity), self.shown_)
-        self.arc_ = self._draw_arcs(color, min_proba)
-        self.mention_ = self._draw_words(color, context)
-        self.bar_ = self._draw_bars(color)
-        self.choice_ = self._draw_choices(uncertain)
+        self.arc_: Any = self._draw_arcs(color, min_proba)
+        self.mention_: list[Any] = self._draw_words(color, context)
+        self.bar_: Any = self._draw_bars(color)
+        self.choice_: list[Any] = self._draw_choices(uncertain)
         return self
 
     def _chosen(self, mentions: Any, sentences: Any) -> np.ndarray:

@@ -286,7 +286,7 @@ class EventCountDisplay(Display):
         n = len(self.mean)
         if together or n < 2:
             ax = _style.take_axes(ax, _style.COLUMN, 2.3)
-            self.figure_ = ax.figure
+            self.figure_: Any = ax.figure
             self.axes_: dict[str, Any] = dict.fromkeys(self.mean, ax)
             return [ax]
         columns = min(n_columns, n)

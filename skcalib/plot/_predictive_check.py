@@ -65,6 +65,9 @@ class PredictiveCheckDisplay(Display):
     'Entities'
     """
 
+    inside_: Any
+    outside_: Any
+
     def __init__(self, check: PredictiveCheck, *, name: str | None = None):
         self.check = check
         self.name = name
@@ -124,7 +127,8 @@ class PredictiveCheckDisplay(Display):
         """
         style = _style.line_style(point_kwargs, name="point_kwargs")
         ax = _style.take_axes(ax, _style.COLUMN, 2.4)
-        self.ax_, self.figure_ = ax, ax.figure
+        self.ax_: Any = ax
+        self.figure_: Any = ax.figure
         check = self.check
         # Sorted means form a line, from which the observed values stand out.
         order = np.argsort(check.mean, kind="stable")
@@ -132,10 +136,10 @@ class PredictiveCheckDisplay(Display):
         place = np.arange(order.size)
         is_outside = (observed < low) | (observed > high)
         level = percent_text(check.confidence_level)
-        self.interval_ = ax.vlines(
+        self.interval_: Any = ax.vlines(
             place, low, high, color="0.75", linewidth=1.2, label=f"{level} interval"
         )
-        self.mean_ = ax.plot(
+        self.mean_: Any = ax.plot(
             place, check.mean[order], color="0.4", linewidth=1, label="Mean"
         )[0]
         expected = f"expected {1 - check.expected_coverage:.1%}"

@@ -350,6 +350,16 @@ class ReliabilityDisplay(ModelsDisplay):
     ['count', 'curve', 'error']
     """
 
+    curve: Any
+    name: Any
+    error: Any
+    count: Any
+    y_prob: Any
+    line_: Any
+    bar_: Any
+    count_: Any
+    band_: Any
+
     _kinds = (ReliabilityCurve, _Points)
 
     @public
@@ -824,9 +834,10 @@ class ReliabilityDisplay(ModelsDisplay):
         diagonal: dict,
     ) -> None:
         """Draw all models on the same axes."""
-        self.ax_, self.figure_ = ax, ax.figure
-        self.count_ax_ = _prepare_axes(ax, counts, self.pos_label)
-        self.diagonal_ = _draw_diagonal(ax, diagonal) if ref_line else None
+        self.ax_: Any = ax
+        self.figure_: Any = ax.figure
+        self.count_ax_: Any = _prepare_axes(ax, counts, self.pos_label)
+        self.diagonal_: Any = _draw_diagonal(ax, diagonal) if ref_line else None
         # No band is drawn if their number is 0.
         n_bands = len(models) if band else 0
         drawn = [
@@ -1354,7 +1365,9 @@ class ReliabilityPanelsDisplay(Display):
         diagonal = _style.line_style(diagonal_kwargs, name="diagonal_kwargs")
         params = interval, level, counts, consistency_band, ref_line, diagonal
         styles = [curve_style] * len(shown)
-        self.figure_, self.axes_ = _draw_panels(fig, shown, n_columns, styles, params)
+        figure, axes = _draw_panels(fig, shown, n_columns, styles, params)
+        self.figure_: Any = figure
+        self.axes_: dict[Any, Any] = axes
         band = level if consistency_band else None
         lines = self._title(len(shown), self.name if name is None else name, band)
         width = int(_IN_AN_INCH * self.figure_.bbox.width / self.figure_.dpi)

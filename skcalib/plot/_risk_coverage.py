@@ -80,6 +80,13 @@ class RiskCoverageDisplay(ModelsDisplay):
     0.74
     """
 
+    curve: Any
+    threshold: Any
+    name: Any
+    line_: Any
+    band_: Any
+    mark_: Any
+
     _kinds = (ConfidenceRanking,)
 
     def __init__(
@@ -327,8 +334,9 @@ class RiskCoverageDisplay(ModelsDisplay):
         curves, names = self._curves(), self._of_each("name", name)
         thresholds = self._of_each("threshold")
         styles = _style.line_styles(curve_kwargs, len(curves), name="curve_kwargs")
-        ax = self.ax_ = _style.take_axes(ax, _style.COLUMN, 2.6)
-        self.figure_ = ax.figure
+        ax = _style.take_axes(ax, _style.COLUMN, 2.6)
+        self.ax_: Any = ax
+        self.figure_: Any = ax.figure
         ax.set(xlim=(0, 1), xlabel="Coverage", ylabel="Risk (share of wrong answers)")
         lines: list[Any] = []
         bands: list[Any] = []

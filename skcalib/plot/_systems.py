@@ -85,12 +85,13 @@ class SystemScoresDisplay(Display):
         metric: str = "score",
         confidence_level: float = 0.95,
     ):
-        self.names = list(names)
-        self.score, self.low, self.high = (
-            np.asarray(x, dtype=np.float64) for x in (score, low, high)
-        )
-        self.not_separated = [list(group) for group in not_separated]
-        self.metric, self.confidence_level = metric, confidence_level
+        self.names: list[str] = list(names)
+        self.score: np.ndarray = np.asarray(score, dtype=np.float64)
+        self.low: np.ndarray = np.asarray(low, dtype=np.float64)
+        self.high: np.ndarray = np.asarray(high, dtype=np.float64)
+        self.not_separated: list[list[str]] = [list(group) for group in not_separated]
+        self.metric: str = metric
+        self.confidence_level: float = confidence_level
 
     @classmethod
     @public
@@ -166,10 +167,10 @@ class SystemScoresDisplay(Display):
         place = {self.names[k]: row for row, k in enumerate(order)}
         # An interval need not contain its score, as for an open end at 0.
         widths = np.maximum([self.score - self.low, self.high - self.score], 0)
-        self.intervals_ = ax.errorbar(
+        self.intervals_: Any = ax.errorbar(
             self.score[order], np.arange(n), xerr=widths[:, order], **style
         )
-        self.bars_ = self._draw_bars(ax, place)
+        self.bars_: list[Any] = self._draw_bars(ax, place)
         ax.set_yticks(
             np.arange(n), [visible_text(self.names[k]) for k in order], parse_math=False
         )
@@ -181,10 +182,11 @@ class SystemScoresDisplay(Display):
             size = _style.text_size(ax)
             ax.set_title("bars join systems that are not separated", fontsize=size)
         ax.grid(axis="x", alpha=0.3, linewidth=0.6)
-        self.ax_, self.figure_ = ax, ax.figure
+        self.ax_: Any = ax
+        self.figure_: Any = ax.figure
         return self
 
-    def _draw_bars(self, ax: Any, place: dict[str, int]) -> list:
+    def _draw_bars(self, ax: Any, place: dict[str, int]) -> list[Any]:
         """Draw one bar per group, beside the axes so that no score is hidden."""
         groups = [sorted(place[name] for name in g) for g in self.not_separated]
         # A system that is separated from all others needs no bar.
@@ -535,10 +537,11 @@ class SignificanceDisplay(Display):
         points = _style.line_style(point_kwargs, name="point_kwargs")
         lines = _style.line_style(threshold_kwargs, name="threshold_kwargs")
         ax = _style.take_axes(ax, _style.COLUMN, 2.5)
-        self.ax_, self.figure_ = ax, ax.figure
+        self.ax_: Any = ax
+        self.figure_: Any = ax.figure
         side = plain_text(self.alternative)
         ax.set(xlabel=f"Gain ({plain_text(metric_name)})", ylabel=f"1 - p ({side})")
-        self.level_line_ = ax.axhline(
+        self.level_line_: Any = ax.axhline(
             0.95, color="0.6", linewidth=0.8, zorder=1, label="_level"
         )
         self.point_: dict[str, Any] = {}

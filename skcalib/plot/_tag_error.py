@@ -468,12 +468,13 @@ class TagErrorDisplay(Display):
         place = np.r_[np.arange(n), n + 0.5 + np.arange(len(sizes))]
         width = min(max(_style.COLUMN, 0.6 + 0.22 * place.size), _style.PAGE)
         ax = _style.take_axes(ax, width, 2.8)
-        self.ax_, self.figure_ = ax, ax.figure
+        self.ax_: Any = ax
+        self.figure_: Any = ax.figure
         self._label_axes(n, sizes, place)
         # Stripes tell which points belong to one label.
         for k in range(1, n, 2):
             ax.axvspan(k - 0.5, k + 0.5, color="0.96", zorder=0, linewidth=0)
-        self.divider_ = ax.axvline(
+        self.divider_: Any = ax.axvline(
             n - 0.25, color="0.7", linewidth=1, linestyle=":", label="_divider"
         )
         self.point_: dict[tuple[str, str], Any] = {}

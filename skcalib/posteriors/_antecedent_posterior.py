@@ -321,10 +321,10 @@ class AntecedentPosterior(ScoreMatrices):
     @public
     def __init__(self, log_scores: Sequence[ArrayLike] | np.ndarray):
         parts = entries_of(log_scores, "log_scores", "a square array for", "document")
-        self.log_scores = [
+        self.log_scores: list[np.ndarray] = [
             as_antecedent_scores(part, i) for i, part in enumerate(parts)
         ]
-        self.lengths = lengths_of(self.log_scores)
+        self.lengths: np.ndarray = lengths_of(self.log_scores)
 
     def __getitem__(self, documents: slice) -> AntecedentPosterior:
         """Return the posterior of a slice of the documents."""

@@ -109,6 +109,10 @@ class LinearChainPosterior:
            [0.5, 0.5]])
     """
 
+    log_emission: np.ndarray
+    log_transition: np.ndarray
+    lengths: np.ndarray
+
     @public
     def __init__(
         self,
@@ -120,12 +124,12 @@ class LinearChainPosterior:
         lengths: ArrayLike | None = None,
         dtype: DTypeLike = np.float64,
     ):
-        self.dtype = check_float_type(dtype, name="dtype")
+        self.dtype: np.dtype = check_float_type(dtype, name="dtype")
         self.log_emission, self.log_transition, self.lengths = as_chain_scores(
             log_emission, log_transition, lengths, self.dtype
         )
-        self.log_start = as_border(log_start, self.n_tags, "log_start")
-        self.log_end = as_border(log_end, self.n_tags, "log_end")
+        self.log_start: np.ndarray = as_border(log_start, self.n_tags, "log_start")
+        self.log_end: np.ndarray = as_border(log_end, self.n_tags, "log_end")
         check_chain_scores(
             self.log_emission,
             self.lengths,

@@ -187,7 +187,7 @@ class TreePosterior(ScoreMatrices):
     def __init__(
         self, log_scores: Sequence[ArrayLike] | np.ndarray, *, single_root: bool = True
     ):
-        self.single_root = check_bool(single_root, name="single_root")
+        self.single_root: bool = check_bool(single_root, name="single_root")
         parts = entries_of(log_scores, "log_scores", "an array for", "sentence")
         found = [_as_arcs(part, i) for i, part in enumerate(parts)]
         # All scores are checked at once, which is faster for short sentences.
@@ -198,7 +198,8 @@ class TreePosterior(ScoreMatrices):
             for i, scores in enumerate(found):
                 expected = f"must be -inf or finite, within ±{MOST_SCORE:g}"
                 raise_in_matrix(~is_score(scores), scores, expected, f"sentence {i}")
-        self.log_scores, self.lengths = found, lengths_of(found)
+        self.log_scores: list[np.ndarray] = found
+        self.lengths: np.ndarray = lengths_of(found)
 
     def __getitem__(self, sentences: slice) -> TreePosterior:
         """Return the posterior of a slice of the sentences."""

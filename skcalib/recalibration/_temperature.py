@@ -259,19 +259,23 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
         found = [part.posterior for part in parts if part.structures]
         if all(isinstance(posterior, AntecedentPosterior) for posterior in found):
             mentions = Mentions(each for part in parts for each in part.documents())
-            temperature, self.new_offset_, after, before = best_temperature_and_offset(
+            temperature, new_offset, after, before = best_temperature_and_offset(
                 mentions, bounds, offset_bounds
             )
+            self.new_offset_: float = new_offset
         else:
             temperature, after, before = best_temperature(
                 lambda t: sum(part.log_likelihood(t) for part in parts), *bounds
             )
         self.estimator_ = estimator
         self.temperature_ = temperature
-        self.log_likelihood_ = (float(before / total), float(after / total))
+        self.log_likelihood_: tuple[float, float] = (
+            float(before / total),
+            float(after / total),
+        )
         self.n_unreachable_ = n_unreachable
         if hasattr(last_step(estimator), "classes_"):
-            self.classes_ = last_step(estimator).classes_
+            self.classes_: np.ndarray = last_step(estimator).classes_
         return self
 
     @public

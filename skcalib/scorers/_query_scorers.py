@@ -135,7 +135,7 @@ class QueryScorer:
         self._query_params = query_params
         # scikit-learn's displays of scores read this name.
         metric_name = name.removesuffix("_scorer")
-        self.__name__ = metric_name if greater_is_better else f"neg_{metric_name}"
+        self.__name__: str = metric_name if greater_is_better else f"neg_{metric_name}"
         self._request = MetadataRequest(owner=name)
         self._request.score.add_request(param="sample_weight", alias=None)
 
@@ -471,7 +471,7 @@ def _answers_error(
 
 
 #: Negated calibration error with the defaults of :func:`make_calibration_scorer`.
-calibration_error_scorer = make_calibration_scorer()
+calibration_error_scorer: QueryScorer = make_calibration_scorer()
 
 
 class ReliabilityCurveScorer(QueryScorer):
@@ -643,7 +643,9 @@ def _curve_numbers(
 
 #: Numbers of a reliability curve for cross_validate, with the defaults of
 #: :func:`make_reliability_curve_scorer`. They are not negated.
-adaptive_reliability_curve_scorer = make_reliability_curve_scorer()
+adaptive_reliability_curve_scorer: ReliabilityCurveScorer = (
+    make_reliability_curve_scorer()
+)
 
 
 class LogLikelihoodScorer(QueryScorer):
@@ -704,4 +706,4 @@ def _log_likelihood(answers: Answers, weight: np.ndarray | None) -> float:
 #: Mean log probability of the true label of a sample, of the true tagging of a
 #: sentence, or of the true clustering of the mentions of a document. Probabilities are
 #: clipped at machine epsilon per token or mention.
-log_likelihood_scorer = LogLikelihoodScorer()
+log_likelihood_scorer: LogLikelihoodScorer = LogLikelihoodScorer()

@@ -585,7 +585,7 @@ class CRFTagger(BaseTagger):
         transition = np.zeros((n_tags, n_tags))
         transition[np.ix_(order, order)] = weights.transition
         self.classes_ = classes
-        self.attributes_ = weights.attributes
+        self.attributes_: list[str] = weights.attributes
         self.state_weights_ = state
         self.transition_weights_ = transition
         self._index = AttributeIndex(weights.attributes, width)

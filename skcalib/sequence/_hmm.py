@@ -140,8 +140,11 @@ class HMMTagger(BaseTagger):
         prior, word_prior = self._check_parameters()
         sentences, labels = check_fit(X, y)
         words, columns = number_words(sentences)
-        self.classes_, tags = number_labels(labels)
-        self.vocabulary_ = dict(zip(sorted(words), count(), strict=False))
+        classes, tags = number_labels(labels)
+        self.classes_: np.ndarray = classes
+        self.vocabulary_: dict[str, int] = dict(
+            zip(sorted(words), count(), strict=False)
+        )
         # from the order of occurrence to the sorted order of the vocabulary
         columns = number_all(words, self.vocabulary_, len(words))[columns]
         n_tags, n_words = self.classes_.size, len(words) + 1
@@ -156,14 +159,14 @@ class HMMTagger(BaseTagger):
             ends = np.bincount(tags[last], minlength=n_tags)
             moves = np.column_stack([moves, ends])
         moves_log_proba = _log_rows(moves, prior)
-        self.start_log_proba_ = _log_rows(starts[np.newaxis], prior)[0]
-        self.transition_log_proba_ = moves_log_proba[:, :n_tags]
-        self.end_log_proba_ = np.zeros(n_tags)
+        self.start_log_proba_: np.ndarray = _log_rows(starts[np.newaxis], prior)[0]
+        self.transition_log_proba_: np.ndarray = moves_log_proba[:, :n_tags]
+        self.end_log_proba_: np.ndarray = np.zeros(n_tags)
         if self.end_state:
             self.end_log_proba_ = moves_log_proba[:, n_tags]
         # Words are the rows in memory, so that the scores of a word are contiguous.
         emissions = _counts(columns, tags, (n_words, n_tags)).T
-        self.emission_log_proba_ = _log_rows(emissions, word_prior)
+        self.emission_log_proba_: np.ndarray = _log_rows(emissions, word_prior)
         return self
 
     def _check_parameters(self) -> tuple[float, float]:
