@@ -176,7 +176,7 @@ class AntecedentRanker(RaggedTransformer):
         self.coef_[used] = found.x
         self.n_iter_: int = int(found.nit)
         self.loss_: float = float(found.fun)
-        self.n_features_in_ = n_features
+        self.n_features_in_: int = n_features
         return self
 
     @public

@@ -273,7 +273,7 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
             float(before / total),
             float(after / total),
         )
-        self.n_unreachable_ = n_unreachable
+        self.n_unreachable_: int = n_unreachable
         if hasattr(last_step(estimator), "classes_"):
             self.classes_: np.ndarray = last_step(estimator).classes_
         return self
