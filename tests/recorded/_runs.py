@@ -98,6 +98,8 @@ def call(arguments: list[str], folder: Path) -> dict[str, str]:
         warnings.catch_warnings(record=True) as caught,
     ):
         warnings.simplefilter("default")
+        # Python hides them outside of tests. They depend on versions of other packages.
+        warnings.simplefilter("ignore", DeprecationWarning)
         try:
             status = main(arguments)
         except SystemExit as error:
