@@ -92,7 +92,7 @@ OTHER_SOURCES = [
     ("coming_from.rst", "largest exponent of a float, rounding error", "709 1e-15"),
     ("compare.rst", "an example", "85%"),
     ("compare.rst", "an exit status", "130"),
-    ("compare.rst", "exact p-values of the sign test", ".2405 .1633"),
+    ("compare.rst", "exact p-values of the sign test", "0.2405 0.1633"),
     ("compare.rst", "pairs of 36 systems", "630"),
     ("coref_corpora.rst", "the paper", "4.3"),
     ("coref_corpora.rst", "settings", "177 5000"),

@@ -2,7 +2,9 @@
 
 import csv
 import json
+import os
 import re
+import textwrap
 from pathlib import Path
 from statistics import NormalDist
 
@@ -14,6 +16,8 @@ from skcalib.cli._demo import MeasuredModel, demo_steps
 from skcalib.datasets import make_calibrated_pairs
 from skcalib.evaluation import accuracy_interval
 from skcalib.metrics import calibration_error_interval
+
+OUTPUTS = Path(os.environ.get("SKCALIB_DATA", "nowhere"), "system_outputs")
 
 
 def one_line(text):
@@ -197,3 +201,21 @@ def test_the_guide_shows_what_a_comparison_prints(run, folder):
     shown = page.read_text("utf-8")
     for line in out.splitlines():
         assert not line or f"    {line}\n" in shown
+
+
+@pytest.mark.skipif(
+    not OUTPUTS.is_dir(), reason="SKCALIB_DATA does not name a folder with outputs"
+)
+def test_the_guide_shows_what_a_comparison_of_taggers_prints(run, folder):
+    files = {
+        "spinningbytes.conll": "wnut17_spinningbytes.txt",
+        "uh_ritual.conll": "wnut17_uh_ritual.txt",
+        "gold.conll": "wnut17_gold_emerging.test.annotated",
+    }
+    for name, source in files.items():
+        (folder / name).write_bytes((OUTPUTS / source).read_bytes())
+    *systems, reference = files
+    _, out, _ = run("compare", *systems, "--reference", reference)
+    page = Path(__file__).parents[2] / "docs" / "guide" / "compare.rst"
+    verdict = out.partition("Test:")[0].rstrip()
+    assert textwrap.indent(verdict, "    ") in page.read_text("utf-8")
