@@ -105,7 +105,8 @@ def load_late(
 @cache
 def _homes(package: str) -> dict[str, str]:
     """Return the module of each name that the ``__init__.py`` of a package imports."""
-    spec = sys.modules[package].__spec__
+    loaded = sys.modules.get(package)
+    spec = loaded.__spec__ if loaded else importlib.util.find_spec(package)
     source = None
     if spec is not None and spec.loader is not None:
         source = spec.loader.get_source(package)  # type: ignore[attr-defined]
@@ -119,6 +120,17 @@ def _homes(package: str) -> dict[str, str]:
         if isinstance(node, ast.ImportFrom) and node.level
         for alias in node.names
     }
+
+
+def _home_elsewhere(name: str) -> str | None:
+    """Return the first subpackage that exports a name, or None."""
+    if name.startswith("_"):
+        return None
+    homes = _homes("skcalib")
+    if name in homes:
+        return "skcalib"
+    packages = (f"skcalib.{each}" for each, home in homes.items() if home == "skcalib")
+    return next((each for each in packages if name in _homes(each)), None)
 
 
 def _find_moved(module: str, name: str) -> object:
@@ -136,6 +148,9 @@ def _find_moved(module: str, name: str) -> object:
             "skcalib.ReliabilityDisplay; CalibrationDisplay is in sklearn.calibration."
         )
     else:
+        other = _home_elsewhere(name)
+        if other is not None:
+            raise ImportError(f"{name} is in {other}: from {other} import {name}")
         raise AttributeError(f"module {module!r} has no attribute {name!r}")
     from ._errors import warn
 

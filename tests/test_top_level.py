@@ -1,5 +1,7 @@
 """Names of other packages at the top of this one."""
 
+import importlib
+
 import pytest
 
 import skcalib
@@ -10,6 +12,20 @@ def test_the_name_of_scikit_learns_display_leads_to_this_one():
         from skcalib import CalibrationDisplay  # noqa: F401
     with pytest.raises(ImportError, match=r"diagram is skcalib\.ReliabilityDisplay"):
         from skcalib.plot import CalibrationDisplay  # noqa: F401, F811
+
+
+@pytest.mark.parametrize(
+    ("package", "name", "home"),
+    [
+        ("skcalib", "TagQuery", "skcalib.queries"),
+        ("skcalib.metrics", "calibration_error_scorer", "skcalib"),
+        ("skcalib", "ArcQuery", "skcalib.experimental"),
+        ("skcalib", "fetch_gum", "skcalib.datasets"),
+    ],
+)
+def test_a_name_of_another_subpackage_says_where_it_is(package, name, home):
+    with pytest.raises(ImportError, match=f"from {home} import {name}$"):
+        getattr(importlib.import_module(package), name)
 
 
 def test_any_other_name_is_an_attribute_error():

@@ -35,6 +35,9 @@ from ._shared import (
 _MOST_PRINTED = 15
 _MOST_ON_PAGE = 120
 
+# Largest number of systems that a sentence names.
+_MOST_NAMED = 5
+
 # Power of the test for the gain that the questions can detect.
 _POWER = 0.8
 
@@ -102,12 +105,15 @@ def _reasons(words: Comparison, failed: list[str], condition: str | None) -> lis
 
 def _check_options(options: Namespace) -> None:
     check_level(options.confidence_level)
+    # BLEU, chrF and TER are percentages.
+    largest = 1 if options.metric in (None, "f1") else 100
     for name in ("margin", "power"):
         value = getattr(options, name)
-        if value is not None and not 0 < value < 100:
+        if value not in (None, True) and not 0 < value < largest:
+            percent = f" Divide percentage points by 100: {value / 100:g}."
             raise CommandError(
-                f"--{name} must be above 0 and below 100, for example 0.02. Got "
-                f"{value:g}."
+                f"--{name} must be above 0 and below {largest}, for example "
+                f"{0.02 * largest:g}. Got {value:g}.{percent if value > 1 else ''}"
             )
     if options.fail_if == "inferior" and options.margin is None:
         raise CommandError(
@@ -130,7 +136,7 @@ def _check_options(options: Namespace) -> None:
     # With --metric, --groups and --by may be files.
     labels = [Path(name) for name in (options.groups, options.by) if name is not None]
     check_files(
-        [*options.file, *(options.labels or ()), options.reference, *labels],
+        [*options.file, *(options.labels or ()), *(options.reference or ()), *labels],
         [(as_option(n), getattr(options, n)) for n in ("output", "html", "markdown")],
     )
 
@@ -144,6 +150,7 @@ def figure_of(found: dict[str, Any]) -> Any:
         not_separated=[list(map(printable, g)) for g in found["not_separated"]],
         metric=found["metric"],
         confidence_level=found["confidence_level"],
+        lower_is_better=bool(found.get("lower_is_better")),
     )
     return display.plot(_style.empty_figure()).figure_
 
@@ -262,6 +269,8 @@ class Comparison:
         text = f"{found['metric']} of {of} {found['n']} {self.unit}"
         if found["n_groups"] is not None:
             text += f" in {found['n_groups']} groups ({found['groups']})"
+        if found.get("reference") is not None:
+            text += f"; reference: {found['reference']}"
         left = sum(found["only_in"].values())
         return text + f"; {left} answers to other {self.unit} left out" * bool(left)
 
@@ -270,9 +279,7 @@ class Comparison:
         systems, has_letters = self.found["systems"], self.n_systems > 2
         baseline = self.found["baseline"] if self.pairs else None
         if has_letters:
-            # The best system comes first; a lower TER is better.
-            sign = 1 if self.is_lower_better else -1
-            systems = sorted(systems, key=lambda each: sign * each["score"])
+            systems = self._best_first()
         rows = [
             [
                 each["name"] + " (baseline)" * (each["name"] == baseline),
@@ -289,8 +296,8 @@ class Comparison:
     def legend(self) -> str:
         """Return the explanation of the letters."""
         return (
-            "Systems that share a letter are not separated: their gain is not "
-            f"significant at {self.alpha:.3g}{self._after_adjustment()}."
+            "Systems that share a letter do not differ significantly at "
+            f"{self.alpha:.3g}{self._after_adjustment()}."
         )
 
     def _after_adjustment(self) -> str:
@@ -307,13 +314,17 @@ class Comparison:
         if self.is_lower_better:
             better, worse = worse, better
             words = "is better (lower)", "worse (higher)"
+        # The test of a metric of sums compares whole groups.
+        units, n = self.unit, self.found["n"]
+        if "lower_is_better" in self.found:
+            units, n = self._independent()
         # "questions" without its last letter is the singular.
-        unit = self.unit[:-1] if better == 1 else self.unit
+        unit = units[:-1] if better == 1 else units
         sentences = [
             f"{self.verdict(pair)}: gain {pair['gain']:{self.signed}} ({self.level} "
             f"{out.ends(pair, self.signed)}), {out.p_text(pair['pvalue'], 'p = ')}.",
             f"Test: {pair['method']}. {pair['b']} {words[0]} on {better} {unit}, "
-            f"{words[1]} on {worse}, the same on {self.found['n'] - better - worse}.",
+            f"{words[1]} on {worse}, the same on {n - better - worse}.",
         ]
         return sentences + ([margin_in_words(pair)] if "margin" in pair else [])
 
@@ -321,7 +332,7 @@ class Comparison:
         """Return whether the second system of a pair is better or worse."""
         a, b = pair["a"], pair["b"]
         if pair["pvalue_adjusted"] > self.alpha:
-            return f"{b} and {a} are not separated"
+            return f"{b} and {a} do not differ significantly"
         is_better = (pair["gain"] > 0) != self.is_lower_better
         return f"{b} is {'better' if is_better else 'worse'} than {a}"
 
@@ -334,15 +345,16 @@ class Comparison:
     def table_of_pairs(self, most: int) -> list[out.Block]:
         """Return the table of pairs, or of pairs with the baseline if there are many.
 
-        A paragraph has the number of separated pairs, the tests, and what is left out.
+        A paragraph has the number of significant differences, the tests, and what is
+        left out.
         """
         pairs, baseline = self.pairs, self.found["baseline"]
         n = sum(pair["pvalue_adjusted"] <= self.alpha for pair in pairs)
         methods = list(dict.fromkeys(pair["method"] for pair in pairs))
         tests = "; ".join(methods[:3]) + ("; ..." if len(methods) > 3 else "")
         text = (
-            f"{n} of {len(pairs)} pairs are separated{self._after_adjustment()}. Test: "
-            f"{tests}."
+            f"{n} of {len(pairs)} pairs differ significantly"
+            f"{self._after_adjustment()}. Test: {tests}."
         )
         if len(pairs) > most:
             text += (
@@ -387,6 +399,8 @@ class Comparison:
         if smallest <= self.alpha or not self.pairs:
             return []
         unit, _ = self._independent()
+        if not any(pair["wins"] + pair["losses"] for pair in self.pairs):
+            return [f"The systems have the same scores on all {self.unit}."]
         return [
             f"Too few {unit} differ to reject at {self.alpha:.3g}: the smallest "
             f"p-value that this test can give is {out.p_text(smallest)}. This is not "
@@ -404,7 +418,7 @@ class Comparison:
         ):
             return [
                 f"With so few groups no p-value is below {out.p_text(least)}. Some of "
-                f"the {n_pairs} pairs cannot be separated after Holm's correction."
+                f"the {n_pairs} pairs cannot be significant after Holm's correction."
             ]
         return self.too_few()
 
@@ -503,7 +517,9 @@ class Comparison:
                 f"{each['b']}: {name}" if self.n_systems > 2 else name,
                 *(f"{each[key][side]:{digits}}" for side in "ab"),
                 f"{each[key]['difference']:+{digits}}",
-                out.ends(each[key], f"+{digits}"),
+                "none"
+                if each[key]["low"] is None
+                else out.ends(each[key], f"+{digits}"),
                 out.p_text(each[key]["pvalue"]),
             ]
             for each in self.found["calibration"]
@@ -555,10 +571,13 @@ class Comparison:
         """Return what to do now, one sentence or two each."""
         if not self.pairs:
             return out.Steps([self._how_to_quote_one()])
-        separated = [p for p in self.pairs if p["pvalue_adjusted"] <= self.alpha]
-        # The largest gain, of the significant ones if there are any.
-        pair = max(separated or self.pairs, key=lambda each: abs(each["gain"]))
-        steps = [self._how_to_quote(pair) if separated else self._not_separated(pair)]
+        significant = [p for p in self.pairs if p["pvalue_adjusted"] <= self.alpha]
+        if significant:
+            pair, said = self._best_pair(significant)
+            steps = [*said, self._how_to_quote(pair)]
+        else:
+            pair = max(self.pairs, key=lambda each: abs(each["gain"]))
+            steps = [self._not_separated(pair)]
         least = self._detectable_gain(pair)
         if least is None:
             return out.Steps(steps)
@@ -566,11 +585,38 @@ class Comparison:
         more = (
             f"These {count:,} {what} detect a true gain of about "
             f"{least:{self.digits}} between {pair['a']} and {pair['b']} with "
-            f"{_POWER:.0%} power. To detect half of this gain and halve the width of "
-            f"the interval, collect about {3 * count:,} more {what}: {4 * count:,} in "
-            "all."
+            f"{_POWER:.0%} power. To halve this gain and the width of the interval, "
+            f"collect four times as many: {4 * count:,} {what}."
         )
         return out.Steps([*steps, more])
+
+    def _best_pair(
+        self, significant: list[dict[str, Any]]
+    ) -> tuple[dict[str, Any], list[str]]:
+        """Return the pair to quote, and which systems may be as good as the best one.
+
+        The pair is the best system and the best one that is significantly worse.
+        """
+        best = self._best_first()[0]["name"]
+        of_best = [p for p in self.pairs if best in (p["a"], p["b"])]
+        worse = [p for p in of_best if p in significant]
+        others = [
+            p["b"] if p["a"] == best else p["a"] for p in of_best if p not in worse
+        ]
+        # The best system may differ from no other one, although some pairs differ.
+        candidates = sorted(worse or significant, key=lambda each: abs(each["gain"]))
+        pair = candidates[0 if worse else -1]
+        if not others:
+            return pair, []
+        shown = ", ".join(others[:_MOST_NAMED])
+        more = len(others) - _MOST_NAMED
+        shown += f" and {more} more" * (more > 0)
+        return pair, [f"{best} has the best score. Not significantly worse: {shown}."]
+
+    def _best_first(self) -> list[dict[str, Any]]:
+        """Return the systems, the best first; a lower TER is better."""
+        sign = 1 if self.is_lower_better else -1
+        return sorted(self.found["systems"], key=lambda each: sign * each["score"])
 
     def _independent(self) -> tuple[str, int]:
         """Return the name and the number of what is independent."""

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import ParameterError
 from ..evaluation import pass_at_k, sample_variance
 from ..evaluation._align import AlignedEvaluations
 from ..rates._repeats import question_best_of_k, question_pass_at_k
@@ -35,6 +34,9 @@ _OF_PAIRS = (
 
 # Largest number of systems whose calibration is compared pair by pair.
 _MOST_CALIBRATED = 6
+
+# Number of values of --by from which most must have several questions.
+_MOST_PARTS = 20
 
 # The logarithm of a probability of 0 would be infinite.
 _SMALLEST = 1e-6
@@ -88,6 +90,8 @@ def measure(inputs: Inputs, options: Namespace) -> dict[str, Any]:
     if whole.is_repeated:
         found["repeats"] = list(_repeats(whole))
     is_accuracy = metric == "accuracy"
+    if is_accuracy:
+        found["notes"] += _without_confidence(aligned)
     return found | _confidences(aligned, is_accuracy, groups, options)
 
 
@@ -121,6 +125,19 @@ def _confidences(
         found = error_and_ranking(answers, level)
         confidence.append({"name": aligned.names[k], **found})
     return {"calibration": differences, "confidence": confidence}
+
+
+def _without_confidence(aligned: AlignedEvaluations) -> Iterator[str]:
+    """Yield which systems lack confidences, if any system has some."""
+    lacking = np.isnan(aligned.proba).sum(axis=0)
+    if aligned.is_repeated or (lacking == len(aligned)).all():
+        return
+    for name, k in zip(aligned.names, lacking.tolist(), strict=True):
+        if k:
+            yield (
+                f"{name} has no confidence for {k} of {len(aligned)} questions: its "
+                "calibration is not compared."
+            )
 
 
 def numbers_of(
@@ -173,8 +190,8 @@ def _add_margin(
 ) -> None:
     """Add the tests of non-inferiority and equivalence to the pairs."""
     margin = options.margin
-    inferior = _of_gain(result.noninferiority_pvalue, margin, "margin").tolist()
-    equal = _of_gain(result.equivalence_pvalue, margin, "margin").tolist()
+    inferior = result.noninferiority_pvalue(margin).tolist()
+    equal = result.equivalence_pvalue(margin).tolist()
     # Each test is one-sided, and agrees with one end of the two-sided interval.
     half = (1 - options.confidence_level) / 2
     for pair, p_inferior, p_equal in zip(pairs, inferior, equal, strict=True):
@@ -262,16 +279,32 @@ def power_and_parts(
     if name is not None and column is not None:
         # If the parts are the groups, their rows are compared.
         inner = None if options.groups == name else groups
-        found["by"] = {"column": name, "rows": _parts(name, column, inner, compare)}
+        is_given = options.by is not None
+        rows = _parts(name, column, inner, compare, is_given=is_given)
+        found["by"] = {"column": name, "rows": rows}
     return found
 
 
 def _parts(
-    name: str, column: np.ndarray, groups: np.ndarray | None, compare: Compare
+    name: str,
+    column: np.ndarray,
+    groups: np.ndarray | None,
+    compare: Compare,
+    *,
+    is_given: bool,
 ) -> list[dict[str, Any]]:
-    """Return the gains over the baseline for each value, adjusted over all of them."""
+    """Return the gains over the baseline for each value, adjusted over all of them.
+
+    is_given : whether the user asked for these parts.
+    """
     rows: list[dict[str, Any]] = []
-    for value in dict.fromkeys(column.tolist()):
+    values = dict.fromkeys(column.tolist())
+    if len(values) > max(_MOST_PARTS, column.size / 2):
+        raise CommandError(
+            f"--by must have values that several questions share. Got {len(values)} "
+            f"values of {name!r} for {column.size} questions."
+        )
+    for value in values:
         inside = column == value
         # A value with a single question is listed without a gain.
         row: dict[str, Any] = {"value": value, "n": int(inside.sum())}
@@ -280,6 +313,10 @@ def _parts(
             continue
         inner = None if groups is None else groups[inside]
         if inner is not None and (inner == inner[0]).all():
+            # The tasks of a harness may each be a group.
+            if not is_given:
+                rows.append(row)
+                continue
             raise CommandError(one_group(f"--by {name}, value {value}", inner[0]))
         result = compare(inside, inner, None)
         score = result.score.tolist()
@@ -307,24 +344,11 @@ def _power(result: ScoreComparison, options: Namespace) -> list[dict[str, Any]]:
         gain = float(smallest[k]) if np.isfinite(smallest[k]) else None
         each: dict[str, Any] = {"a": a, "b": b, "detectable_gain": gain}
         if options.power is not True:
-            n = _of_gain(result.questions_needed, options.power, "power")[k]
+            n = result.questions_needed(options.power)[k]
             each["gain"] = options.power
             each["questions_needed"] = int(n) if np.isfinite(n) else None
         found.append(each)
     return found
-
-
-def _of_gain(
-    function: Callable[[float], np.ndarray], gain: float, option: str
-) -> np.ndarray:
-    """Return the values of a function of a gain, with errors that name the option."""
-    try:
-        return function(gain)
-    except ParameterError as error:
-        raise CommandError(
-            f"--{option} {error.problem} Divide percentage points by 100: "
-            f"{gain / 100:g}."
-        ) from None
 
 
 def _part(aligned: AlignedEvaluations, inside: np.ndarray) -> AlignedEvaluations:
@@ -405,14 +429,17 @@ def _calibration(
 
 def _difference(
     a: float, b: float, low: float, high: float, pvalue: float, largest: float = np.inf
-) -> dict[str, float]:
-    """Return two scores and their difference, at most `largest`, with its interval."""
+) -> dict[str, float | None]:
+    """Return two scores and their difference, at most `largest`, with its interval.
+
+    With few groups, no hypothesis can be rejected, and there is no interval.
+    """
+    is_known = low > -largest or high < largest
     return {
         "a": float(a),
         "b": float(b),
         "difference": float(b - a),
-        # With few groups, no hypothesis can be rejected.
-        "low": max(float(low), -largest),
-        "high": min(float(high), largest),
+        "low": max(float(low), -largest) if is_known else None,
+        "high": min(float(high), largest) if is_known else None,
         "pvalue": float(pvalue),
     }

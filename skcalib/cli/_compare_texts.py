@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._errors import ParameterError
 from ..datasets import read_conll_columns
 from ..metrics import span_statistics
 from ..significance import (
@@ -53,6 +54,9 @@ _METRICS = {
 
 _TAG = re.compile(r"O|[BIESLU]-\S+")
 
+# Hardly any translation has a BLEU below this.
+_LOW_BLEU = 2
+
 # Number of lines used to decide whether a file has tags in its last column.
 _N_LOOKED_AT = 200
 
@@ -86,17 +90,14 @@ def measure_texts(metric: str, options: Namespace) -> dict[str, Any]:
     _check_options(metric, options)
     title, count, statistic, largest, is_lower_better = _METRICS[metric]
     names = _names(options.file)
+    notes: list[str] = []
     if len(names) == 1:
         # The score of one system has an interval, but there is no gain to decide about.
         reject(options, _OF_PAIRS, "needs a second file to compare with.")
-    if options.margin is not None and is_lower_better:
-        raise CommandError(
-            f"--margin does not apply to {title}, because a lower {title} is better."
-        )
     if metric == "f1":
-        systems = _span_counts(names, options)
+        systems = _span_counts(names, options, notes)
     else:
-        systems = _translations(metric, count, names, options)
+        systems = _translations(metric, count, names, options, notes)
     n = len(systems[names[0]])
     groups = _labels_of(options.groups, "--groups", n, metric, options)
     by = _labels_of(options.by, "--by", n, metric, options)
@@ -113,7 +114,12 @@ def measure_texts(metric: str, options: Namespace) -> dict[str, Any]:
             largest=largest,
         )
 
-    result = compare(np.ones(n, dtype=bool), groups, options.adjust)
+    try:
+        result = compare(np.ones(n, dtype=bool), groups, options.adjust)
+    except ParameterError as error:
+        option = "--groups" if error.name == "groups" else "compare"
+        problem = error.problem.replace("must have", "needs")
+        raise CommandError(f"{option} {problem}") from None
     files = {name: [str(path)] for name, path in zip(names, options.file, strict=True)}
     return {
         "metric": title,
@@ -122,15 +128,16 @@ def measure_texts(metric: str, options: Namespace) -> dict[str, Any]:
         "lower_is_better": is_lower_better,
         "n": result.n_questions,
         **numbers_of(result, files, options),
-        "notes": _notes_of(metric, result),
+        "notes": [*notes, *_notes_of(metric, result, largest)],
+        "reference": ", ".join(map(str, options.reference or ())) or None,
         **power_and_parts(result, compare, (options.by, by), groups, options),
     }
 
 
 # Options of compare that act on scores of questions only.
 _OF_QUESTIONS = (
-    *("question", "system_column", "systems", "gold", "pos_label", "format", "score"),
-    *("filter", "split", "model", "unanswered", "labels"),
+    *("question", "system_column", "systems", "gold", "pos_label", "percent"),
+    *("format", "score", "filter", "split", "model", "unanswered", "labels"),
     *("pass_at", "pass_all", "best_of"),
 )
 
@@ -143,6 +150,13 @@ def _check_options(metric: str, options: Namespace) -> None:
     """Raise an error if an option has no meaning for a metric of sums."""
     why = f"does not apply to --metric {metric}."
     reject(options, _OF_QUESTIONS, why)
+    references = options.reference or ()
+    if metric == "f1" and len(references) > 1:
+        raise CommandError("--reference must be one file with the gold tags.")
+    systems = {path.resolve() for path in options.file}
+    for path in references:
+        if path.resolve() in systems:
+            raise CommandError(f"{path} is both a reference and a system.")
     for name in ("missing", "duplicates"):
         if getattr(options, name) != "error":
             raise CommandError(f"{as_option(name)} {why}")
@@ -151,16 +165,20 @@ def _check_options(metric: str, options: Namespace) -> None:
         raise CommandError(f"--mismatch {options.mismatch} {why}")
 
 
-def _notes_of(metric: str, result: ScoreComparison) -> list[str]:
-    """Return which systems score so low that another file was probably meant."""
-    score = zip(result.names, result.score.tolist(), strict=True)
+def _notes_of(metric: str, result: ScoreComparison, largest: float) -> list[str]:
+    """Return which systems score so high or low that another file was meant."""
+    score = dict(zip(result.names, result.score.tolist(), strict=True))
+    best = 0.0 if metric == "ter" else largest
+    why = "the best possible score. Is it a copy of the reference?"
+    notes = [f"{name} has {why}" for name, v in score.items() if v == best]
     if metric == "f1":
-        why = "has no right entity. Does it use the entity types of the gold tags?"
-        return [f"{name} {why}" for name, value in score if value == 0]
-    if metric != "bleu":
-        return []
-    why = "Are its lines in the order of the reference?"
-    return [f"{name} has a BLEU of {v:.2f}. {why}" for name, v in score if v < 1]
+        none = (name for name, value in score.items() if value == 0)
+        notes += [f"{name} has no right entity." for name in none]
+    if metric == "bleu":
+        why = "Are its lines in the order of the reference?"
+        low = [(name, value) for name, value in score.items() if value < _LOW_BLEU]
+        notes += [f"{name} has a BLEU of {value:.2f}. {why}" for name, value in low]
+    return notes
 
 
 def _labels_of(
@@ -170,7 +188,7 @@ def _labels_of(
     if given is None:
         return None
     if metric == "f1" and given == DOCUMENT:
-        origin = options.reference or options.file[0]
+        origin = (options.reference or options.file)[0]
         *_, documents = read_conll_columns(
             origin, label=-1, delimiter=None, return_documents=True
         )
@@ -213,26 +231,40 @@ def _translations(
     count: Callable[..., np.ndarray],
     names: list[str],
     options: Namespace,
+    notes: list[str],
 ) -> dict[str, np.ndarray]:
-    """Return the statistics of plain lines compared with the reference."""
+    """Return the statistics of plain lines compared with the references."""
     if options.reference is None:
         raise CommandError(
             f"--metric {metric} needs --reference FILE, with one line per sentence."
         )
-    reference = _lines(options.reference)
+    first = options.reference[0]
+    references = [_lines(path) for path in options.reference]
     systems = {}
+    for path, reference in zip(options.reference, references, strict=True):
+        _check_n_lines(path, reference, references[0], first)
     for name, path in zip(names, options.file, strict=True):
         lines = _lines(path)
-        if len(lines) != len(reference):
-            raise CommandError(
-                f"{path} must have a line for each of the {len(reference)} lines of "
-                f"{options.reference}. Got {len(lines)}."
-            )
+        _check_n_lines(path, lines, references[0], first)
+        n_empty = sum(not line.strip() for line in lines)
+        if n_empty:
+            notes.append(f"{name} has {n_empty} empty lines of {len(lines)}.")
         try:
-            systems[name] = count(lines, reference)
+            systems[name] = count(lines, references)
         except ImportError as error:  # sacrebleu is optional
             raise CommandError(str(error)) from None
     return systems
+
+
+def _check_n_lines(
+    path: Path, lines: list[str], reference: list[str], origin: Path
+) -> None:
+    if len(lines) != len(reference):
+        last = "" if lines[-1].strip() else ", of which the last is empty"
+        raise CommandError(
+            f"{path} must have a line for each of the {len(reference)} lines of "
+            f"{origin}. Got {len(lines)}{last}."
+        )
 
 
 def _lines(path: Path) -> list[str]:
@@ -246,10 +278,15 @@ def _lines(path: Path) -> list[str]:
     return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
 
 
-def _span_counts(names: list[str], options: Namespace) -> dict[str, np.ndarray]:
-    """Return the entity counts of each sentence; all files need the same sentences."""
+def _span_counts(
+    names: list[str], options: Namespace, notes: list[str]
+) -> dict[str, np.ndarray]:
+    """Return the entity counts of each sentence; all files need the same sentences.
+
+    Differences of a file from the right tags that are no errors are added to `notes`.
+    """
     has_reference = options.reference is not None
-    origin = options.reference if has_reference else options.file[0]
+    origin = (options.reference or options.file)[0]
     read = [_columns(path, -1) for path in options.file]
     tokens, gold = _columns(origin, -1 if has_reference else -2)
     systems = {}
@@ -261,6 +298,18 @@ def _span_counts(names: list[str], options: Namespace) -> dict[str, np.ndarray]:
         _check_lengths(path, words, origin, gold)
         if options.mismatch != "keep":
             _check_same(path, words, origin, tokens, "tokens")
+        elif words != tokens:
+            n = sum(a != b for a, b in zip(words, tokens, strict=True))
+            notes.append(
+                f"{path}: {n} of {len(tokens)} sentences have other tokens than "
+                f"{origin}: compared nevertheless."
+            )
+        unknown = sorted(_types(predicted) - _types(gold))
+        if unknown:
+            notes.append(
+                f"{name} has entities of types that the right tags do not have: "
+                f"{', '.join(unknown)}."
+            )
         try:
             systems[name] = span_statistics(gold, predicted)
         except ValueError as error:
@@ -273,6 +322,12 @@ def _span_counts(names: list[str], options: Namespace) -> dict[str, np.ndarray]:
                 )
             raise CommandError(f"{path} {message}") from None
     return systems
+
+
+def _types(sentences: list[list[str]]) -> set[str]:
+    """Return the types of the entities of tags such as B-PER."""
+    tags = set().union(*sentences)
+    return {tag.partition("-")[2] for tag in tags} - {""}
 
 
 def _columns(path: Path, label: int) -> tuple[list[list[str]], list[list[str]]]:

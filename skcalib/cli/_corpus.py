@@ -113,15 +113,22 @@ def read_corpus(options: Namespace) -> Corpus:
         corpus.period, corpus.period_names = find_periods(dates, line, options)
     if options.labels is not None or options.design is not None:
         _join_files(corpus, options)
-    largest = corpus.label[~np.isnan(corpus.label)].max(initial=0)
-    if corpus.is_proba and largest > 1:
-        corpus.notes.append(
-            f"Labels go up to {largest:g}, but the model's {corpus.model!r} has "
-            "probabilities, which count a document as 1 at most. If labels are codes "
-            "or percentages, name the one that counts as 1 with --pos-label. If they "
-            "count events, use the model's expected counts (--expected)."
-        )
+    _check_labels(corpus)
     return corpus
+
+
+def _check_labels(corpus: Corpus) -> None:
+    """Raise if a label is above 1, the most that a probability counts."""
+    above = np.flatnonzero(corpus.label > 1)
+    if corpus.is_proba and above.size:
+        raise CommandError(
+            f"{corpus.label_source}: labels must be 0 or 1 or between them, because "
+            f"the model's {corpus.model!r} has probabilities. {above.size} labels are "
+            f"above 1: {corpus.label[above[0]]:g} in {_places(corpus, above)} of "
+            f"{corpus.path}. If labels are codes or percentages, name the one that "
+            "counts as 1 with --pos-label. If they count events, name the column of "
+            "the model's expected counts with --expected."
+        )
 
 
 def _roles(table: Table, options: Namespace) -> tuple[dict[str, str], bool]:

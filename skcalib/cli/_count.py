@@ -13,6 +13,7 @@ import numpy as np
 
 from .. import __version__
 from .._errors import printable
+from ..counts._corrected_count import NOT_A_SAMPLE
 from ..plot import _style
 from . import _blocks as out
 from ._corpus import Corpus, design_path, read_corpus
@@ -35,7 +36,7 @@ _OF_LABELS = (
 )
 
 # If a warning contains one of these phrases, the interval may be invalid.
-_DOUBTS = ("do not look like a sample", "interval is not valid", "add up to")
+_DOUBTS = (NOT_A_SAMPLE, "interval is not valid", "add up to")
 
 # Number of labels of 0 or 1 from which a model usually improves on labels alone.
 _FEW_LABELS = 50

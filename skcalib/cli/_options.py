@@ -356,6 +356,7 @@ The status does not depend on whether the reader of a pipe closes it early.
             "--gold COL": "column of right answers, if the columns of the systems "
             "contain answers",
             "--pos-label LABEL": "label in the score column that counts as right",
+            "--percent": "probabilities are percentages, from 0 to 100",
             **_OF_HARNESSES,
         },
         "how to match questions": {
@@ -374,8 +375,12 @@ The status does not depend on whether the reader of a pipe closes it early.
             "--metric {f1,bleu,chrf,ter}": "f1: entities of files with one token per "
             "line and tags in the last column; bleu, chrf, ter: plain lines (default: "
             "scores of questions, or f1 if every line ends in a tag)",
-            "--reference FILE": "references, one line per sentence; for f1, a file "
-            "with the gold tags (default: the last column but one)",
+            "--reference FILE": {
+                "action": "append",
+                "help": "references, one line per sentence (repeat it for several "
+                "references); for f1, a file with the gold tags (default: the last "
+                "column but one)",
+            },
             "--by COL": "also compare the systems for each value of this column; with "
             "--metric, a file or 'document', as for --groups",
             "--labels LABELS": {
@@ -394,8 +399,8 @@ The status does not depend on whether the reader of a pipe closes it early.
                 "nargs": "?",
                 "const": True,
                 "help": "print the gain that these questions detect with 80%% power, "
-                "and the number of questions needed to detect a gain of D; without D, "
-                "after the files",
+                "and the number of questions needed to detect a gain of D, in units of "
+                "the score (0.5 for half a point of BLEU); without D, after the files",
             },
             "--adjust {holm,bh,none}": "correction of p-values for the number of "
             "pairs (default: %(default)s)",

@@ -115,6 +115,8 @@ def _check_options(options: Namespace) -> None:
         *(("confidence", n) for n in ("y_proba", "labels", "skip_missing")),
         ("confidence", "unanswered"),
     )
+    if options.json:
+        reject(options, ["details"], "has no effect: --json prints all numbers.")
     if options.max_error is not None and not 0 <= options.max_error < 1:
         raise CommandError(
             "--max-error must be at least 0 and below 1, for example 0.05. Got "

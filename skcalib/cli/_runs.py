@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import sys
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from ..evaluation import (
     read_evaluations,
     sampled_confidence,
 )
-from ..evaluation._align import AlignedEvaluations
+from ..evaluation._align import AlignedEvaluations, are_row_numbers
 from ..evaluation._decisions import NAME as DECISIONS
 from ..evaluation._evaluation import rule_of
 from ..evaluation._files import open_source
@@ -52,9 +52,9 @@ _COLUMNS = {
 # Options of `report` for a table with answers instead of scores.
 _OF_ANSWERS = ("gold", "prediction")
 # Options of `compare` that choose columns or rows of a plain table.
-_OF_TABLES = ("question", "system_column", "systems", "gold", "pos_label")
+_OF_TABLES = ("question", "system_column", "systems", "gold", "pos_label", "percent")
 # Options that a reader takes as they are.
-_CHOICES = ("format", "score", "filter", "split", "model", "pos_label")
+_CHOICES = ("format", "score", "filter", "split", "model", "pos_label", "percent")
 
 # Rules for samples without an answer that --unanswered chooses.
 _RULES = {
@@ -62,6 +62,11 @@ _RULES = {
     "drop": "Samples without an answer are left out.",
     "separate": "Samples without an answer are left out and counted separately.",
 }
+
+_ROW_NUMBERS = (
+    "The questions are named by numbers without gaps, and no other column identifies "
+    "them. If they are row numbers, all files must have the same order."
+)
 
 # What errors of a command propose in addition.
 _REPORT_SHOWN = {
@@ -230,6 +235,12 @@ def read_inputs(options: Namespace) -> Inputs:
         )
         reject(options, _OF_TABLES, why)
     notes = dict.fromkeys(note for each in found for note in each.evaluation.notes)
+    if TABLE in formats:
+        is_checked = bool(golds or prompts or aligned.groups)
+        if len(paths) > 1 and not is_checked and are_row_numbers(aligned.question):
+            notes[_ROW_NUMBERS] = None
+        if options.groups is None:
+            notes |= dict.fromkeys(_passages(aligned))
     by_name = options.by or next(filter(None, map(_parts_of, runs)), None)
     return Inputs(
         files={name: [str(each.path) for each in run] for name, run in named.items()},
@@ -237,6 +248,18 @@ def read_inputs(options: Namespace) -> Inputs:
         by_name=by_name,
         notes=list(map(in_options, notes)),
     )
+
+
+def _passages(aligned: AlignedEvaluations) -> Iterator[str]:
+    """Yield the attributes that several questions share, which may be groups."""
+    n = len(aligned)
+    for name, values in aligned.groups.items():
+        n_values = len(set(values.tolist()))
+        if name.lower().strip() in USUAL["passage"] and 1 < n_values < n:
+            yield (
+                f"The {n} questions have {n_values} values of {name!r}. If answers to "
+                f"questions with one value depend on each other, add --groups {name}."
+            )
 
 
 def _reading(options: Namespace) -> dict[str, Any]:
@@ -264,7 +287,6 @@ def _read_one(path: Path, options: Namespace) -> _File:
             path,
             **reading,
             groups=[name for name in dict.fromkeys(inside) if name is not None],
-            percent=options.percent,
             missing="keep" if may_miss else "error",
             verbose=int(sys.stderr.isatty() and _is_long(path)),
         )

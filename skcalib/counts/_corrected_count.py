@@ -57,6 +57,8 @@ THE_EXPECTED = parameter("_expected", "The 'expected' parameter")
 PROBABILITY = parameter("_probability", "`inclusion_probability`")
 AS_PROBABILITY = parameter("_as_probability", "as `inclusion_probability`")
 SEE_CHOICE = parameter("_choice", "(see choose_documents)")
+# Marks the warning about the sample, of which callers issue one for several counts.
+NOT_A_SAMPLE = "do not look like a sample"
 NO_GROUPS = parameter("_no_groups", "do not pass `groups`")
 
 
@@ -942,7 +944,7 @@ def warn_of_the_sample(sample: Sample, is_given: bool) -> None:
     if abs(by_f) > max(_MOST_DEVIATION, abs(by_doubt)):
         more = "larger" if by_f > 0 else "smaller"
         warn(
-            f"The labelled documents do not look like a sample drawn with {design}: "
+            f"The labelled documents {NOT_A_SAMPLE} drawn with {design}: "
             f"their {EXPECTED} is {more} than that of the corpus, by {abs(by_f):.1f} "
             "standard errors. If they were chosen by the model or by a keyword, the "
             "interval is not valid. Pass the probabilities with which they were "
@@ -957,7 +959,7 @@ def warn_of_the_sample(sample: Sample, is_given: bool) -> None:
         )
     elif by_doubt > _MOST_DEVIATION:
         warn(
-            f"The labelled documents do not look like a sample drawn with {design}: "
+            f"The labelled documents {NOT_A_SAMPLE} drawn with {design}: "
             "the model is less confident about them than about the corpus, by "
             f"{by_doubt:.1f} standard errors. If uncertain documents were preferred, "
             "pass the probabilities with which the documents were drawn "

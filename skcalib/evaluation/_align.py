@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
 from typing import Any
@@ -15,6 +15,7 @@ from .._results import Result
 from .._validation import as_labels, check_choice
 from ..rates._accuracy import as_scores
 from ._evaluation import Evaluation
+from ._table_answers import NAME as TABLE
 
 # Number of questions that an error gives as examples.
 _N_NAMED = 3
@@ -442,7 +443,8 @@ def _agreeing(
     names = places.question[common].tolist()
     differing: dict[str, None] = {}
     found = []
-    for what, known in (("right answers", golds), ("prompts", prompts or {})):
+    groups = _attributes_of(scored, places)
+    for what, known in (("right answers", golds), ("prompts", prompts or {}), *groups):
         sides = list(known.values())
         if all(side == sides[0] for side in sides):  # which is fast
             continue
@@ -472,6 +474,24 @@ def _agreeing(
     return kept
 
 
+def _attributes_of(
+    scored: dict[str, Evaluation], places: _Places
+) -> Iterator[tuple[str, dict[str, dict[str, str]]]]:
+    """Yield each attribute of questions that several tables have, by system."""
+    # The attributes of a harness may be of answers, such as the order of options.
+    systems = [
+        (k, n, e) for k, (n, e) in enumerate(scored.items()) if e.format == TABLE
+    ]
+    for group in dict.fromkeys(name for *_, e in systems for name in e.groups):
+        known = {}
+        for k, name, e in systems:
+            if group in e.groups:
+                questions, rows = places.first_rows(k)
+                known[name] = dict(zip(questions, e.groups[group][rows], strict=True))
+        if len(known) > 1:
+            yield f"values of {group!r}", known
+
+
 def _differing_in_words(
     what: str,
     differing: Sequence[str],
@@ -489,10 +509,14 @@ def _differing_in_words(
     if what != "prompts" or 10 * len(differing) < len(common):
         if 4 * len(differing) < len(common):
             return text
+        other = (
+            "the systems were scored against different right answers"
+            if what == "right answers"
+            else "the column describes answers and not questions"
+        )
         return (
             f"{text}. Either the questions are in different orders in the files, so "
-            "that equal names stand for different questions, or the systems were "
-            "scored against different right answers"
+            f"that equal names stand for different questions, or {other}"
         )
     n_shared = len(set.intersection(*(set(side.values()) for side in known.values())))
     if n_shared < 2:
@@ -549,7 +573,7 @@ def _collect(
 
 def _check_related(aligned: AlignedEvaluations) -> None:
     """Raise if row numbers name the questions and the scores are unrelated."""
-    if not _are_row_numbers(aligned.question):
+    if not are_row_numbers(aligned.question):
         return
     n, names = len(aligned), aligned.names
     varying = np.flatnonzero(np.ptp(aligned.score, axis=0) > 0)
@@ -567,7 +591,7 @@ def _check_related(aligned: AlignedEvaluations) -> None:
             )
 
 
-def _are_row_numbers(questions: np.ndarray) -> bool:
+def are_row_numbers(questions: np.ndarray) -> bool:
     """Return whether the names are integers with hardly any gaps."""
     names, tasks = questions.tolist(), 1
     try:

@@ -211,8 +211,10 @@ def _open_text(path: Path, verbose: int) -> Source:
     first = lines[0] if lines else ""
     if first.lstrip()[:1] not in ("{", "["):
         return Source(path, "text", lines, verbose)
-    # A value over many lines begins with a line that is not JSON.
-    if len(lines) > 1 and _is_json(first):
+    # A value over many lines begins with a line that is not JSON. Only its name tells a
+    # file with one record from a file with one value.
+    is_record = path.suffix == ".jsonl" and first.lstrip().startswith("{")
+    if (len(lines) > 1 or is_record) and _is_json(first):
         head = parse(first, f"the first line of {path.name}")
         return Source(path, "jsonl", head, verbose)
     if verbose:
@@ -337,8 +339,7 @@ class Archive:
         except ImportError as error:
             raise ImportError(
                 f"{self.path.name} is compressed with Zstandard, which Python can read "
-                "from 3.14 on. Install `zstandard`, for example with "
-                "`pip install skcalib[evaluation]`."
+                "from 3.14 on. Run `pip install zstandard`."
             ) from error
         with self.path.open("rb") as file:
             # The local header has the lengths of the name and of the extra field here.
@@ -355,8 +356,8 @@ def read_parquet(path: Path) -> Iterator[dict[str, Any]]:
         import pyarrow.parquet as pq
     except ImportError as error:
         raise ImportError(
-            f"{path.name} is a parquet file, and pyarrow is not installed. Install it "
-            "with `pip install pyarrow` or `pip install skcalib[evaluation]`."
+            f"{path.name} is a parquet file, and pyarrow is not installed. Run "
+            "`pip install pyarrow`."
         ) from error
     try:
         file = pq.ParquetFile(path)

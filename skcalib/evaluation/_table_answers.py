@@ -152,6 +152,23 @@ def _fingerprints(
     )
 
 
+def _attributes(
+    table: Table, options: Options, taken: Iterable[str | None]
+) -> list[Names]:
+    """Return the columns with usual names of subjects and passages of questions."""
+    used = {*taken, *options.groups}
+    names = table.usual("subject", "passage")
+    return [Names(name) for name in names if name not in used]
+
+
+def _with_attributes(
+    groups: dict[str, np.ndarray], columns: list[Names]
+) -> dict[str, np.ndarray]:
+    """Return groups, and attributes that all questions have."""
+    found = {column.name: column.finish() for column in columns}
+    return groups | {n: c for n, c in found.items() if "" not in c.tolist()}
+
+
 def _of_one_model(
     every: Evaluation, systems: np.ndarray, model: str | None
 ) -> Evaluation:
@@ -170,6 +187,11 @@ def _read_long(
     """
     options.reject("plain tables", "filter", "split")
     roles, notes = _roles(table, options)
+    if roles.get("score", "").lower().strip() in _CONFIDENCE:
+        notes.append(
+            f"The scores are the column {roles['score']!r}, which usually has "
+            "confidences. They do not say which answers are right."
+        )
     if options.model is not None and "model" not in roles:
         raise ParameterError(
             "model",
@@ -194,16 +216,18 @@ def _read_long(
             other = "score" if name == roles.get("score") else "proba"
             raise _two_roles(name, other, role)
     known = _identifying(table, roles.get("question") if identifies else None)
+    more = _attributes(table, options, roles.values()) if identifies else []
     # The first attempt names all kinds of cells that cannot be read.
     failed: dict[str, ParameterError] = {}
-    table.read([*columns.values(), *filter(None, known)], options.verbose, failed)
+    others = [*filter(None, known), *more]
+    table.read([*columns.values(), *others], options.verbose, failed)
     found = _finished(columns, failed, is_complete=options.missing == "error")
     evaluation = Evaluation._of_scores(
         found.get(roles.get("question", "")),
         found[roles["score"]] if "score" in roles else _equal(roles, found),
         found.get(roles.get("proba", "")),
         _response=found.get(roles.get("prediction", "")),
-        groups={name: found[name] for name in options.groups},
+        groups=_with_attributes({name: found[name] for name in options.groups}, more),
         notes=(*notes, *(() if proba is None else proba.notes)),
     )
     evaluation._identified(_fingerprints(evaluation.question, known))
@@ -399,11 +423,12 @@ def _read_wide(
         question = usual
     texts = {n: Names(n) for n in (*options.groups, question, gold) if n is not None}
     known = _identifying(table, question)
+    more = _attributes(table, options, (*options.columns.values(), question, gold))
+    more = [column for column in more if column.name not in (systems or ())]
     # All columns that may be systems are read at once, and others are left out then.
     columns = {name: _reader(name, options, systems, gold) for name in names}
-    table.read(
-        [*texts.values(), *filter(None, known), *columns.values()], options.verbose
-    )
+    others = [*filter(None, known), *more]
+    table.read([*texts.values(), *others, *columns.values()], options.verbose)
     found = {name: column.finish() for name, column in texts.items()}
     constant: dict[str, float] = {}
     if gold is not None:
@@ -414,9 +439,10 @@ def _read_wide(
         scores = {name: column.finish() for name, column in columns.items()}
     left = [name for name in free if name not in scores and name != question]
     notes = () if systems is not None else (_note(list(scores), left, constant),)
-    groups = {name: found[name] for name in options.groups}
     if not scores:
         return {}
+    more = [column for column in more if column.name not in scores]
+    groups = _with_attributes({name: found[name] for name in options.groups}, more)
     score = next(iter(scores.values()))
     base = Evaluation._of_scores(
         found.get(question or ""), score, groups=groups, notes=notes

@@ -27,7 +27,7 @@ from ..queries._query import last_step, transform_before
 from ..text._documents import Document, Sentence, check_documents, words_of
 from ._event_counts import EventCounts, listed
 from ._event_probability import Corpus, Distribution, DocumentEvents, event_distribution
-from ._rule import Rule
+from ._rule import EventRule, Rule
 
 # A parse of a document, with an entry for each sentence.
 Parse = Document | Sequence[Sentence | ArrayLike]
@@ -192,7 +192,9 @@ None, default='quarter'
         Warns
         -----
         UserWarning
-            If documents have sentences, but no document has a mention.
+            If documents have sentences, but no document has a mention. If an event verb
+            is the form of a verb but not a lemma ("attacked"), or if no verb of the
+            documents is an event verb.
 
         Notes
         -----
@@ -240,6 +242,9 @@ None, default='quarter'
         ]
         # Before the work starts: the counts would all be 0.
         _warn_of_no_mentions(chosen)
+        # A verb of a sampled parse need not be a verb of the document.
+        if isinstance(self.rule, EventRule) and trees is None:
+            _warn_of_unseen_verbs(self.rule, chosen)
         events = list(
             chain.from_iterable(self._run(found, asked, source, parses, entropy))
         )
@@ -651,4 +656,31 @@ def _warn_of_no_mentions(documents: list[Document]) -> None:
             f"None of the {len(documents)} documents has a mention, so that no event "
             "is counted. skcalib.documents.mentions_from_parse finds the mentions of a "
             "document with a parse."
+        )
+
+
+def _warn_of_unseen_verbs(rule: EventRule, documents: Iterable[Document]) -> None:
+    """Warn if an event verb is a form but not a lemma, or if no event verb occurs."""
+    if rule.verbs is None:
+        return
+    lemmas_of: dict[str, set[str]] = {}
+    for document in documents:
+        for sentence in document.sentences:
+            words = zip(sentence.form, sentence.lemma, sentence.upos, strict=True)
+            for form, lemma, upos in words:
+                if upos == "VERB":
+                    lemmas_of.setdefault(form.lower(), set()).add(lemma.lower())
+    known = set().union(*lemmas_of.values())
+    unseen = rule.verbs - known
+    forms = {verb: lemmas_of[verb] for verb in sorted(unseen) if verb in lemmas_of}
+    if forms:
+        meant = sorted(set().union(*forms.values()))
+        warn(
+            "The `verbs` of EventRule must be lemmas, but these are other forms of "
+            f"verbs, which match no word: {listed(list(forms))}. Pass {listed(meant)}."
+        )
+    elif unseen == rule.verbs and known:
+        warn(
+            f"No verb of the documents has a lemma in `verbs` of EventRule: "
+            f"{listed(sorted(rule.verbs))}. All counts are 0."
         )

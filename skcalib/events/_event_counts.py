@@ -19,7 +19,7 @@ from .._results import Result, as_frame, object_array
 from .._validation import check_choice, check_fraction, check_real
 from ..counts import CorrectedCount, choose_documents, corrected_count
 from ..counts._choose_documents import DocumentChoice
-from ..counts._corrected_count import LabelsOnly, equivalent_labels
+from ..counts._corrected_count import NOT_A_SAMPLE, LabelsOnly, equivalent_labels
 from ._event_probability import (
     SUM_ROUNDING,
     Corpus,
@@ -670,11 +670,9 @@ default='period'
         return as_frame(columns, method=f"{type(self).__name__}.frame")
 
     def __repr__(self) -> str:
-        exact = sum(events.distribution.exact for events in self._documents)
         return (
             f"EventCounts({self._shape_text()}, "
-            f"n_documents={len(self.document_ids)}, "
-            f"n_possible={len(self._documents)}, n_exact={exact}, unit={self.unit!r}, "
+            f"n_documents={len(self.document_ids)}, unit={self.unit!r}, "
             f"n_samples={self.n_samples})"
         )
 
@@ -783,6 +781,13 @@ class CorrectedEventCounts(_CountTable):
                 tables.append(self._table(*self._of(country)))
             for each in caught:
                 messages.setdefault(str(each.message), []).append(country)
+        doubts = [each for each in messages if NOT_A_SAMPLE in each]
+        if doubts:
+            actors = [code for each in doubts for code in messages.pop(each)]
+            warn(
+                f"{', '.join(actors)}: {doubts[0]} The counts of all actors are "
+                "corrected with these documents."
+            )
         for message, actors in messages.items():
             is_of_all = len(actors) == len(self.countries)
             warn(message if is_of_all else f"{', '.join(actors)}: {message}")

@@ -30,6 +30,9 @@ _ENDS = ("uncorrected_low", "uncorrected_high")
 # Width and height of a panel in inches.
 _PANEL = (_style.PAGE / 2, 1.6)
 
+# Largest ratio of the ends of intervals of panels that have one scale.
+_SAME_SCALE = 4
+
 # Largest number of periods with a label at the axis. More labels would overlap.
 _MOST_LABELS = 8
 
@@ -292,7 +295,12 @@ class EventCountDisplay(Display):
         columns = min(n_columns, n)
         size = _PANEL[0] * columns, _PANEL[1] * -(-n // columns) + 0.3
         self.figure_ = _style.new_figure(*size)
-        self.axes_ = _style.panel_axes(self.figure_, list(self.mean), columns)
+        # Counts of one order of magnitude are compared more easily on one scale.
+        largest = [np.nanmax(self.high[name], initial=0) for name in self.mean]
+        is_shared = max(largest) <= _SAME_SCALE * min(largest)
+        self.axes_ = _style.panel_axes(
+            self.figure_, list(self.mean), columns, sharey=is_shared
+        )
         return list(self.axes_.values())
 
     def _draw_uncorrected(self, name: str, ax: Any, color: str, together: bool) -> None:
@@ -347,7 +355,9 @@ class EventCountDisplay(Display):
         labels = [plain_text(self.period[t]) for t in ticks.tolist()]
         size = _style.text_size(ax)
         ax.set_xticks(ticks, labels, rotation=30, ha="right", fontsize=size)
-        ax.set_ylabel(self.unit.capitalize())
+        # Panels with one scale have it at the left.
+        if ax.yaxis.get_tick_params()["labelleft"]:
+            ax.set_ylabel(self.unit.capitalize())
         ax.axhline(0, color="0.7", linewidth=0.8, zorder=0, label="_zero")
         ax.yaxis.set_major_locator(MaxNLocator(integer=True))
         # Zero is within the limits only if they are computed again.

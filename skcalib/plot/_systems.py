@@ -49,6 +49,8 @@ class SystemScoresDisplay(Display):
         Name of the scores.
     confidence_level : float, default=0.95
         Confidence level of the intervals.
+    lower_is_better : bool, default=False
+        Whether the system with the lowest score is the best, as for TER.
 
     Attributes
     ----------
@@ -84,6 +86,7 @@ class SystemScoresDisplay(Display):
         *,
         metric: str = "score",
         confidence_level: float = 0.95,
+        lower_is_better: bool = False,
     ):
         self.names: list[str] = list(names)
         self.score: np.ndarray = np.asarray(score, dtype=np.float64)
@@ -92,6 +95,7 @@ class SystemScoresDisplay(Display):
         self.not_separated: list[list[str]] = [list(group) for group in not_separated]
         self.metric: str = metric
         self.confidence_level: float = confidence_level
+        self.lower_is_better: bool = lower_is_better
 
     @classmethod
     @public
@@ -129,6 +133,7 @@ class SystemScoresDisplay(Display):
             comparison.not_separated(1 - comparison.confidence_level),
             metric=metric,
             confidence_level=comparison.confidence_level,
+            lower_is_better=comparison._lower_is_better,
         )
         return display.plot(ax, **plot_params)
 
@@ -163,7 +168,8 @@ class SystemScoresDisplay(Display):
         if "fmt" not in style:
             style = {"marker": "o", "linestyle": "none"} | style
         ax = _style.take_axes(ax, _style.COLUMN, 0.2 * n + 0.8)
-        order = np.argsort(-self.score, kind="stable")
+        best_first = self.score if self.lower_is_better else -self.score
+        order = np.argsort(best_first, kind="stable")
         place = {self.names[k]: row for row, k in enumerate(order)}
         # An interval need not contain its score, as for an open end at 0.
         widths = np.maximum([self.score - self.low, self.high - self.score], 0)
@@ -180,7 +186,8 @@ class SystemScoresDisplay(Display):
         ax.set_xlabel(f"{visible_text(self.metric)} with {level} interval")
         if self.bars_:
             size = _style.text_size(ax)
-            ax.set_title("bars join systems that are not separated", fontsize=size)
+            title = "bars join systems\nwithout a significant difference"
+            ax.set_title(title, fontsize=size)
         ax.grid(axis="x", alpha=0.3, linewidth=0.6)
         self.ax_: Any = ax
         self.figure_: Any = ax.figure
@@ -210,7 +217,7 @@ class SystemScoresDisplay(Display):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers and settings behind the plot."""
-        settings = ("not_separated", "metric", "confidence_level")
+        settings = ("not_separated", "metric", "confidence_level", "lower_is_better")
         return super().to_dict() | {name: getattr(self, name) for name in settings}
 
     def _columns(self) -> dict[str, Any]:

@@ -29,6 +29,7 @@ from ._checks import (
     check_slice,
     entries_of,
     lengths_of,
+    warn_of_proba,
 )
 
 BLOCK = 48
@@ -325,6 +326,7 @@ class AntecedentPosterior(ScoreMatrices):
             as_antecedent_scores(part, i) for i, part in enumerate(parts)
         ]
         self.lengths: np.ndarray = lengths_of(self.log_scores)
+        warn_of_proba(self.log_scores, "log_scores")
 
     def __getitem__(self, documents: slice) -> AntecedentPosterior:
         """Return the posterior of a slice of the documents."""

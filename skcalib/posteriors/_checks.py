@@ -5,7 +5,7 @@ Structures are tag paths, pairs and spans of tags, and sets of mentions.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from .._clusterings import check_entries, each_entry
-from .._errors import ParameterError, ParameterTypeError
+from .._errors import ParameterError, ParameterTypeError, warn
 from .._validation import (
     as_array,
     as_floats,
@@ -84,6 +84,28 @@ def tempered(scores: np.ndarray, temperature: Any, of: str = "") -> np.ndarray:
             f"is too small: {temperature!r} makes scores{of} exceed {MOST_SCORE:g}.",
         )
     return divided
+
+
+def warn_of_proba(scores: Iterable[np.ndarray], name: str) -> None:
+    """Warn if all rows of scores are probabilities, which must be logarithms."""
+    n_rows, is_between = 0, False
+    for part in filter(len, scores):
+        # The last row tells scores from probabilities without a pass over the matrix.
+        for some in (part[-1:], part):
+            proba = np.where(some == -np.inf, 0, some)
+            if proba.min() < 0 or proba.max() > 1:
+                return
+            if not np.allclose(proba.sum(axis=1), 1, atol=1e-5):
+                return
+        n_rows += len(part)
+        is_between |= bool(((proba > 0) & (proba < 1)).any())
+    # Rows of zeros and a single one are scores in many examples.
+    if n_rows > 1 and is_between:
+        warn(
+            f"All rows of {name!r} are probabilities: no number is negative, and each "
+            f"row sums to 1. {name!r} must contain scores, such as logarithms of "
+            "probabilities. Pass np.log(proba)."
+        )
 
 
 def check_slice(posterior: Any, value: Any, of: str) -> None:

@@ -24,6 +24,7 @@ from ._checks import (
     check_spans,
     check_tag_pairs,
     tempered,
+    warn_of_proba,
 )
 
 # The first token, and a tag or a set of tags for each token.
@@ -137,6 +138,7 @@ class LinearChainPosterior:
             log_start=self.log_start,
             log_end=self.log_end,
         )
+        warn_of_proba([self.log_emission], "log_emission")
 
     def _with(self, **scores: Any) -> LinearChainPosterior:
         """Return a posterior with some scores replaced, without validation."""

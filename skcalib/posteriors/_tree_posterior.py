@@ -31,6 +31,7 @@ from ._checks import (
     spans_by_entry,
     tempered,
     two_of,
+    warn_of_proba,
 )
 from ._tree_algorithms import best_tree, sample
 
@@ -199,6 +200,7 @@ class TreePosterior(ScoreMatrices):
                 expected = f"must be -inf or finite, within ±{MOST_SCORE:g}"
                 raise_in_matrix(~is_score(scores), scores, expected, f"sentence {i}")
         self.log_scores: list[np.ndarray] = found
+        warn_of_proba(found, "log_scores")
         self.lengths: np.ndarray = lengths_of(found)
 
     def __getitem__(self, sentences: slice) -> TreePosterior:

@@ -17,6 +17,7 @@ from ._answers import Answers
 from ._query import (
     Query,
     as_numbers,
+    check_labels,
     check_posterior,
     check_range,
     sentence_and_token,
@@ -107,6 +108,7 @@ class CorefPairQuery(Query):
         answers : Answers
             One answer for each pair of mentions.
         """
+        check_labels(X, y, "document")
         # A final SampledCorefPairs may sample, so its own probabilities are measured.
         if hasattr(estimator, "predict_proba"):
             return self.from_proba(y, estimator.predict_proba(X))

@@ -348,7 +348,15 @@ class TagQuery(TaggerQuery):
 
     def _ask_estimator(self, estimator: Any, X: Any, y: Any) -> Answers:
         tagger = last_step(estimator)
-        if hasattr(estimator, "predict_proba"):
+        has_proba = hasattr(estimator, "predict_proba")
+        if has_proba and not hasattr(tagger, "classes_"):
+            raise ParameterError(
+                "estimator",
+                "must be a fitted tagger, with classes_. Got "
+                f"{type(tagger).__name__}. CorefPairQuery is the query for models of "
+                "coreference.",
+            )
+        if has_proba:
             proba = estimator.predict_proba(X)
         elif hasattr(tagger, "predict_marginals"):  # pipelines do not pass it on
             marginals = tagger.predict_marginals(transform_before(estimator, X))

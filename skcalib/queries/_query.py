@@ -64,6 +64,12 @@ def posterior_of(estimator: Any, X: Any) -> Any:
     return last_step(estimator).posterior(transform_before(estimator, X))
 
 
+def check_labels(X: Any, y: Any, of: str) -> None:
+    """Raise an error unless X and y have one entry for each sentence or document."""
+    if hasattr(X, "__len__"):
+        check_entries(y, len(X), of, "y")
+
+
 def check_posterior(posterior: Any, kind: str, fits: bool, hint: str = "") -> None:
     """Raise an error if a posterior does not fit; `kind` names the expected one."""
     if not fits:
@@ -126,6 +132,7 @@ class TaggerQuery(Query):
             One answer for each token, pair of tokens or span, and for each tag, pair of
             tags or label that the query asks for.
         """
+        check_labels(X, y, "sentence")
         return self._ask_estimator(estimator, X, y)
 
     @public

@@ -19,7 +19,14 @@ from .._validation import (
 )
 from ..posteriors._tree_posterior import TreePosterior, check_trees
 from ._answers import Answers
-from ._query import Query, as_numbers, check_posterior, check_range, check_same_entries
+from ._query import (
+    Query,
+    as_numbers,
+    check_labels,
+    check_posterior,
+    check_range,
+    check_same_entries,
+)
 from ._spans import check_asked, read_spans
 
 Span = tuple[int, int]
@@ -54,6 +61,7 @@ class ParserQuery(Query):
         answers : Answers
             One answer for each arc or span.
         """
+        check_labels(X, y, "sentence")
         return self._ask_estimator(estimator, X, y)
 
     @public

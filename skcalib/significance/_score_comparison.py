@@ -43,7 +43,7 @@ from ._sign_flips import (
 )
 from ._system_comparison import Comparison, adjusted_pvalues, check_adjust, compared
 from ._tail_probabilities import as_pvalues
-from ._translation import ter
+from ._translation import bleu, chrf, ter
 
 # Largest lattice of sign flips, and largest number of its points times that of sizes.
 _LARGEST_LATTICE, _MOST_WORK = 1 << 22, 1 << 27
@@ -59,7 +59,7 @@ _METHODS = {
     "exact": "paired bootstrap, exact",
     "saddlepoint": "paired bootstrap, saddlepoint",
     "monte_carlo": "paired bootstrap, {n:,} resamples drawn",
-    "tilted": "paired bootstrap, {n:,} resamples drawn near the observed gain",
+    "tilted": "paired bootstrap, {n:,} resamples drawn by importance sampling",
     "sign_flips": "sign flips",
 }
 
@@ -210,9 +210,9 @@ class Moments:
         return (self.total - self.n * gain) / np.sqrt(np.maximum(spread, 1e-300))
 
     def standard_error(self) -> np.ndarray:
-        """Return standard errors of the gains, of at least half a unit."""
+        """Return standard errors of the gains, of at least half a question."""
         spread, units = self.spread(self.total / self.n), self.n_effective
-        spread = np.maximum(spread, 0.5 * self.sizes / units)
+        spread = np.maximum(spread, 0.5)
         return np.sqrt(spread * units / (units - 1)) / self.n
 
     def score_limits(self, quantile: float) -> tuple[np.ndarray, np.ndarray]:
@@ -346,10 +346,14 @@ class ScoreComparison(Comparison):
         -------
         pvalue : ndarray of shape (n_pairs,)
             One-sided p-values. A small p-value is evidence that the score of B is above
-            the score of A minus the margin.
+            the score of A minus the margin, or for TER, below the score of A plus the
+            margin.
         """
-        margin = check_real(margin, low=0, high=self._moments.bound, name="margin")
-        return self._tail(self._moments.distance(-margin))
+        m = self._moments
+        margin = check_real(margin, low=0, high=m.bound, name="margin")
+        if self._lower_is_better:
+            return self._tail(-m.distance(margin))
+        return self._tail(m.distance(-margin))
 
     @public
     def equivalence_pvalue(self, margin: float) -> np.ndarray:
@@ -429,7 +433,9 @@ class ScoreComparison(Comparison):
             share = np.maximum(self._discordant(), gain)
             root = z * np.sqrt(share) + z_power * np.sqrt(share - gain**2)
             return np.ceil(root**2 / gain**2)
-        return np.ceil(m.n * ((z + z_power) * m.standard_error() / gain) ** 2)
+        # The units of a metric of sums are groups, but questions are what is collected.
+        error = m.standard_error()
+        return np.ceil(self.n_questions * ((z + z_power) * error / gain) ** 2)
 
     @public
     def letters(self, alpha: float = 0.05) -> dict[str, str]:
@@ -819,7 +825,7 @@ def compare_metrics(
     groups: ArrayLike | None = None,
     adjust: str | None = "holm",
     confidence_level: float = 0.95,
-    largest: float = 1.0,
+    largest: float | None = None,
     random_state: RandomStateLike = 0,
 ) -> ScoreComparison:
     """Compare systems by a metric of summed statistics, such as F1 or BLEU.
@@ -839,8 +845,9 @@ def compare_metrics(
         Correction of the p-values for the number of pairs.
     confidence_level : float, default=0.95
         Confidence level of the intervals.
-    largest : float, default=1.0
-        Largest value of the metric: 100 for BLEU, chrF and TER.
+    largest : float, default=None
+        Largest value of the metric. If None, it is 100 for :func:`bleu`, :func:`chrf`
+        and :func:`ter`, and 1 for all others.
     random_state : int, RandomState, Generator or None, default=0
         Random state used to draw resamples.
 
@@ -853,7 +860,8 @@ def compare_metrics(
     Raises
     ------
     ValueError
-        If a parameter or a row is not as described.
+        If a parameter or a row is not as described, or if the metric of a system is
+        above `largest` (which only TER can be).
 
     See Also
     --------
@@ -885,12 +893,22 @@ def compare_metrics(
     0.576 [0.511, 0.641]
     """
     level = check_fraction(confidence_level, name="confidence_level")
+    if largest is None:
+        largest = 100.0 if statistic in (bleu, chrf, ter) else 1.0
     bound = check_positive(largest, name="largest")
     check_adjust(adjust)
     rng = as_generator(random_state)
     checked = check_systems(systems, statistic, groups, least=1)
     tests = PairTests(checked, "two-sided", "auto", 10_000, rng)
     found = compared(tests, adjust, 0.05)
+    best = int(np.argmax(found.metric))
+    if statistic is not ter and found.metric[best] > bound + 1e-9:
+        raise ParameterError(
+            "largest",
+            "must be the largest possible value of the metric, such as 100 for "
+            f"percentages. Got {bound:g}, and the metric of {found.names[best]!r} is "
+            f"{found.metric[best]:g}.",
+        )
     columns = checked.columns
     units = np.stack(
         [_pseudovalues(x, checked.metric) for x in np.moveaxis(columns, 1, 0)]

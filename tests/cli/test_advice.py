@@ -94,7 +94,7 @@ def test_a_significant_gain_is_quoted_with_its_interval_and_pvalue(run, folder):
         f"{pair['low']:+.3f} to {pair['high']:+.3f}, two-sided p < 0.0001; "
         f"{pair['method']}), 400 questions."
     )
-    assert "collect about 1,200 more questions: 1,600 in all" in steps
+    assert "collect four times as many: 1,600 questions" in steps
 
 
 def test_a_gain_among_several_pairs_is_quoted_with_its_adjusted_pvalue(run, folder):
@@ -119,7 +119,7 @@ def test_without_a_significant_gain_neither_gain_nor_equality_is_reported(run, f
 def test_the_number_of_groups_to_collect_is_named(run, folder):
     files = systems(folder, 0.5, 0.7, groups=8)
     _, out, _ = run("compare", *files, "--groups", "source")
-    assert "about 150 more groups: 200 in all" in one_line(out)
+    assert "collect four times as many: 200 groups" in one_line(out)
 
 
 def test_the_gain_that_is_found_is_the_one_of_the_power(run, folder):
@@ -185,7 +185,7 @@ def test_a_gain_of_translations_is_quoted_in_per_cent_of_sentences(run, folder):
     steps = one_line(run("compare", *options)[1].partition("what to do now")[2])
     assert f"Quote: b - a, BLEU {pair['gain']:+.2f} (95% interval" in steps
     assert "60 sentences." in steps
-    assert "about 180 more sentences: 240 in all" in steps
+    assert "collect four times as many: 240 sentences" in steps
 
 
 def test_the_guide_shows_what_a_comparison_prints(run, folder):

@@ -244,7 +244,7 @@ def test_margin_and_level_of_three_systems(capsys, tmp_path):
     assert len({each for row in decisions for each in row}) == 2
     assert re.search(r" adjusted .* not inferior +equivalent$", out, re.MULTILINE)
     words = " ".join(out.split())
-    assert "their gain is not significant at 0.1 with Holm's correction" in words
+    assert "do not differ significantly at 0.1 with Holm's correction" in words
     assert "The margin is 0.1." in words
 
 
@@ -455,7 +455,11 @@ def test_a_lower_ter_is_called_better(capsys, tmp_path):
     )
     found = as_json(capsys, bad, good, *options)["pairs"][0]
     assert (found["wins"], found["losses"]) == (0, 9)
-    table = run(capsys, bad, good, ref, *options)[1].out
+    (tmp_path / "copy.txt").write_text(texts["ref"])
+    out = run(capsys, bad, good, ref, *options)[1]
+    assert "ref.txt is both a reference and a system." in out.err
+    table = run(capsys, bad, good, tmp_path / "copy.txt", *options)[1].out
+    assert "copy has the best possible score. Is it a copy of the reference?" in table
     assert "higher  lower" in table
     assert "wins" not in table
 
@@ -485,7 +489,8 @@ def test_a_file_that_was_probably_not_meant_gives_a_note(capsys, tmp_path):
         paths.append(tmp_path / f"{name}.conll")
         paths[-1].write_text(sentences(gold, tags))
     assert as_json(capsys, *paths)["notes"] == [
-        "other has no right entity. Does it use the entity types of the gold tags?"
+        "other has entities of types that the right tags do not have: Y.",
+        "other has no right entity.",
     ]
     pytest.importorskip("sacrebleu")
     lines = [f"a{k} b{k} c{k} d{k} e{k}\n" for k in range(20)]
@@ -640,7 +645,7 @@ def check_sentences(words, tables, found, n_systems):
         letters = [set(systems[names.index(name)][-1]) for name in (a, b)]
         assert bool(letters[0] & letters[1]) == ((a, b) not in separated)
     pairs, by = others
-    assert f"{len(separated)} of {n_pairs} pairs are separated" in words
+    assert f"{len(separated)} of {n_pairs} pairs differ significantly" in words
     says_baseline = "The table has the pairs with the baseline" in words
     assert says_baseline == (len(pairs) < n_pairs)
     assert len(pairs) == (n_systems - 1 if says_baseline else n_pairs)
@@ -699,7 +704,9 @@ def test_the_sentences_about_one_pair_agree_with_its_numbers(
         assert gain == pytest.approx((wins - losses) / 60, abs=5e-4)
         assert ("new is better than old" in text) == (low > 0) == (is_better is True)
         assert ("new is worse than old" in text) == (high < 0) == (is_better is False)
-        assert ("new and old are not separated" in text) == (is_better is None)
+        assert ("new and old do not differ significantly" in text) == (
+            is_better is None
+        )
         assert ("Do not report a gain" in text) == (is_better is None)
 
 

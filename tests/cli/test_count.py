@@ -361,15 +361,18 @@ def test_pos_label_that_no_label_has_is_an_error(error, numbers, documents):
     assert found["labels_only"]["estimate"] == 0
 
 
-def test_labels_above_one_of_a_model_of_probabilities_give_a_warning(run, documents):
+def test_labels_above_one_of_a_model_of_probabilities(run, error, documents):
     rows = [
         [*row[:4], 100 * row[4] if k % 3 else ""] for k, row in enumerate(documents)
     ]
     file = write("docs.csv", HEADER, rows)
-    words = " ".join(run("count", file)[1].split())
-    assert "Labels go up to 100, but the model's 'p' has probabilities" in words
+    message = " ".join(error(file).split())
+    assert "column 'label': labels must be 0 or 1 or between them" in message
+    assert "labels are above 1: 100 in line" in message
+    assert "(id d4), " in message
+    assert "--pos-label" in message
     write("counts.csv", ["id", "date", "paper", "expected", "label"], rows)
-    assert "Labels go up to" not in run("count", "counts.csv")[1]
+    assert run("count", "counts.csv")[1].startswith("counts.csv: ")
 
 
 def test_a_code_for_no_label_is_told_to_be_left_empty(error, documents):

@@ -338,7 +338,7 @@ IGNORED = [
     ("compare hle.json hle2.json --gold x", "--gold applies to plain tables"),
     ("compare hle.json hle2.json --systems x,y", "--systems applies to plain"),
     ("compare hle.json hle2.json --question x", "--question applies to plain"),
-    ("compare a.csv b.csv --power 0", "--power must be above 0 and below 100"),
+    ("compare a.csv b.csv --power 0", "--power must be above 0 and below 1"),
     ("compare --power a.csv b.csv", "must be followed by a gain D, such as 0.02, or"),
     ("compare a.csv b.csv --metric f1 --question x", "--question does not apply to"),
     ("compare a.csv b.csv --metric f1 --missing drop", "--missing does not apply to"),
@@ -356,6 +356,7 @@ IGNORED = [
     ("sample plain-docs.csv --n 2 --percent --sd size", "--percent needs prob"),
     ("sample plain-docs.csv --n 2 --equal --sd size", "--sd and --equal exclude"),
     ("compare a.csv b.csv --csv --by question", "--csv and --by exclude each other"),
+    ("report a.csv --json --details", "--details has no effect: --json prints all"),
     ("compare a.csv b.csv --csv --power", "--csv and --power exclude each other"),
     ("compare a.csv b.csv --colour\x1b[31m", "arguments: --colour\\x1b[31m. See"),
 ]

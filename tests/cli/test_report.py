@@ -774,7 +774,7 @@ JSON_ERRORS = [
         "a.jsonl must contain valid JSON. Got line 2: Expecting",
     ),
     ('{"y":1,"q":1}\n[1, 2]\n', "Got list in number 2"),
-    ('{"y":1,"q":1}\n', "a.jsonl must be a file of .*. It is none of these"),
+    ('{"y":1,"q":1}\n', "a.jsonl must contain at least two predictions"),
     (
         '{"y":1,"q":1},\n{"y":0,"q":1}\n',
         "a.jsonl must contain valid JSON. Extra data at column 14",

@@ -257,9 +257,13 @@ def test_repeated_questions_have_no_probability():
 
 
 def test_groups_are_those_of_the_first_system_that_has_them():
-    groups = ({}, {"src": ["x", "y"]}, {"src": ["u", "v"]})
+    groups = ({}, {"src": ["x", "y"]}, {"src": ["x", "v"]})
     systems = {
         name: evaluation_of([1, 0], question=["a", "b"], groups=each)
         for name, each in zip("ABC", groups, strict=True)
     }
-    assert align_evaluations(systems).groups["src"].tolist() == ["x", "y"]
+    with pytest.raises(ValueError, match="1 of 2 .* values of 'src', .* 'b': 'y' in B"):
+        align_evaluations(systems)
+    aligned = align_evaluations(systems, mismatch="keep")
+    assert aligned.groups["src"].tolist() == ["x", "y"]
+    assert align_evaluations(systems, mismatch="drop").question.tolist() == ["a"]

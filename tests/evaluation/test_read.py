@@ -1073,7 +1073,9 @@ def test_zstandard_is_needed_before_python_3_14(files, tmp_path, monkeypatch):
     with pytest.raises(ValueError, match="unpacks to more than 67,108,864 bytes"):
         read_evaluation(tmp_path / "a.eval", format="inspect_ai")
     monkeypatch.setitem(sys.modules, "zstandard", None)
-    with pytest.raises(ImportError, match=r"from 3\.14 on. Install `zstandard`"):
+    with pytest.raises(
+        ImportError, match=r"from 3\.14 on. Run `pip install zstandard`"
+    ):
         read_evaluation(path)
 
 

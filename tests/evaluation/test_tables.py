@@ -395,3 +395,12 @@ def test_probabilities_of_options_are_not_those_of_a_positive_label(tmp_path):
 def test_a_confidence_alone_is_read_without_a_note(tmp_path):
     found = read_evaluation(write(tmp_path, "correct,confidence\n1,0.4\n0,0.1\n"))
     assert (found.proba.tolist(), found.notes) == ([0.4, 0.1], ())
+
+
+def test_a_file_with_one_record_is_read_by_its_name(tmp_path):
+    record = '{"correct": 1, "confidence": 0.9}'
+    found = read_evaluation(write(tmp_path, record, "one.jsonl"))
+    assert (found.score.tolist(), found.proba.tolist()) == ([1], [0.9])
+    samples = json.dumps([json.loads(record)])
+    found = read_evaluation(write(tmp_path, samples, "list.jsonl"))
+    assert found.score.tolist() == [1]

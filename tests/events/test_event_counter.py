@@ -354,6 +354,18 @@ def test_documents_with_sentences_but_no_mention_give_a_warning(generated):
     EventCounter(EventRule()).count(mixed, [scores[0], [], []])
 
 
+@pytest.mark.parametrize(
+    ("verbs", "message"),
+    [
+        (("attacked", "help"), "match no word: 'attacked'. Pass 'attack'"),
+        (("bomb", "raid"), "No verb .* has a lemma in `verbs` .*: 'bomb', 'raid'"),
+    ],
+)
+def test_event_verbs_without_a_word_give_a_warning(generated, verbs, message):
+    with pytest.warns(UserWarning, match=message):
+        EventCounter(EventRule(verbs)).count(generated[0][:20], generated[-1][:20])
+
+
 def test_documents_without_a_date_are_left_out_as_the_error_says(generated):
     documents, scores = generated[0][:3], generated[-1][:3]
     undated = [documents[0], dataclasses.replace(documents[1], date=None), documents[2]]

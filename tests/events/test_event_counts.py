@@ -301,7 +301,7 @@ def test_what_it_gives(counts, unit):
     assert found["unit"] == unit
     assert repr(counts) == (
         "EventCounts(n_countries=2, n_periods=3 1990Q1 to 1990Q3, n_documents=7, "
-        f"n_possible=7, n_exact=7, unit='{unit}', n_samples=100)"
+        f"unit='{unit}', n_samples=100)"
     )
 
 

@@ -303,7 +303,12 @@ def test_one_mention_and_many_entities():
             "'document' .* at least one mention",
         ),
         ((TOY, PROBA), {}, ValueError, "an AntecedentPosterior of one document"),
-        ((TOY, AntecedentPosterior([PROBA] * 2)[:0]), {}, ValueError, "of length 0"),
+        (
+            (TOY, AntecedentPosterior([np.zeros((2, 2))] * 2)[:0]),
+            {},
+            ValueError,
+            "of length 0",
+        ),
         (
             (TOY, AntecedentPosterior([np.zeros((2, 2))])),
             {},

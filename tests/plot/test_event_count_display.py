@@ -70,10 +70,21 @@ def test_each_actor_has_a_panel_the_most_frequent_first(counts):
     axes = list(display.axes_.values())
     assert len(set(map(id, axes))) == len(axes) == 4
     assert [ax.get_title() for ax in axes] == list(display.mean)
-    assert {ax.get_ylabel() for ax in axes} == {"Documents"}
+    # Counts of one order of magnitude share the scale, which is named at the left.
+    assert len({ax.get_ylim() for ax in axes}) == 1
+    assert [ax.get_ylabel() for ax in axes] == ["Documents", ""] * 2
     assert display.figure_.get_axes() == axes
     texts = [text.get_text() for text in display.figure_.legends[0].get_texts()]
     assert sorted(texts) == ["1-best", "95% interval", "posterior mean"]
+
+
+def test_panels_of_very_different_counts_have_scales_of_their_own():
+    series = {"USA": np.array([90.0, 120.0]), "FIN": np.array([1.0, 3.0])}
+    display = EventCountDisplay(
+        period=["1990", "1991"], mean=series, low=series, high=series
+    ).plot()
+    assert [ax.get_ylabel() for ax in display.axes_.values()] == ["Documents"] * 2
+    assert display.axes_["FIN"].get_ylim()[1] < 10
 
 
 def test_spare_panels_are_removed(counts):

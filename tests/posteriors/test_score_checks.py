@@ -9,6 +9,7 @@ import pytest
 from scipy import sparse
 from scipy.special import softmax
 
+from skcalib.experimental import TreePosterior
 from skcalib.posteriors import AntecedentPosterior, LinearChainPosterior
 
 EMISSION = np.array([[0.0, 1.0], [2.0, -1.0], [0.5, 0.25]])
@@ -204,3 +205,19 @@ def test_the_greatest_scores_have_finite_results(scale):
     assert posterior.entropy() == pytest.approx([0])
     with pytest.raises(ValueError, match="'temperature' .* too small: 0.01"):
         posterior.tempered(0.01)
+
+
+@pytest.mark.parametrize(
+    ("make", "proba", "name"),
+    [
+        (AntecedentPosterior, [[1, 0, 0], [0.3, 0.7, 0], [0.2, 0, 0.8]], "log_scores"),
+        (LinearChainPosterior, [[0.3, 0.7], [1, 0], [0.5, 0.5]], "log_emission"),
+        (TreePosterior, [[0.7, 0, 0.3], [0.4, 0.6, 0]], "log_scores"),
+    ],
+)
+def test_probabilities_passed_as_scores_give_a_warning(make, proba, name):
+    proba = np.array(proba)
+    with pytest.warns(UserWarning, match=f"'{name}' must contain scores"):
+        make([proba])
+    make([np.log(np.where(proba > 0, proba, 1))])
+    make([np.round(proba)])  # ones and zeros are scores in many examples

@@ -9,6 +9,7 @@ import sklearn_crfsuite
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
+from skcalib import SampledCorefPairs
 from skcalib.metrics import calibration_error
 from skcalib.posteriors import LinearChainPosterior
 from skcalib.queries import TagQuery
@@ -321,6 +322,17 @@ def test_tags_that_the_model_does_not_have_are_refused(tag, classes, message):
 def test_an_estimator_without_marginals_is_refused():
     with pytest.raises(ValueError, match="predict_proba or predict_marginals. Got Tok"):
         TagQuery()(TokenFeatures(), X, Y)
+
+
+def test_a_model_of_coreference_is_refused():
+    with pytest.raises(ValueError, match="CorefPairQuery is the query for models"):
+        TagQuery()(SampledCorefPairs(), X, Y)
+
+
+@TAGGERS
+def test_there_must_be_labels_for_each_sentence(tagger):
+    with pytest.raises(ValueError, match="'y' .* TagQuery .* 4 sentences. Got 3"):
+        TagQuery()(tagger.fit(X, Y), X, Y[:3])
 
 
 @TAGGERS
