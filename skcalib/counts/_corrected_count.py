@@ -264,10 +264,9 @@ def corrected_count(
         newspaper. Either all documents of a group are labelled, or no document is.
         Groups of one document each give the same result as no groups.
     size : array-like of shape (N,), default=None
-        Size of each document, such as its number of tokens, if counts and errors grow
-        with the size. The count per unit of size then replaces the count per document
-        in the estimate, and the interval takes into account that the sample may have
-        fewer large documents than the corpus.
+        Size of each document, such as its number of tokens. Pass it if counts and
+        errors grow with the size. The estimate then uses counts per unit of size. The
+        interval allows for a sample with fewer large documents than the corpus.
     periods : array-like of shape (N,), default=None
         Period of each document. If given, the result has a table with one row per
         period.
@@ -279,46 +278,49 @@ def corrected_count(
         two parts of the corpus, the weights are 1 and -1 in these parts, and 0 for all
         other documents.
     estimand : {'count', 'mean', 'trend'}, default='count'
-        Quantity to estimate. 'count' is the sum over documents. 'mean' is this sum
-        divided by the number of documents, which is a prevalence if counts are 0 or 1.
-        'trend' is the least-squares slope of the counts per period on time. Numeric
-        periods are used as time. Dates, and texts such as "1990", "1990Q1", "1990-05"
-        and "1990-05-31", are numbered by the calendar: time is measured in years,
-        quarters, months or days. Dates that are all first days (or all last days) of
-        months, quarters or years stand for these periods, and dates of one weekday
-        stand for weeks. Other periods are sorted and taken to be one unit of time
-        apart.
+        Quantity to estimate:
+
+        - 'count' is the sum over documents.
+        - 'mean' is this sum divided by the number of documents. If counts are 0 or 1,
+          it is a prevalence.
+        - 'trend' is the least-squares slope of the counts per period on time.
+
+        Numeric periods are used as time. Dates, and texts such as "1990", "1990Q1",
+        "1990-05" and "1990-05-31", are numbered in years, quarters, months or days. If
+        all dates are first days (or all are last days) of months, quarters or years,
+        they stand for these. Dates of one weekday stand for weeks. Other periods are
+        sorted, and one unit of time apart.
     empty_periods : {'zero', 'unobserved'}, default='zero'
-        Periods without documents in a trend. 'zero' means that nothing happened in
-        these periods: between the first and the last period, they count as 0. This
-        applies to periods that are integers, dates or texts as above, because only such
-        periods show that others are missing between them. If all steps between periods
-        are equal, such as four years between elections, no period is missing.
-        'unobserved' leaves these periods out of the regression.
+        How a trend treats periods without documents between the first and the last
+        period. 'zero' means that nothing happened: they count as 0. 'unobserved' leaves
+        them out of the regression. Only periods that are integers, dates or texts as
+        above show that others are missing. No period is missing if all steps are equal,
+        such as four years between elections.
     bounds : tuple of two floats or arrays of shape (N,), default=None
-        Smallest and largest possible count of a document. If None, the bounds are
-        determined from the data. They are 0 and 1 if all labels are 0 or 1 and no
-        expected count exceeds 1. Otherwise, they are 0 and infinity.
+        Smallest and largest possible count of a document. If None, the bounds are 0 and
+        1 if all labels are 0 or 1 and no expected count exceeds 1. Otherwise, they are
+        0 and infinity.
     method : {'auto', 'score', 't'}, default='auto'
-        Method of the interval. 'score' is a score interval. It takes into account that
-        errors may be skewed, and that the sample may have missed rare errors. 't' is
-        Student's t interval. It is valid only if the labelled documents have at least
-        about four errors of size `unit`. 'auto' uses 'score' for the whole corpus. In
-        the table, it uses 't' if the labels show at least four errors of size `unit`,
-        in an effective number of at least eight documents. Otherwise, it uses 'score'.
+        Method of the interval. 'score' allows for skewed errors, and for rare errors
+        that the sample missed. 't' is Student's t interval. It is valid only if the
+        labelled documents have at least about four errors of size `unit`. 'auto' uses
+        'score' for the whole corpus. In the table, 'auto' uses 't' for rows with at
+        least four such errors and an effective number of at least eight documents, and
+        'score' for other rows.
     unit : float, default=1.0
         Smallest possible error of a count, other than 0. If no labelled document has an
         error, the 95% interval still allows for 3.84 errors of this size, each with the
-        weight of one label. For counts without an upper bound, the size of these errors
-        is at least the mean count of the labelled documents with events.
+        weight of one label. For counts without an upper bound, these errors have at
+        least the mean count of the labelled documents with events.
     slope : {'shrunk', 'best'} or float, default='shrunk'
         Coefficient of the expected counts. 'best' is the least-squares slope of the
         labels on the expected counts. 'shrunk' shrinks this slope towards 1, as a
-        normal prior with mean 1 and standard deviation 1/2 does. For counts without an
-        upper bound, it uses the slope 0 if the least-squares slope is negative, or if
-        one label exceeds the largest fitted count of the corpus by more than a fifth. A
-        value of 1 gives the difference estimator, and a value of 0 uses the labels
-        alone.
+        normal prior with mean 1 and standard deviation 1/2 does. A slope of 1 gives the
+        difference estimator, and 0 uses the labels alone.
+
+        For counts without an upper bound, 'shrunk' uses the slope 0 in two cases: the
+        least-squares slope is negative, or one label exceeds the largest fitted count
+        of the corpus by more than a fifth.
     confidence_level : float, default=0.95
         Confidence level of the intervals.
 
@@ -364,40 +366,45 @@ def corrected_count(
 
         sum over the corpus of c (a + b f) + sum over labels of c (y - a - b f) / pi.
 
-    Here a and b are the coefficients of the regression of y on f, weighted by 1 / pi,
-    with b shrunk towards 1 [1]_ [2]_. If the model is useless, b is near 0, so that in
-    large samples the estimate is not worse than the estimate from the labels alone
-    [3]_. The variance is computed from jackknife residuals, for sampling without
-    replacement from N documents.
+    The first sum is the model's count after a linear recalibration. The second sum
+    estimates its error. The fitted counts a + b f come from a regression of y on f with
+    weights 1 / pi, and b is shrunk towards 1 [1]_ [2]_. If the model is useless, b is
+    near 0. The estimate is then, in large samples, not worse than the estimate from the
+    labels alone [3]_.
 
-    The score interval contains the totals T with (T - estimate)^2 <= q^2 V(T). Here q
-    is a quantile of Student's t distribution, and V(T) is the variance that the
-    estimate would have if T were the true total. V(T) is computed from the second and
-    third moments of the residuals. One further error of size `unit` is added to these
-    moments with weight 1/2, because the sample may have missed rare errors. With labels
-    alone, the interval is close to Wilson's interval for counts of 0 and 1, and close
-    to the interval of [4]_ for other counts.
+    The score interval contains the totals T with
 
-    For counts without an upper bound, errors are assumed to grow with `size`, or with
-    the fitted count if `size` is None. If large documents are rarer in the sample than
-    in the corpus, V(T) is multiplied by the ratio of the mean of size^1.5 or
-    (a + b f)^1.5 in the corpus to its mean in the sample. A similar factor is used in
-    ratio estimation [5]_. The exponent 1.5 lies between the exponent of Poisson counts
-    (1) and the exponent of errors that are proportional to the count (2).
+        (T - estimate)^2 <= q^2 V(T).
 
-    The model may also miss all events of a document. For counts without an upper
-    bound, the skewness of the errors is therefore at least the skewness that results
-    if one further document, with the mean count of the labelled documents with events,
-    is added with weight 1/8. A slope other than 0 needs labels that support it (see
-    `slope`), because a model that does not know the large documents makes the errors of
-    the other documents small, and the interval too narrow. No interval can take large
-    documents into account if neither the labels, nor `expected`, nor `size` show them.
+    Here q is a quantile of Student's t distribution. V(T) is the variance of the
+    estimate if T is the true total, for sampling without replacement. It depends on the
+    second and third moments of the jackknife residuals. The sample may have missed rare
+    errors. Therefore, one further error of size `unit` is added with weight 1/2.
+
+    With labels alone, the interval is close to Wilson's interval for counts of 0 and 1,
+    and close to the interval of [4]_ for other counts. The formulas are in
+    :ref:`count-formulas`.
+
+    Counts without an upper bound have further rules, because few documents may have
+    most of the events:
+
+    - The sample may have fewer large documents than the corpus. Errors are assumed to
+      grow with `size` or, if it is None, with the fitted count. V(T) is multiplied by
+      the ratio of the mean of size^1.5 or (a + b f)^1.5 in the corpus to its mean in
+      the sample, if this ratio is above 1. Ratio estimation has a similar factor [5]_.
+    - The model may miss all events of a document. Therefore, the skewness of the errors
+      allows for one further document, with weight 1/8. It has the mean count of the
+      labelled documents with events.
+    - The model may not know the large documents. Its errors in the other documents are
+      then small, and the interval would be too narrow. The slope 0 prevents this.
+
+    No interval can allow for large documents that neither the labels, nor `expected`,
+    nor `size` show.
 
     In the table, each row is corrected with the mean error of its own labels. The slope
     and the variance are pooled over rows, unless `groups` or `size` is given. If the
-    labels of a row have a variance larger than the pooled variance, the row uses a
-    weighted mean of both variances, in which the pooled variance has the weight of
-    eight labels.
+    labels of a row vary more, its variance is a weighted mean of its own variance and
+    the pooled variance. The pooled variance has the weight of eight labels.
 
     References
     ----------

@@ -34,7 +34,7 @@ def read_conll_columns(
     Parameters
     ----------
     path : str, Path or text file
-        File in UTF-8. If its name ends in ``.gz``, it is uncompressed.
+        File in UTF-8. A file whose name ends in ``.gz`` is decompressed.
     token : int, default=0
         Column of the tokens. A negative number counts from the last column.
     label : int, default=1

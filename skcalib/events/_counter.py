@@ -200,12 +200,14 @@ None, default='quarter'
         -----
         If `trees` are given, the rule finds the agents and actors in each parse of a
         document. The parses have equal probabilities and are independent of the
-        clustering: several steps of a pipeline are sampled, as proposed in [1]_. The
-        mentions and the posterior are those of `documents`. A mention keeps its head
-        unless the parse attaches this word to another word of the mention. Its head is
-        then unknown, and the rule chooses one. The sampled clusterings of a document
-        are the same for all its parses. If its parses have different agents or actors,
-        'exact' and 'auto' compute the joint distribution of the counts in all parses.
+        clustering, so that several steps of a pipeline are sampled, as proposed in
+        [1]_. The sampled clusterings of a document are the same for all its parses. If
+        its parses have different agents or actors, 'exact' and 'auto' compute the joint
+        distribution of the counts in all parses.
+
+        The mentions and the posterior are those of `documents`. A mention keeps its
+        head, unless the parse attaches this word to another word of the mention. The
+        rule then chooses the head.
 
         References
         ----------

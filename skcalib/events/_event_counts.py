@@ -113,9 +113,9 @@ class EventCounts(_CountTable):
         exact probabilities do not contribute to it. If sampled parses were given, it
         includes the error that is due to their number.
     map_count : ndarray of shape (n_cells,), int
-        Count in the clustering in which each mention joins its best antecedent, as
-        reported by a system that ignores uncertainty. The parse is the document's own
-        parse, also if sampled parses were given.
+        Count that a system without probabilities would report: each mention is linked
+        to its most probable antecedent. The document's own parse is used, also if
+        sampled parses were given.
     n_documents : ndarray of shape (n_cells,), int
         Number of documents of the period.
     periods : list

@@ -710,8 +710,8 @@ def confidence_ranking(
     """Measure how well a confidence ranks right answers above wrong answers.
 
     The confidence can be any number: a probability, or the negated entropy of sampled
-    answers. Whether its values are probabilities that can be believed is a different
-    question: see :func:`calibration_error_interval`.
+    answers. To measure whether it can be believed as a probability, use
+    :func:`calibration_error_interval`.
 
     Parameters
     ----------
@@ -752,22 +752,20 @@ def confidence_ranking(
 
     Notes
     -----
-    The AUROC equals :func:`sklearn.metrics.roc_auc_score`. The area under the
-    risk-coverage curve (AURC [1]_) is the mean, over i = 1, ..., n, of the share of
-    wrong answers among the i most confident answers. Answers of equal confidence are
-    ordered at random, and the area is its expected value over these orders. The excess
-    AURC is the area minus the area of the order in which all wrong answers come last
-    [2]_.
+    The AUROC equals :func:`sklearn.metrics.roc_auc_score`. It is the probability that a
+    right answer has a higher confidence than a wrong one.
 
-    Intervals are those of Clopper and Pearson for an effective number of answers, as in
-    survey sampling [3]_. The effective number of the AUROC follows from the variance of
-    DeLong et al. [4]_, to which half a loss is added, because few wrong answers, or
-    nearly perfect rankings, do not show their variance. The upper end of an area is at
-    least the quantile of a gamma distribution with one more error, which is the most
-    confident answer with a chance of 1/2. The upper end of a coverage at an accuracy
-    also uses the normal interval of the accuracy, because the Clopper-Pearson interval
-    is too short if the order is nearly perfect. With `groups`, influences are summed
-    over each group.
+    The risk is the share of wrong answers among the i most confident answers. The area
+    under the risk-coverage curve (AURC [1]_) is its mean over i = 1, ..., n. Answers of
+    equal confidence are ordered at random, and the area is its expected value over
+    these orders. The excess AURC is the area minus the area of the best order, in which
+    all wrong answers come last [2]_.
+
+    The intervals are those of Clopper and Pearson for an effective number of answers,
+    as in survey sampling [3]_: the number of independent answers with the same
+    variance. The variance of the AUROC is that of DeLong et al. [4]_. Few wrong answers
+    do not show their variance, so the intervals allow for one that was not seen
+    (:ref:`ranking-intervals`). With `groups`, influences are summed over each group.
 
     References
     ----------

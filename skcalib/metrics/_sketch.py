@@ -190,27 +190,26 @@ class ReliabilitySketch:
 
     Chunks of data are added with :meth:`update`, and summaries of several machines are
     combined with :meth:`merge`, in any order. The reliability curve, the calibration
-    error and its interval can then be computed at any bin size. The difference from the
-    exact calibration error is bounded; :meth:`error_bound` returns the bound.
+    error and its interval can then be computed at any bin size. :meth:`error_bound`
+    returns the largest possible difference from the exact calibration error.
 
     Parameters
     ----------
     n_bits : int, default=18
         Resolution, from 12 to 24. Probabilities are distinguished in steps of
         ``2 ** -n_bits``, and in smaller steps near 0 and 1. Each additional bit doubles
-        the memory (13 MB at 18) and approximately halves the bound.
+        the memory (13 MB at 18) and about halves the bound of the error.
 
     Attributes
     ----------
     n_pairs : int
-        Number of pairs of positive weight. If classes are pooled, each class of a row
-        is one pair.
+        Number of pairs of positive weight. A pair is a label and its probability. With
+        pooled classes, a row of K classes gives K pairs.
     total_weight : float
         Total weight of the pairs.
     heaviest_cell : float
-        Largest total weight of the pairs in one cell of [0, 1] (see Notes), among the
-        cells that contain different probabilities. The bin size should be larger than
-        this weight. If the weight is 0, all results are exact.
+        Largest weight of a cell (see Notes) with different probabilities. The bin size
+        should be larger than this weight. If it is 0, all results are exact.
 
     See Also
     --------
@@ -222,14 +221,14 @@ class ReliabilitySketch:
     -----
     The interval [0, 1] is divided into fixed cells. For each cell the sketch stores the
     weight, the weight of the positives, the sum of the probabilities, and the
-    probability itself if all are equal. The results are computed as if all pairs had
-    the mean probability of their cell. They differ from the exact results only if a bin
-    boundary falls inside a cell, and the difference is bounded. Suppose that a bin gets
-    a part of weight m of a cell of weight w with P positives. This part has between
-    max(0, P - (w - m)) and min(P, m) positives, and its probabilities are between the
-    edges of the cell. If all probabilities in a cell are equal, the exact metrics
-    divide the labels of the cell between the bins in the same way. Results are
-    therefore exact for data with few distinct probabilities.
+    probability itself if all are equal.
+
+    The results are computed as if all pairs of a cell had its mean probability. They
+    differ from the exact results only if a bin boundary falls inside a cell. The bin
+    then gets an unknown part of the labels of the cell, and :meth:`error_bound` is the
+    bound over all possible parts (:ref:`sketch-formulas`). A cell of equal
+    probabilities is divided as by the exact metrics. Results are therefore exact for
+    data with few distinct probabilities.
 
     The results do not depend on the order and the sizes of the chunks, except for
     rounding errors. Pickles contain only the used cells, with 36 bytes per cell.

@@ -149,29 +149,31 @@ def threshold_for_precision(
 
     Notes
     -----
-    If there are many answers, or with `groups`, four sequences of thresholds are tested
-    in descending order, each until the first threshold whose lower confidence bound is
-    below `precision`. Where the sequences start does not depend on the labels, and each
-    has a quarter of the error probability (fixed sequence testing [1]_). The bound is
-    the exact bound of Clopper and Pearson. With `groups`, it is Wilson's bound for the
-    effective number of answers, which is approximate.
-
-    If there are few answers, fewer than 20 times the logarithm of
-    ``1 - confidence_level`` over the logarithm of `precision`, the bound comes from
-    bets on the answers, from the highest probability down [2]_. The odds are fair if
-    the precision has its required value. A threshold is valid if the capital has grown
-    by the factor ``1 / (1 - confidence_level)`` there (Ville's inequality), and the
-    lowest valid threshold is returned. A bet is a mixture over possible precisions p
-    with a density proportional to ``(1 - p) ** -0.75``. This finds a threshold more
-    often. The confidence is guaranteed if answers with higher probabilities are right
-    at least as often.
-
     The threshold is valid for data like the labelled data. For another kind of text or
     another model, choose a new threshold. The probabilities do not have to be
-    calibrated, but answers with higher probabilities should be right more often. With
-    calibrated probabilities, the threshold is usually below `precision`: the expected
-    precision of the selected answers is their mean probability, and most of them have
-    probabilities above the threshold.
+    calibrated, but answers with higher probabilities should be right more often.
+
+    With calibrated probabilities, the threshold is usually below `precision`. The
+    expected precision of the selected answers is their mean probability, and most of
+    them have probabilities above the threshold.
+
+    *Many answers, or groups.* Four descending sequences of thresholds are tested. A
+    sequence stops at the first threshold whose lower bound is below `precision`. Where
+    it starts does not depend on the labels, and it has a quarter of the error
+    probability (fixed sequence testing [1]_). The bound is the exact bound of Clopper
+    and Pearson. With `groups`, it is Wilson's bound for the number of independent
+    answers with the same variance, which is approximate.
+
+    *Few answers.* Answers are few if their number is below
+
+        20 log(1 - confidence_level) / log(precision).
+
+    A capital is then bet on each answer, from the highest probability down [2]_, at
+    odds that are fair if the precision has its required value. If the capital grows by
+    the factor 1 / (1 - confidence_level), the precision is higher, with this confidence
+    (Ville's inequality). The lowest threshold at which it has done so is returned. Bets
+    find a threshold more often. Their confidence is guaranteed if answers with higher
+    probabilities are right at least as often.
 
     References
     ----------
