@@ -33,6 +33,10 @@ ID, PROBABILITY, DRAWN, STRATUM = "id", "inclusion_probability", "drawn", "strat
 # Ids that a message shows.
 _SHOWN = 5
 
+# A correlation of labels and model is noted if it is this many standard errors below 0,
+# with at least this many labels.
+_CLEARLY, _FEW_PAIRS = 4.0, 20
+
 _SLASHED = re.compile(r"(\d{1,2})[/.](\d{1,2})[/.](\d{4})")
 
 # Resolution of a date, and the resolution that each period requires.
@@ -118,7 +122,10 @@ def read_corpus(options: Namespace) -> Corpus:
 
 
 def _check_labels(corpus: Corpus) -> None:
-    """Raise if a label is above 1, the most that a probability counts."""
+    """Raise if a label is above 1, the most that a probability counts.
+
+    If labels contradict the model, a note says so: they may be of the other class.
+    """
     above = np.flatnonzero(corpus.label > 1)
     if corpus.is_proba and above.size:
         raise CommandError(
@@ -128,6 +135,18 @@ def _check_labels(corpus: Corpus) -> None:
             f"{corpus.path}. If labels are codes or percentages, name the one that "
             "counts as 1 with --pos-label. If they count events, name the column of "
             "the model's expected counts with --expected."
+        )
+    known = ~np.isnan(corpus.label)
+    pairs = np.stack([corpus.label[known], corpus.expected[known]])
+    if known.sum() < _FEW_PAIRS or (np.ptp(pairs, axis=1) == 0).any():
+        return
+    r = float(np.corrcoef(pairs)[0, 1])
+    # The standard error of a correlation near 0 is 1 / sqrt(n).
+    if r * np.sqrt(known.sum()) < -_CLEARLY:
+        corpus.notes.append(
+            f"Labels are lower where {corpus.model!r} is higher: their correlation is "
+            f"{r:.2f}. If labels of 0 and 1 are exchanged, name the label that counts "
+            "as 1 with --pos-label."
         )
 
 

@@ -465,66 +465,73 @@ def figure_of(count: Count) -> Any:
     """Return the figure of a count: over periods, or a row for each group."""
     label = f"{count.estimand().capitalize()}, {count.level} interval"
     if "period" in count.columns:
-        axes = _style.take_axes(_style.empty_figure(), 4.5, 2.6)
-        _over_time(axes, count)
-        axes.set_ylabel(label)
-        return axes.figure
+        return _over_time(count, label)
     shown = _dots(count)
-    axes = _style.take_axes(_style.empty_figure(), 4.5, 0.25 * len(shown) + 0.9)
+    height = 0.25 * len(shown) + 0.9
+    axes = _style.take_axes(_style.empty_figure(), _style.COLUMN, height)
     _as_dots(axes, shown, has_model=bool(count.rows))
     axes.set_xlabel(label)
     return axes.figure
 
 
-def _over_time(axes: Any, count: Count) -> None:
+def _over_time(count: Count, label: str) -> Any:
+    """Return a figure of the periods, with a panel for each of several groups."""
+    groups = count.largest()[:_MOST_LINES]
+    if len(groups) < 2:
+        axes = _style.take_axes(_style.empty_figure(), _style.COLUMN, 2.4)
+        _draw_periods(axes, count, count.rows)
+        _begin_at_zero(axes)
+        _legend(axes)
+        axes.set_ylabel(label)
+        return axes.figure
+    # The number of rows of panels is rounded up.
+    size = _style.PAGE, 1.8 * -(-len(groups) // 2) + 0.3
+    figure = _style.new_figure(*size, _style.empty_figure())
+    panels = _style.panel_axes(figure, groups, 2, sharey=True)
+    for group, axes in panels.items():
+        _draw_periods(axes, count, [row for row in count.rows if row["by"] == group])
+        axes.set_title(printable(group), fontsize=_style.text_size(axes))
+    _begin_at_zero(axes)
+    handles, names = axes.get_legend_handles_labels()
+    place = {"loc": "outside upper center", "ncols": len(names), "frameon": False}
+    figure.legend(handles, names, fontsize=_style.text_size(axes), **place)
+    figure.supylabel(label, fontsize=_style.text_size(axes), color=_style.INK)
+    return figure
+
+
+def _draw_periods(axes: Any, count: Count, rows: list[dict[str, Any]]) -> None:
     """Draw estimates with intervals and the model's counts over periods."""
     names = count.found["period_labels"]
     place = {name: k for k, name in enumerate(names)}
-    groups: list[str | None] = [*count.largest()[:_MOST_LINES]] or [None]
-    for k, group in enumerate(groups):
-        part = [row for row in count.rows if group is None or row["by"] == group]
-        x = np.array([place[row["period"]] for row in part], dtype=float)
-        # Groups stand beside each other within a period.
-        x += 0.12 * (k - (len(groups) - 1) / 2)
-        # None of a row without an interval becomes NaN.
-        y, low, high, model = (
-            np.array([row[name] for row in part], dtype=float)
-            for name in ("estimate", "low", "high", "uncorrected")
-        )
-        known = np.isfinite(low)
-        style = _style.next_style(axes)
-        marker, color = style["marker"], style["color"]
-        axes.errorbar(
-            x[known],
-            y[known],
-            np.maximum([y - low, high - y], 0)[:, known],
-            label=_CORRECTED if group is None else printable(group),
-            **style | {"linestyle": "none"},
-        )
-        if not known.all():
-            axes.plot(x[~known], y[~known], marker, ms=3.5, mfc="none", color=color)
-        axes.plot(
-            x,
-            model,
-            "--",
-            lw=1,
-            color="0.4" if group is None else color,
-            label=f"{_UNCORRECTED} (no interval)" if k == 0 else None,
-        )
+    x = np.array([place[row["period"]] for row in rows], dtype=float)
+    # None of a row without an interval becomes NaN.
+    y, low, high, model = (
+        np.array([row[name] for row in rows], dtype=float)
+        for name in ("estimate", "low", "high", "uncorrected")
+    )
+    known = np.isfinite(low)
+    style = _style.next_style(axes) | {"linestyle": "none"}
+    ends = np.maximum([y - low, high - y], 0)[:, known]
+    axes.errorbar(x[known], y[known], ends, label=_CORRECTED, **style)
+    if not known.all():
+        axes.plot(x[~known], y[~known], **style | {"markerfacecolor": "none"})
+    label = f"{_UNCORRECTED} (no interval)"
+    axes.plot(x, model, "--", lw=1, color="0.4", label=label)
     # Round up, so that there are at most _MOST_TICKS names.
     step = -(-len(names) // _MOST_TICKS)
     axes.set_xticks(range(0, len(names), step), names[::step])
     if len(names) > _MOST_TICKS // 2:
         axes.tick_params(axis="x", rotation=45)
-    # Counts begin at 0, and only a negative end of an interval lies below.
+
+
+def _begin_at_zero(axes: Any) -> None:
+    # Only a negative end of an interval lies below 0.
     axes.set_ylim(bottom=min(0, axes.get_ylim()[0]))
-    _legend(axes)
 
 
 def _legend(axes: Any) -> None:
     """Place the legend above the axes, where it covers nothing."""
-    n = len(axes.get_legend_handles_labels()[1])
-    style = {"fontsize": _style.text_size(axes), "frameon": False, "ncols": min(n, 4)}
+    style = {"fontsize": _style.text_size(axes), "frameon": False, "ncols": 2}
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1), **style)
 
 

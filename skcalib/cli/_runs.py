@@ -63,6 +63,9 @@ _RULES = {
     "separate": "Samples without an answer are left out and counted separately.",
 }
 
+# More systems are names of questions by mistake, and their pairs take too long.
+_MOST_SYSTEMS = 100
+
 _ROW_NUMBERS = (
     "The questions are named by numbers without gaps, and no other column identifies "
     "them. If they are row numbers, all files must have the same order."
@@ -201,6 +204,11 @@ def read_inputs(options: Namespace) -> Inputs:
         raise CommandError(
             f"compare needs at least two systems. Got one, of {found[0].path}. Pass "
             "one file per system, or a table with one column per system."
+        )
+    if len(runs) > _MOST_SYSTEMS:
+        raise CommandError(
+            f"compare needs at most {_MOST_SYSTEMS} systems. Got {len(runs)}, such as "
+            f"{runs[0][0].name!r}. Name the column of systems with --system-column."
         )
     if options.systems is None:
         _check_one_reading(found)

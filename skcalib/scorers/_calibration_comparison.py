@@ -199,7 +199,7 @@ def compare_calibration(
     -----
     UserWarning
         If there are so few items that the smallest possible p-value (see Notes) is
-        above .05.
+        above .05, or if the probabilities of a model are equal to the labels.
 
     See Also
     --------
@@ -278,6 +278,11 @@ def compare_calibration(
     q_a, q_b = _same_shape(proba_a, proba_b)
     (pairs_a,) = as_pairs(y_true, q_a)
     (pairs_b,) = as_pairs(y_true if y_true_b is None else y_true_b, q_b)
+    for name, pairs in (("proba_a", pairs_a), ("proba_b", pairs_b)):
+        # All positives, and nothing else, have a probability of 1.
+        positive = pairs.positive_q
+        if (positive == 1).all() and pairs.q.sum() == positive.size:
+            warn(f"compare_calibration: {name!r} is equal to the labels.")
     brier_a, brier_b = brier_of_rows(pairs_a), brier_of_rows(pairs_b)
     rows = pairs_a.row_groups
     n_items = brier_a.size if rows is None else int(rows.max()) + 1

@@ -193,7 +193,7 @@ def test_the_guide_shows_what_a_comparison_prints(run, folder):
     both, later, earlier, neither = (1, 1), (0, 1), (1, 0), (0, 0)
     rows = [both] * 213 + [later] * 48 + [earlier] * 37 + [neither] * 311
     for k, name in enumerate(("llama-13b-prompt0", "llama-13b-prompt3")):
-        lines = [f"{i},{row[k]}" for i, row in enumerate(rows)]
+        lines = [f"q{i},{row[k]}" for i, row in enumerate(rows)]
         (folder / f"{name}.csv").write_text("\n".join(["id,correct", *lines]))
     files = ("llama-13b-prompt0.csv", "llama-13b-prompt3.csv")
     _, out, _ = run("compare", *files)

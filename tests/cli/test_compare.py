@@ -755,3 +755,148 @@ def test_a_file_is_not_compared_with_itself(capsys, tmp_path, monkeypatch):
     status, out = run(capsys, "a.csv", "../data/a.csv")
     assert status == 2
     assert "needs different files. Got one of them twice" in out.err
+
+
+# Files that do not fit, and what a file says about its questions
+
+
+def numbered(path, right, **more):
+    """Write scores of questions that are named by their row numbers."""
+    return write_table(path, {"id": range(len(right)), "correct": right, **more})
+
+
+def test_other_subjects_of_the_same_questions_are_an_error(capsys, tmp_path, scores):
+    subject = np.array([f"s{k % 3}" for k in range(120)])
+    order = np.random.default_rng(2).permutation(120)
+    first = numbered(tmp_path / "a.csv", scores["base"], subject=subject)
+    other = scores["tuned"][order]
+    second = numbered(tmp_path / "b.csv", other, subject=subject[order])
+    status, out = run(capsys, first, second)
+    assert status == 2
+    n = (subject != subject[order]).sum()
+    assert f"{n} of 120 questions with different values of 'subject'" in out.err
+    assert "in different orders in the files" in out.err
+    found = as_json(capsys, first, second, "--mismatch", "keep")
+    assert any(f"{n} of 120 questions" in note for note in found["notes"])
+
+
+def test_row_numbers_without_anything_else_give_a_note(capsys, tmp_path, scores):
+    paths = [numbered(tmp_path / f"{n}.csv", right) for n, right in scores.items()]
+    (note,) = as_json(capsys, *paths)["notes"]
+    assert note.startswith("The questions are named by numbers without gaps")
+    subject = [f"s{k % 3}" for k in range(120)]
+    paths = [
+        numbered(tmp_path / f"{name}.csv", right, subject=subject)
+        for name, right in scores.items()
+    ]
+    assert as_json(capsys, *paths)["notes"] == []
+
+
+def test_passages_that_are_not_used_as_groups_give_a_note(capsys, tmp_path, scores):
+    columns = {"question": range(120), "passage": np.arange(120) // 3, **scores}
+    path = write_table(tmp_path / "a.csv", columns)
+    words = " ".join(as_json(capsys, path, "--systems", "base,tuned")["notes"])
+    assert "The 120 questions have 40 values of 'passage'." in words
+    assert "add --groups passage." in words
+    found = as_json(
+        capsys, path, "--systems", "base,tuned", "--groups", "passage", "--adjust", "bh"
+    )
+    assert found["n_groups"] == 40
+    assert not any("--groups" in note for note in found["notes"])
+
+
+def test_systems_without_all_confidences_give_a_note(capsys, tmp_path, scores):
+    names = [f"q{k}" for k in range(120)]
+    proba = np.linspace(0.1, 0.9, 120).round(3)
+    paths = []
+    for name, confidence in (("base", proba), ("tuned", ["", *proba[1:]])):
+        columns = {"id": names, "correct": scores[name], "confidence": confidence}
+        paths.append(write_table(tmp_path / f"{name}.csv", columns))
+    found = as_json(capsys, *paths)
+    assert "calibration" not in found
+    assert found["notes"] == [
+        "tuned has no confidence for 1 of 120 questions: its calibration is not "
+        "compared."
+    ]
+
+
+def test_percentages_are_divided_by_100(capsys, tmp_path, scores):
+    names = [f"q{k}" for k in range(120)]
+    proba = np.linspace(10, 90, 120).round(1)
+    paths = []
+    for name in scores:
+        columns = {"id": names, "correct": scores[name], "confidence": proba}
+        paths.append(write_table(tmp_path / f"{name}.csv", columns))
+    assert "--percent" in run(capsys, *paths)[1].err
+    found = as_json(capsys, *paths, "--percent")
+    assert 0 < found["confidence"][0]["calibration_error"]["estimate"] < 1
+
+
+def test_scores_in_a_column_of_confidences_give_a_note(capsys, tmp_path):
+    rng, names = np.random.default_rng(0), [f"q{k}" for k in range(60)]
+    paths = []
+    for name in "ab":
+        columns = {"id": names, "correct": rng.integers(0, 2, 60)}
+        columns["confidence"] = rng.random(60).round(3)
+        paths.append(write_table(tmp_path / f"{name}.csv", columns))
+    found = as_json(capsys, *paths, "--score", "confidence")
+    assert "the column 'confidence', which usually has confidences" in found["notes"][0]
+
+
+def test_a_column_with_a_value_for_each_question_has_no_parts(capsys, files):
+    message = run(capsys, *files, "--by", "id")[1].err
+    assert "--by must have values that several questions share. Got 120" in message
+
+
+def test_too_many_systems_are_an_error(capsys, tmp_path):
+    columns = {"system": [f"q{k // 2}" for k in range(300)], "correct": [0, 1] * 150}
+    path = write_table(tmp_path / "a.csv", columns | {"id": [0, 1] * 150})
+    message = run(capsys, path)[1].err
+    assert "compare needs at most 100 systems. Got 150, such as 'q0'." in message
+
+
+def test_tokens_that_differ_and_are_kept_give_a_note(capsys, tmp_path):
+    gold, tags = ["B-X", "O"] * 10, ["O", *["B-X", "O"] * 9, "O"]
+    for name, text in (("a", sentences(gold, gold)), ("b", sentences(gold, tags))):
+        (tmp_path / f"{name}.conll").write_text(text)
+    changed = (tmp_path / "b.conll").read_text().replace("w1 ", "other ")
+    (tmp_path / "b.conll").write_text(changed)
+    paths = [tmp_path / "a.conll", tmp_path / "b.conll"]
+    assert "--mismatch keep ignores it" in run(capsys, *paths)[1].err
+    notes = as_json(capsys, *paths, "--mismatch", "keep")["notes"]
+    assert any("1 of 20 sentences have other tokens than" in note for note in notes)
+
+
+def test_several_references_are_used_together(capsys, tmp_path):
+    sacrebleu = pytest.importorskip("sacrebleu")
+    lines = {
+        "ref": ["the cat sat on the mat"] * 8,
+        "more": ["a cat was on the mat today"] * 8,
+        "a": ["the cat was on the mat"] * 6 + ["a dog sat on the mat"] * 2,
+        "b": ["a cat was on a mat today"] * 8,
+    }
+    for name, text in lines.items():
+        (tmp_path / f"{name}.txt").write_text("\n".join(text) + "\n")
+    path = {name: tmp_path / f"{name}.txt" for name in lines}
+    options = ("--metric", "bleu", "--reference", path["ref"])
+    found = as_json(capsys, path["a"], path["b"], *options, "--reference", path["more"])
+    references = [lines["ref"], lines["more"]]
+    expected = [sacrebleu.corpus_bleu(lines[n], references).score for n in "ab"]
+    assert [each["score"] for each in found["systems"]] == pytest.approx(expected)
+    assert found["reference"] == f"{path['ref']}, {path['more']}"
+
+
+def test_one_sentence_and_one_group_are_errors(capsys, tmp_path):
+    pytest.importorskip("sacrebleu")
+    for name, text in (("ref", "a b c d\n"), ("a", "a b c e\n"), ("b", "a b c d\n")):
+        (tmp_path / f"{name}.txt").write_text(text)
+        (tmp_path / f"{name}3.txt").write_text(text * 3)
+    (tmp_path / "groups.txt").write_text("g\ng\ng\n")
+    options = ("--metric", "bleu", "--reference")
+    paths = [tmp_path / f"{name}.txt" for name in ("a", "b")]
+    status, out = run(capsys, *paths, *options, tmp_path / "ref.txt")
+    assert (status, "Traceback" in out.err) == (2, False)
+    paths = [tmp_path / f"{name}3.txt" for name in ("a", "b")]
+    groups = ("--groups", tmp_path / "groups.txt")
+    status, out = run(capsys, *paths, *options, tmp_path / "ref3.txt", *groups)
+    assert (status, "needs at least two groups" in out.err) == (2, True)

@@ -81,3 +81,12 @@ def test_axes_and_styles_are_checked_as_in_other_displays(comparison):
         9,
         "s",
     )
+
+
+def test_the_lowest_score_is_at_the_top_if_lower_is_better():
+    scores = [60.0, 50.0, 55.0]
+    display = SystemScoresDisplay(
+        ["a", "b", "c"], scores, scores, scores, lower_is_better=True
+    ).plot()
+    assert [text.get_text() for text in display.ax_.get_yticklabels()] == list("bca")
+    assert display.intervals_.lines[0].get_xdata().tolist() == [50, 55, 60]

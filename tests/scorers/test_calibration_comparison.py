@@ -191,6 +191,7 @@ def test_a_model_of_known_error_is_in_the_interval():
     assert result.pvalue < 0.001
 
 
+@pytest.mark.filterwarnings("ignore:.*is equal to the labels")
 def test_labels_that_are_all_right_do_not_show_a_difference():
     """If 95% are right, both errors are .05, and 30 labels are all right in 21%."""
     y, ones = np.ones(30, dtype=int), np.ones(30)
@@ -367,3 +368,12 @@ def test_size_for_exchangeable_models_of_sentences():
     error = np.sqrt(0.05 * 0.95 / n_runs)
     assert rejected / n_runs <= 0.05 + 3 * error
     assert abs(brier / n_runs - 0.05) <= 0.013 + 2 * error
+
+
+@pytest.mark.parametrize("multi_class", [None, "top_label"])
+def test_labels_in_place_of_probabilities_give_a_warning(multi_class):
+    y = np.repeat([0, 1, 2], 20) if multi_class else np.repeat([0, 1], 30)
+    labels = np.eye(3)[y] if multi_class else y
+    proba = np.full((60, 3), 1 / 3) if multi_class else np.full(60, 0.4)
+    with pytest.warns(UserWarning, match="'proba_b' is equal to the labels"):
+        compare_calibration(y, proba, labels, multi_class=multi_class)

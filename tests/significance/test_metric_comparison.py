@@ -188,3 +188,43 @@ def test_one_system_has_the_interval_that_it_has_among_two(adjust, groups):
     assert "1 systems, 0 pairs" in repr(one)
     with pytest.raises(ValueError, match="must contain at least one system. Got 0"):
         compare_metrics({}, **settings)
+
+
+def test_the_largest_value_follows_from_the_metric():
+    systems = {"A": counts(0.5, 1), "B": counts(0.8, 2)}
+
+    def percent(sums):
+        return 200 * sums[..., 0] / (sums[..., 1] + sums[..., 2])
+
+    with pytest.raises(ValueError, match="'largest' .* 'B' is 76"):
+        compare_metrics(systems, statistic=percent)
+    result = compare_metrics(systems, statistic=percent, largest=100)
+    expected = compare_metrics(systems, statistic="f1")
+    np.testing.assert_allclose(result.gain_high, 100 * expected.gain_high)
+    pytest.importorskip("sacrebleu", reason="sacrebleu is not installed")
+    lines = {"good": GOOD, "bad": BAD}
+    statistics = {n: bleu_statistics(text, REFERENCE) for n, text in lines.items()}
+    default = compare_metrics(statistics, statistic=bleu)
+    given = compare_metrics(statistics, statistic=bleu, largest=100)
+    assert default.gain_low.tolist() == given.gain_low.tolist()
+    assert default.high.tolist() == given.high.tolist()
+
+
+def test_a_system_with_a_lower_ter_is_not_inferior():
+    length = np.full(40, 20)
+    edits = np.random.default_rng(0).binomial(length, 0.4)
+    systems = {"A": np.c_[edits, length], "B": np.c_[edits - 1, length]}
+    result = compare_metrics(systems, statistic=ter)
+    assert result.gain[0] == pytest.approx(-5)
+    assert result.noninferiority_pvalue(1.0)[0] < 0.001
+    worse = compare_metrics(dict(reversed(systems.items())), statistic=ter)
+    assert worse.noninferiority_pvalue(1.0)[0] > 0.999
+
+
+def test_numbers_of_sentences_that_a_gain_needs_do_not_depend_on_groups():
+    # With independent sentences, groups of three lose only few degrees of freedom.
+    systems = {"A": counts(0.5, 1), "B": counts(0.55, 2)}
+    alone = compare_metrics(systems, statistic="f1").questions_needed(0.02)[0]
+    groups = np.arange(150) // 3
+    found = compare_metrics(systems, statistic="f1", groups=groups)
+    assert found.questions_needed(0.02)[0] == pytest.approx(alone, rel=0.4)

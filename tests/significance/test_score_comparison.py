@@ -478,3 +478,26 @@ def test_groups_of_one_question_give_the_comparison_without_groups(unit):
     )
     rows = compare_scores({"a": np.repeat(a, 2), "b": np.repeat(b, 2)})
     assert copies.gain_high - copies.gain_low > rows.gain_high - rows.gain_low
+
+
+def test_power_of_small_differences_in_groups_is_that_of_simulation():
+    # Scores that differ by hundredths, in 71 groups of 20 questions.
+    rng, n, of = np.random.default_rng(0), 71, 20
+    groups = np.repeat(np.arange(n), of)
+
+    def draw(gain):
+        effect = np.repeat(rng.normal(0, 0.02, n), of)
+        return 0.5 + rng.normal(0, 0.02, n * of), 0.5 + effect + gain
+
+    base, new = draw(0.0)
+    gain = compare_scores({"A": base, "B": new}, groups=groups).detectable_gain()[0]
+    # z(0.975) + z(0.8) standard errors of the mean of 71 means
+    error = np.sqrt((0.02**2 + 0.02**2 / of) / n)
+    assert gain == pytest.approx(2.8 * error, rel=0.2)
+    found = compare_scores({"A": base, "B": new}, groups=groups).questions_needed(gain)[
+        0
+    ]
+    assert found == pytest.approx(n * of, rel=0.01)
+    differences = (np.subtract(*draw(gain)[::-1]).reshape(n, of) for _ in range(500))
+    t = [d.mean() / (d.mean(axis=1).std(ddof=1) / np.sqrt(n)) for d in differences]
+    assert np.mean(np.array(t) > 1.99) == pytest.approx(0.8, abs=0.12)
