@@ -237,9 +237,11 @@ class Outcomes(Numbers):
         return 0.0 if number == -1 else number
 
     def _problem(self, text: str, line: int) -> str:
+        is_number = text.strip().lstrip("+-").replace(".", "", 1).isdecimal()
         return (
             "must contain 0/1, true/false, yes/no, correct/incorrect or a score in "
-            f"[0, 1] in {self.name!r}. Got {text!r:.60} in line {line}. Name the "
+            f"[0, 1] in {self.name!r}. Got {text!r:.60} in line {line}. "
+            f"{'Rescale other scores to [0, 1]. ' * is_number}Name the "
             f"label that counts as right with {parameter('pos_label')}. If the column "
             f"contains answers, {parameter('_gold', '')}add a column 'correct' with 1 "
             "for each right answer and 0 for each wrong one."
@@ -485,10 +487,12 @@ class Table:
         """Raise an error if a name is not a column."""
         for name in names:
             if name not in self.names:
+                only = self.names[0] if len(self.names) == 1 else ""
+                hint = " It has one column: are its cells separated by blanks?"
                 raise ParameterError(
                     parameter,
                     f"must name a column of {self.path.name}. "
-                    f"{none_of(name, self.names)}",
+                    f"{none_of(name, self.names)}{hint * (name in only)}",
                 )
 
     def read(

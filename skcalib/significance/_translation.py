@@ -169,7 +169,7 @@ def bleu(sums: np.ndarray) -> np.ndarray:
     >>> round(float(bleu(np.array([7, 7, 6, 4, 2, 1, 7, 6, 5, 4]))), 2)
     48.89
     """
-    sums = np.asarray(sums, dtype=np.float64)
+    sums = _as_sums(sums, 10, "bleu")
     if sums.size <= _N_SCALARS:
         rows = sums.reshape(-1, sums.shape[-1]).tolist()
         return np.array(list(map(_bleu_of_one, rows))).reshape(sums.shape[:-1])
@@ -229,7 +229,7 @@ def chrf(sums: np.ndarray) -> np.ndarray:
     >>> float(chrf(np.array([4, 4, 2] * 6)))
     50.0
     """
-    sums = np.asarray(sums, dtype=np.float64)
+    sums = _as_sums(sums, 18, "chrf")
     said, reference, both = sums[..., 0::3], sums[..., 1::3], sums[..., 2::3]
     known = (said > 0) & (reference > 0)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -264,7 +264,7 @@ def ter(sums: np.ndarray) -> np.ndarray:
     >>> float(ter(np.array([3.0, 12.0])))
     25.0
     """
-    sums = np.asarray(sums, dtype=np.float64)
+    sums = _as_sums(sums, 2, "ter")
     edits, length = sums[..., 0], sums[..., 1]
     with np.errstate(divide="ignore", invalid="ignore"):
         score = 100 * (edits / length)
@@ -293,6 +293,19 @@ def _statistics(name: str, hypotheses: Any, references: Any) -> np.ndarray:
     # sacrebleu's paired tests call this private method; there is no public one.
     found = metric._extract_corpus_statistics(said, None)
     return np.asarray(found, dtype=np.float64)
+
+
+def _as_sums(sums: Any, n_columns: int, name: str) -> np.ndarray:
+    """Return sums of statistics, whose number of columns tells the metric."""
+    found = np.asarray(sums, dtype=np.float64)
+    if found.shape[-1:] != (n_columns,):
+        raise ParameterError(
+            "sums",
+            f"must have the {n_columns} columns of {name}_statistics. Got shape "
+            f"{found.shape}.",
+            name,
+        )
+    return found
 
 
 @lru_cache(maxsize=3)

@@ -404,3 +404,15 @@ def test_a_file_with_one_record_is_read_by_its_name(tmp_path):
     samples = json.dumps([json.loads(record)])
     found = read_evaluation(write(tmp_path, samples, "list.jsonl"))
     assert found.score.tolist() == [1]
+
+
+def test_a_file_of_one_column_is_said_to_have_one(tmp_path):
+    path = write(tmp_path, "seg_id correct\n1 1\n2 0\n")
+    with pytest.raises(ValueError, match="are its cells separated by blanks"):
+        read_evaluation(path, columns={"question": "seg_id", "score": "correct"})
+
+
+def test_scores_beyond_1_are_to_be_rescaled(tmp_path):
+    path = write(tmp_path, "id,correct\na,-2.5\nb,1\n")
+    with pytest.raises(ValueError, match=r"'-2.5' in line 2. Rescale other scores"):
+        read_evaluation(path)

@@ -228,3 +228,12 @@ def test_numbers_of_sentences_that_a_gain_needs_do_not_depend_on_groups():
     groups = np.arange(150) // 3
     found = compare_metrics(systems, statistic="f1", groups=groups)
     assert found.questions_needed(0.02)[0] == pytest.approx(alone, rel=0.4)
+
+
+def test_statistics_of_another_metric_are_an_error():
+    with pytest.raises(ValueError, match=r"'sums' .* bleu .* 10 columns .* \(18,\)"):
+        bleu(np.ones(18))
+    with pytest.raises(ValueError, match=r"18 columns of chrf_statistics"):
+        chrf(np.ones((3, 10)))
+    with pytest.raises(ValueError, match=r"2 columns of ter_statistics"):
+        ter(3.0)
