@@ -124,8 +124,6 @@ def _homes(package: str) -> dict[str, str]:
 
 def _home_elsewhere(name: str) -> str | None:
     """Return the first subpackage that exports a name, or None."""
-    if name.startswith("_"):
-        return None
     homes = _homes("skcalib")
     if name in homes:
         return "skcalib"
@@ -148,10 +146,17 @@ def _find_moved(module: str, name: str) -> object:
             "skcalib.ReliabilityDisplay; CalibrationDisplay is in sklearn.calibration."
         )
     else:
-        other = _home_elsewhere(name)
-        if other is not None:
-            raise ImportError(f"{name} is in {other}: from {other} import {name}")
-        raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        problem, other = f"module {module!r} has no attribute {name!r}", None
+        if not name.startswith("_"):
+            other = _home_elsewhere(name)
+        if other is None:
+            raise AttributeError(problem)
+        hint = f"{name} is in {other}: from {other} import {name}"
+        # Python replaces the message of an AttributeError in `from ... import name`,
+        # which importlib looks up. For hasattr, it must be an AttributeError.
+        if sys._getframe(2).f_globals.get("__name__") == "importlib._bootstrap":
+            raise ImportError(hint)
+        raise AttributeError(f"{problem}. {hint}")
     from ._errors import warn
 
     warn(f"{module}.{name} goes in version {_REMOVED_IN}. {remedy}", FutureWarning)

@@ -24,8 +24,12 @@ def test_the_name_of_scikit_learns_display_leads_to_this_one():
     ],
 )
 def test_a_name_of_another_subpackage_says_where_it_is(package, name, home):
-    with pytest.raises(ImportError, match=f"from {home} import {name}$"):
-        getattr(importlib.import_module(package), name)
+    with pytest.raises(ImportError, match=f"^{name} is in {home}: from"):
+        exec(f"from {package} import {name}")
+    module = importlib.import_module(package)
+    assert not hasattr(module, name)
+    with pytest.raises(AttributeError, match=f"'{name}'.* from {home} import {name}$"):
+        getattr(module, name)
 
 
 def test_any_other_name_is_an_attribute_error():
