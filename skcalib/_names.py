@@ -159,5 +159,8 @@ def _find_moved(module: str, name: str) -> object:
         raise AttributeError(f"{problem}. {hint}")
     from ._errors import warn
 
-    warn(f"{module}.{name} goes in version {_REMOVED_IN}. {remedy}", FutureWarning)
+    warn(
+        f"{module}.{name} will be removed in version {_REMOVED_IN}. {remedy}",
+        FutureWarning,
+    )
     return getattr(importlib.import_module(home), name)

@@ -38,6 +38,10 @@ _TOLERANCE = 0.02
 
 MULTI_CLASS = ("pooled", "top_label", "class_wise", "per_class")
 
+# Labels are reversed if their correlation with the probabilities is this many standard
+# errors below 0, with at least this many labels.
+_CLEARLY, _FEW_LABELS = 4.0, 20
+
 
 @dataclass(frozen=True)
 class Pairs:
@@ -298,6 +302,16 @@ def check_one_set(multi_class: Any, what: str) -> None:
             f"'pooled' or 'top_label'. Got {multi_class!r}. For the {what} of one "
             "class, pass y_true == label and the column of that label.",
         )
+
+
+def are_reversed(y: np.ndarray, q: np.ndarray) -> bool:
+    """Return whether labels are clearly lower where probabilities are higher."""
+    dy, dq = y - y.mean(), q - q.mean()
+    size = float((dy @ dy) * (dq @ dq))
+    if y.size < _FEW_LABELS or not size > 0:
+        return False
+    # The standard error of a correlation near 0 is 1 / sqrt(n).
+    return bool(dy @ dq / np.sqrt(size) < -_CLEARLY / np.sqrt(y.size))
 
 
 def check_pairs(

@@ -28,7 +28,7 @@ def test_an_old_path_warns_and_gives_the_same_object(module, name, home):
     old = importlib.import_module(module)
     assert name not in old.__all__
     with pytest.warns(
-        FutureWarning, match=rf"{module}\.{name} goes in version"
+        FutureWarning, match=rf"{module}\.{name} will be removed in version"
     ) as seen:
         found = getattr(old, name)
     assert found is getattr(home, name)

@@ -33,10 +33,6 @@ ID, PROBABILITY, DRAWN, STRATUM = "id", "inclusion_probability", "drawn", "strat
 # Ids that a message shows.
 _SHOWN = 5
 
-# A correlation of labels and model is noted if it is this many standard errors below 0,
-# with at least this many labels.
-_CLEARLY, _FEW_PAIRS = 4.0, 20
-
 _SLASHED = re.compile(r"(\d{1,2})[/.](\d{1,2})[/.](\d{4})")
 
 # Resolution of a date, and the resolution that each period requires.
@@ -124,7 +120,7 @@ def read_corpus(options: Namespace) -> Corpus:
 def _check_labels(corpus: Corpus) -> None:
     """Raise if a label is above 1, the most that a probability counts.
 
-    If labels contradict the model, a note says so: they may be of the other class.
+    A note says if the labelled documents are the first ones of the file.
     """
     above = np.flatnonzero(corpus.label > 1)
     if corpus.is_proba and above.size:
@@ -136,17 +132,13 @@ def _check_labels(corpus: Corpus) -> None:
             "counts as 1 with --pos-label. If they count events, name the column of "
             "the model's expected counts with --expected."
         )
-    known = ~np.isnan(corpus.label)
-    pairs = np.stack([corpus.label[known], corpus.expected[known]])
-    if known.sum() < _FEW_PAIRS or (np.ptp(pairs, axis=1) == 0).any():
-        return
-    r = float(np.corrcoef(pairs)[0, 1])
-    # The standard error of a correlation near 0 is 1 / sqrt(n).
-    if r * np.sqrt(known.sum()) < -_CLEARLY:
+    rows = np.flatnonzero(~np.isnan(corpus.label))
+    is_first = 0 < rows.size < corpus.label.size and rows[-1] == rows.size - 1
+    if is_first and corpus.n_drawn is None and corpus.inclusion is None:
         corpus.notes.append(
-            f"Labels are lower where {corpus.model!r} is higher: their correlation is "
-            f"{r:.2f}. If labels of 0 and 1 are exchanged, name the label that counts "
-            "as 1 with --pos-label."
+            f"The labelled documents are the first {rows.size} of the file. Unless the "
+            "file is in random order, they are not a random sample, and the interval "
+            "is not valid."
         )
 
 

@@ -281,8 +281,25 @@ class Part:
 
     def case(self) -> list[out.Block]:
         """Return whether the confidence is calibrated, whether it ranks, and advice."""
+        if self.is_reversed:
+            return [out.Paragraph(f"{self.how_reversed()}.")]
         text = case_of(self.error, self.found["ranking"], self.alpha, self.digits)
         return [out.Paragraph(text)] if text else []
+
+    @property
+    def is_reversed(self) -> bool:
+        """Whether labels are positive less often where probabilities are higher."""
+        ranking = self.found["ranking"]
+        is_known = ranking is not None and not self.is_graded
+        return is_known and ranking["auroc"]["high"] < 0.5
+
+    def how_reversed(self) -> str:
+        """Return how well labels are ranked, if they are ranked in reverse."""
+        auroc, interval = self.estimate(self.found["ranking"]["auroc"])
+        return (
+            f"Positive labels have lower probabilities than the others (AUROC {auroc}, "
+            f"{self.level} {interval})"
+        )
 
     def table(self, *, is_long: bool) -> out.Table:
         """Return the main numbers, and with `is_long` numbers for comparison."""
@@ -703,6 +720,12 @@ class Report:
     def _how_to_recalibrate(self) -> str | None:
         """Return how to recalibrate, which depends on the parts; None if nothing is."""
         whole, by = self.whole, self.system.by_name
+        if whole.is_reversed:
+            return (
+                f"Check the column of probabilities. {whole.how_reversed()}, as the "
+                "probabilities of another class do. Name the label that they are about "
+                "with --pos-label, or another column with --y-proba."
+            )
         tested = {k: part for k, part in self.parts.items() if part.pvalue is not None}
         named: dict[str, list[str]] = {}
         for name, part in tested.items():

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._errors import ParameterError, ParameterTypeError, parameter, public, warn
+from .._pairs import are_reversed
 from .._periods import EMPTY_PERIODS, trend_weights
 from .._results import Result, as_frame, plain
 from .._validation import (
@@ -491,6 +492,7 @@ def corrected_count(
     if is_given:
         warn_of_draws_by_the_model(sample)
     warn_of_recalibration(sample)
+    warn_of_other_labels(sample)
     if sample.is_tuned and not sample.has_sizes and np.ptp(f) == 0:
         warn(
             f"{THE_EXPECTED} is {f[0]:g} for every document. The model does "
@@ -971,6 +973,22 @@ def warn_of_the_sample(sample: Sample, is_given: bool) -> None:
             f"{by_doubt:.1f} standard errors. If uncertain documents were preferred, "
             "pass the probabilities with which the documents were drawn "
             f"{AS_PROBABILITY}."
+        )
+
+
+def warn_of_other_labels(sample: Sample) -> None:
+    """Warn if labels are codes, or labels of another class than the expectations."""
+    y, f = sample.y, sample.expected
+    # Counts are 0 in some documents, and codes such as 1 and 2 need not be.
+    if f.min() >= 0 and f.max() <= 1 <= y.min() < y.max():
+        warn(
+            f"Labels are from {y.min():g} to {y.max():g}, but {EXPECTED} is at most 1, "
+            "like a probability. If labels are codes, pass 1 and 0 instead."
+        )
+    elif are_reversed(y, f[sample.rows]):
+        warn(
+            f"Labels are lower where {EXPECTED} is higher. If labels of 0 and 1 are "
+            "exchanged, count the other label."
         )
 
 

@@ -171,6 +171,8 @@ class Numbers(_Column):
         if self._pos_label is not None and text_of(cell) == self._pos_label:
             return 1.0
         text = value_of(cell)
+        if self._pos_label is not None and text_of(cell).lower() == "none":
+            text = text_of(cell)  # a label, as one of no event
         if not text:
             return np.nan
         if self._pos_label is not None:

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
 from .._errors import ParameterError, public, warn
-from .._pairs import Pairs, check_one_set, check_pairs
+from .._pairs import Pairs, are_reversed, check_one_set, check_pairs
 from .._parallel import RandomStateLike, as_generator
 from .._results import Result, contains_zero, ends_text, p_text
 from .._validation import (
@@ -407,8 +407,10 @@ def calibration_error_interval(
         sum d^4 is less than ten and less than a twentieth of the rows. If `bin_size` is
         'auto', and the estimate in narrower bins is outside the interval and larger by
         more than five standard deviations of the difference (see Notes). Also if all
-        values of `y_proba` are 0 or 1 (see `hard_labels`), or if rows of class
-        probabilities do not sum to 1, as in :func:`calibration_error`.
+        values of `y_proba` are 0 or 1 (see `hard_labels`), if positive labels are
+        rarer where probabilities are higher, as with the probabilities of another
+        class, or if rows of class probabilities do not sum to 1, as in
+        :func:`calibration_error`.
 
     See Also
     --------
@@ -464,7 +466,7 @@ def calibration_error_interval(
     1 - (1 - confidence_level)^(1/N): a label with a higher frequency is absent from a
     sample of N pairs with a probability of less than 1 - confidence_level. It is at
     most the root mean square of max(q, 1 - q), the largest possible error. The lower
-    end falls to 0 as the p-value rises to 1 - confidence_level.
+    end is 0 if the p-value is at least 1 - confidence_level.
 
     The p-value is the Cauchy combination [4]_ of the p-values of six statistics under
     perfect calibration: the mean residual and Cox's score statistic of the slope [6]_,
@@ -574,6 +576,14 @@ def calibration_error_interval(
         )
         if not hard_labels:
             warn_of_hard_labels([pairs])
+        # A top label may rank wrong above right answers, but it has no other class.
+        y = None if multi_class == "top_label" else pairs.positive
+        if y is not None and are_reversed(y, pairs.q):
+            warn(
+                "Positive labels are rarer where probabilities are higher, as with the "
+                "probabilities of the other class. Check 'pos_label' and the order of "
+                "the columns."
+            )
         draws = Draws(method, n_samples, as_generator(random_state))
         if method == "simulation" and groups is not None:
             raise ParameterError(

@@ -83,7 +83,8 @@ def _prepare_axes(ax: Any, counts: bool, pos_label: Any) -> Any:
     below = below if below in ax.child_axes else None
     if getattr(ax, "_skcalib_diagonal", None) not in ax.lines:
         ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
-        of = "" if pos_label is None else f" (positive class: {plain_text(pos_label)})"
+        # One line would be longer than the axis, and reach that of the histogram.
+        of = "" if pos_label is None else f"\n(positive class: {plain_text(pos_label)})"
         ax.set(ylabel=f"Fraction of positives{of}", xlabel="" if below else _X_LABEL)
     return _add_count_axes(ax) if counts and below is None else below
 
@@ -258,10 +259,10 @@ class ReliabilityDisplay(ModelsDisplay):
     error with its confidence interval. Probabilities are too low where the curve is
     above the diagonal, and too high where it is below.
 
-    A new figure has the width of a column of a paper. Two or three curves are named
-    where they are drawn if there is space, and in a legend below the axes otherwise.
-    More than three models have a panel each, in which the curves of the other models
-    are grey.
+    A new figure has the width of a column of a paper (3.3 inches). Two or three curves
+    are named where they are drawn if there is space, and in a legend below the axes
+    otherwise. More than three models have a panel each, in a figure of 4.7 inches or
+    more, in which the curves of the other models are grey.
 
     Create the display with :meth:`from_estimator`, :meth:`from_predictions` or
     :meth:`from_cv_results`; the parameters are stored as attributes. The constructor

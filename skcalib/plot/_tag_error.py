@@ -57,6 +57,9 @@ Known = Set[str] | Mapping[str, Any] | Sequence[Sequence[bool] | np.ndarray]
 # Longest name of a label below the axes.
 _LONGEST_NAME = 20
 
+# Longest names at the axis that fit beside each other.
+_LONGEST_UPRIGHT = 2
+
 # Numbers of a comparison that are columns of the table.
 _COMPARED = ("difference", "low", "high", "pvalue", "pvalue_adjusted")
 
@@ -525,7 +528,11 @@ class TagErrorDisplay(Display):
         names = [_short(label) for label in self.label[:n_shown]]
         n = len(self.label)
         means = [f"mean of {'all ' if k == n else ''}{k}" for k in sizes]
-        self.ax_.set_xticks(place, [*names, *means], rotation=90, fontsize=size)
+        ticks = self.ax_.set_xticks(place, [*names, *means], fontsize=size)
+        # Turned by 90 degrees, N looks like Z.
+        is_short = all(len(name) <= _LONGEST_UPRIGHT for name in names)
+        for k, tick in enumerate(ticks):
+            tick.label1.set_rotation(0 if is_short and k < n_shown else 90)
         shown = "" if n_shown == n else f" ({n_shown} of {n})"
         self.ax_.set(
             xlabel=f"Most frequent first{shown}",

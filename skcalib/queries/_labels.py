@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._errors import ParameterError, ParameterTypeError, public
+from .._errors import ParameterError, ParameterTypeError, public, warn
 from .._pairs import class_order, warn_of_sums
 from .._validation import (
     as_array,
@@ -238,6 +238,12 @@ class Columns:
         # would hide these errors.
         self.labels, self._true = known_and_unseen(y, order)
         self.n_unseen = self.labels.size - order.size
+        if self._true.size and np.mean(self._true >= order.size) > _MOSTLY:
+            warn(
+                f"Hardly any label in y is a class of the model. y has "
+                f"{self.labels[-1]!r:.50}, and the model {order[0]!r:.50}. Are X and y "
+                "exchanged?"
+            )
         self._of_rows = partial(Answers._of_rows, sample=sample, place=place)
 
     def top_class(self) -> Answers:
@@ -430,6 +436,9 @@ def _from_dicts(marginals: Any, classes: Any) -> list[np.ndarray]:
         for sentence in marginals
     ]
 
+
+# Share of labels in y that a model does not know, from which y is taken for X.
+_MOSTLY = 0.9
 
 # Number of probabilities of pairs that a posterior computes at once.
 _AT_ONCE = 1_000_000

@@ -23,7 +23,7 @@ from .._entities import (
     find_entities,
     read_tags,
 )
-from .._errors import ParameterError, ParameterTypeError, public
+from .._errors import ParameterError, ParameterTypeError, public, warn
 from .._pairs import class_order
 from .._validation import (
     check_choice,
@@ -357,6 +357,11 @@ class SpanQuery(TaggerQuery):
         meaning, known = meaning_of(order, scheme, "classes")
         gold, names = self._gold(tags, lengths)
         labels = [*known, *sorted(set(names) - set(known))]
+        if names and known and not set(names) & set(known):
+            warn(
+                f"No entity label in y is a label of the model: y has {sorted(names)}, "
+                f"and the model {sorted(known)}."
+            )
         if self.label is not None and self.label not in labels:
             raise ParameterError(
                 "label",

@@ -219,3 +219,16 @@ def test_the_guide_shows_what_a_comparison_of_taggers_prints(run, folder):
     page = Path(__file__).parents[2] / "docs" / "guide" / "compare.rst"
     verdict = out.partition("Test:")[0].rstrip()
     assert textwrap.indent(verdict, "    ") in page.read_text("utf-8")
+
+
+def test_probabilities_of_the_other_class_are_not_recalibrated(run, folder):
+    rng = np.random.default_rng(0)
+    q = rng.random(300).round(3)
+    y = (rng.random(300) < q).astype(int)
+    rows = [f"{label},{1 - p:.3f}" for label, p in zip(y, q, strict=True)]
+    (folder / "a.csv").write_text("\n".join(["label,p", *rows]))
+    out = one_line(run("report", "a.csv", "--no-figure")[1])
+    assert "Positive labels have lower probabilities than the others (AUROC 0." in out
+    assert "as the probabilities of another class do. Name the label" in out
+    assert "Recalibrate" not in out
+    assert "agreement of sampled answers" not in out

@@ -625,3 +625,31 @@ def test_the_figure_has_at_most_six_groups_and_says_so(run, documents):
     options = ("--by", "paper", "--date", "date", "--figure", "f.svg")
     _, _, err = run("count", file, *options)
     assert "the figure shows the 6 largest of the 8 values of 'paper'" in err
+
+
+def test_the_first_documents_are_not_taken_for_a_sample(run, documents):
+    rows = labelled(documents, lambda k: k < 30)
+    words = " ".join(run("count", write("docs.csv", HEADER, rows))[1].split())
+    assert "The labelled documents are the first 30 of the file." in words
+    rows = labelled(documents, lambda k: k % 3 == 0)
+    assert "are the first" not in run("count", write("docs.csv", HEADER, rows))[1]
+
+
+def test_the_word_none_is_a_label_if_a_label_is_named(numbers, documents):
+    words = {0: "none", 1: "protest"}
+    rows = [
+        [*row[:4], words[int(row[4])] if k % 3 == 0 else ""]
+        for k, row in enumerate(documents)
+    ]
+    found = numbers(write("docs.csv", HEADER, rows), "--pos-label", "protest")
+    expected = numbers(
+        write("01.csv", HEADER, labelled(documents, lambda k: k % 3 == 0))
+    )
+    assert found["n_labelled"] == expected["n_labelled"]
+    assert found["estimate"] == expected["estimate"]
+
+
+def test_exchanged_labels_are_a_warning_in_json(numbers, documents):
+    rows = [[*row[:4], 1 - row[4] if k % 10 else ""] for k, row in enumerate(documents)]
+    found = numbers(write("docs.csv", HEADER, rows))
+    assert any("Labels are lower where 'p' is higher" in w for w in found["warnings"])

@@ -187,6 +187,7 @@ def test_draws_by_the_expected_count_alone():
         assert said == warns
 
 
+@pytest.mark.filterwarnings("ignore:Labels are lower where")
 def test_skewed_labels_that_exclude_the_model_have_a_lower_limit():
     # The largest of 20 labels has 30% of the variance: 2 log(20) / 20 is 0.3.
     y = np.r_[np.arange(1.0, 20), 30, np.full(180, np.nan)]
@@ -197,7 +198,7 @@ def test_skewed_labels_that_exclude_the_model_have_a_lower_limit():
     with pytest.warns(UserWarning, match="larger documents that were not drawn"):
         corrected_count(y, f)
     with warnings.catch_warnings():
-        warnings.simplefilter("error")
+        warnings.filterwarnings("error", "(?!Labels are lower)")
         corrected_count(y, f, slope=1e-9)  # the limit for the errors of a model
 
 
@@ -380,3 +381,14 @@ def test_tokens_of_documents_are_groups():
     assert width["documents"] / width["tokens"] == pytest.approx(
         np.sqrt(1 + 19 / 3), rel=0.25
     )
+
+
+def test_labels_of_another_class_give_a_warning():
+    rng = np.random.default_rng(0)
+    f = rng.random(400)
+    y = np.where(np.arange(400) % 4 == 0, rng.random(400) < f, np.nan)
+    corrected_count(y, f)
+    with pytest.warns(UserWarning, match="Labels are lower where `expected` is higher"):
+        corrected_count(1 - y, f)
+    with pytest.warns(UserWarning, match="Labels are from 1 to 2, but `expected` is"):
+        corrected_count(1 + y, f)

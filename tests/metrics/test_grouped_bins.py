@@ -200,6 +200,7 @@ class TestInterval:
         assert found.low == pytest.approx(plain.low, abs=0.1 * width)
         assert found.high == pytest.approx(plain.high, abs=0.1 * width)
 
+    @pytest.mark.filterwarnings("ignore:Positive labels are rarer")
     def test_its_estimate_multiplies_rows_of_different_groups(self):
         y, q, groups = sentences(n_groups=300)
         y = (y * (q < 0.6)).astype(int)

@@ -534,6 +534,7 @@ class TestSmallestPValue:
             )
             assert 0 < found.pvalue < 0.05
 
+    @pytest.mark.filterwarnings("ignore:Positive labels are rarer")
     def test_a_p_value_that_underflows_is_the_smallest_normal_float(self):
         # 1,000 right answers of probability 1e-6: a chance of 1e-6000
         q = np.r_[np.full(1000, 1e-6), np.linspace(0.1, 0.9, 1000)]
@@ -914,3 +915,19 @@ def test_it_warns_if_few_rows_carry_the_error():
     q, y = np.r_[np.full(998, 1e-4), 0.8, 0.8], np.zeros(1000, dtype=int)
     with pytest.warns(UserWarning, match=r"Only .* rows carry the error"):
         calibration_error_interval(y, q, pos_label=1)
+
+
+def test_probabilities_of_the_other_class_give_a_warning():
+    rng = np.random.default_rng(0)
+    q = rng.random(100)
+    y = (rng.random(100) < q).astype(int)
+    calibration_error_interval(y, q)
+    with pytest.warns(UserWarning, match="Positive labels are rarer .* 'pos_label'"):
+        calibration_error_interval(y, 1 - q)
+    with pytest.warns(UserWarning, match="Positive labels are rarer"):
+        calibration_error_interval(y, q, pos_label=0)
+    # A top label that ranks wrong above right answers is no other class.
+    top = np.c_[q, 1 - q]
+    right = np.where(q > 0.5, 0, 1)
+    y = np.where(np.maximum(q, 1 - q) > 0.75, 1 - right, right)
+    calibration_error_interval(y, top, multi_class="top_label")

@@ -573,7 +573,7 @@ def test_points_are_drawn_as_scikit_learn_draws_them(y_true, y_proba):
         assert getattr(ours, attribute) == getattr(theirs, attribute)
     np.testing.assert_array_equal(ours.line_.get_xydata(), theirs.line_.get_xydata())
     assert legend(ours.ax_) == ["model"]
-    assert ours.ax_.get_ylabel() == "Fraction of positives (positive class: 1)"
+    assert ours.ax_.get_ylabel() == "Fraction of positives\n(positive class: 1)"
     assert ours.bar_ is None
     # The cells are all that is drawn of the probabilities.
     np.testing.assert_array_equal(ours.count, np.histogram(y_proba, 50, (0, 1))[0])

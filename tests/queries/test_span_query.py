@@ -556,3 +556,10 @@ def test_schemes_without_probabilities_name_the_conversion(scheme):
     posterior = LinearChainPosterior([np.zeros((1, 2))], np.zeros((2, 2)))
     with pytest.raises(ValueError, match=f"Got '{scheme}'. Convert .*convert_tags"):
         SpanQuery(scheme=scheme).from_posterior([["O"]], posterior, ["O", "I-PER"])
+
+
+def test_other_labels_of_entities_give_a_warning():
+    gold = [["B-PER", "O"]] * 4
+    tagger = HMMTagger().fit([["Ada", "ran"]] * 4, [["B-NAME", "O"]] * 4)
+    with pytest.warns(UserWarning, match=r"y has \['PER'\], and the model \['NAME'\]"):
+        SpanQuery()(tagger, [["Ada", "ran"]] * 4, gold)

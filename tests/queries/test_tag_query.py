@@ -397,3 +397,9 @@ def test_a_posterior_is_one_of_the_sentences():
         ask([["D", "N"]], None, ["D", "N"])
     with pytest.raises(TypeError, match=f"{caller} must be a LinearChainP.* Got list"):
         ask([["D", "N"]], [np.zeros((2, 2))], ["D", "N"])
+
+
+@TAGGERS
+def test_exchanged_words_and_tags_give_a_warning(tagger):
+    with pytest.warns(UserWarning, match="Are X and y exchanged"):
+        TagQuery()(tagger.fit(X, Y), Y, X)
