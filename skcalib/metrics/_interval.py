@@ -581,8 +581,8 @@ def calibration_error_interval(
         if y is not None and are_reversed(y, pairs.q):
             warn(
                 "Positive labels are rarer where probabilities are higher, as with the "
-                "probabilities of the other class. Check 'pos_label' and the order of "
-                "the columns."
+                "probabilities of the other class, or with rows that were selected by "
+                "their labels. Check 'pos_label' and the order of the columns."
             )
         draws = Draws(method, n_samples, as_generator(random_state))
         if method == "simulation" and groups is not None:
