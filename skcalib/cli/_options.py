@@ -255,8 +255,8 @@ BLEU, chrF or TER of translations.
 """,
     files={
         "nargs": "+",
-        "help": "output of a harness (a file, or a run folder of HELM), or a table: "
-        "CSV, TSV, JSON, JSON lines, parquet",
+        "help": "output of a harness (a file, a folder with a file per task, or a run "
+        "folder of HELM), or a table: CSV, TSV, JSON, JSON lines, parquet",
     },
     options={
         "what to read of a table": {

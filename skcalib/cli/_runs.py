@@ -186,7 +186,7 @@ def word_of(*systems: System) -> str:
 
 def read_systems(options: Namespace) -> list[System]:
     """Return the systems of all files for ``report``."""
-    runs = _runs([_read_one(path, options) for path in options.file])
+    runs = _runs([_read_one(path, options) for path in _paths(options)])
     systems = [_system(run, options) for run in runs]
     names = [system.name for system in systems]
     for system in systems:
@@ -197,7 +197,7 @@ def read_systems(options: Namespace) -> list[System]:
 
 def read_inputs(options: Namespace) -> Inputs:
     """Return the systems of all files for ``compare``, on the same questions."""
-    paths = [file for path in options.file for file in _files_of(path)]
+    paths = _paths(options)
     found = [each for path in paths for each in _read_all(path, options)]
     runs = _runs(found)
     if len(runs) < 2:
@@ -390,6 +390,11 @@ def _reject_columns(path: Path, evaluation: Evaluation, options: Namespace) -> N
                 f"{as_option(name)} does not apply. Choose the score with --score, or "
                 f"read the file as a plain table with --format {TABLE}."
             )
+
+
+def _paths(options: Namespace) -> list[Path]:
+    """Return the files that the command names, also those in folders."""
+    return [file for path in options.file for file in _files_of(path)]
 
 
 def _files_of(path: Path) -> list[Path]:
