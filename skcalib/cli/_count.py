@@ -493,8 +493,7 @@ def _over_time(count: Count, label: str) -> Any:
         axes.set_title(printable(group), fontsize=_style.text_size(axes))
     _begin_at_zero(axes)
     handles, names = axes.get_legend_handles_labels()
-    place = {"loc": "outside upper center", "ncols": len(names), "frameon": False}
-    figure.legend(handles, names, fontsize=_style.text_size(axes), **place)
+    figure.legend(handles, names, loc="outside upper center", **_of_legend(axes))
     figure.supylabel(label, fontsize=_style.text_size(axes), color=_style.INK)
     return figure
 
@@ -531,8 +530,12 @@ def _begin_at_zero(axes: Any) -> None:
 
 def _legend(axes: Any) -> None:
     """Place the legend above the axes, where it covers nothing."""
-    style = {"fontsize": _style.text_size(axes), "frameon": False, "ncols": 2}
-    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), **style)
+    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), **_of_legend(axes))
+
+
+def _of_legend(axes: Any) -> dict[str, Any]:
+    size = _style.text_size(axes)
+    return {"fontsize": size, "labelcolor": _style.INK, "frameon": False, "ncols": 2}
 
 
 def _dots(count: Count) -> list[tuple[str, dict[str, Any]]]:
