@@ -335,6 +335,7 @@ def check_pairs(
     pairs : list of Pairs
         One entry. For 'class_wise' and 'per_class', one entry per class.
     """
+    _warn_of_index(y_true, y_proba)
     q = as_probabilities(y_proba, name="y_proba")
     y_true = as_labels(y_true, name="y_true")
     if len(y_true) != len(q):
@@ -375,6 +376,21 @@ def check_pairs(
     if are_all:
         warn_of_sums(q, lambda i: f"row {i if rows is None else rows[i]}")
     return _matrix_pairs(q, index, order, multi_class, pos_label, weight, codes)
+
+
+def _warn_of_index(y_true: Any, y_proba: Any) -> None:
+    """Warn if pandas objects have the same rows in different orders."""
+    a: Any = getattr(y_true, "index", None)
+    b: Any = getattr(y_proba, "index", None)
+    # A list has a method of this name.
+    if not hasattr(a, "equals") or not hasattr(b, "equals") or a.equals(b):
+        return
+    if len(a) == len(b) and a.symmetric_difference(b, sort=False).empty:
+        warn(
+            "y_true and y_proba have the same index in different orders, and rows are "
+            "matched by position. Pass y_true.loc[y_proba.index] if the index names "
+            "the rows."
+        )
 
 
 def _matrix_pairs(

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ._errors import ParameterError, ParameterTypeError
+from ._errors import ParameterError, ParameterTypeError, warn
 
 # The number of the CPU among DLPack's devices.
 _CPU = 1
@@ -119,6 +119,11 @@ def check_fraction(value: Any, *, name: str) -> float:
     # The quantile of a level that rounds to 1 is infinite.
     if number > 1 - 5e-16:
         raise ParameterError(name, _must_be("at most 1 - 1e-15", value))
+    if name == "confidence_level" and number < 0.25:
+        warn(
+            f"A confidence_level of {number:g} is unusual. If this is the level of a "
+            f"test, pass {1 - number:g}."
+        )
     return number
 
 

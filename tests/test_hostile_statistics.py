@@ -349,6 +349,7 @@ def test_a_hostile_argument_gives_an_answer_or_is_named(function, name):
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.filterwarnings("ignore:A confidence_level of")
 @pytest.mark.parametrize("level", [1e-300, 1e-16, 1 - 1e-15])
 def test_extreme_confidence_levels_of_groups(level):
     groups = np.arange(N) // 3

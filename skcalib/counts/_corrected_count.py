@@ -985,6 +985,11 @@ def warn_of_other_labels(sample: Sample) -> None:
             f"Labels are from {y.min():g} to {y.max():g}, but {EXPECTED} is at most 1, "
             "like a probability. If labels are codes, pass 1 and 0 instead."
         )
+    elif y.max() <= 1 < f.mean() and y.size >= _ENOUGH_FOR_SIDES:
+        warn(
+            f"The mean of {EXPECTED} is {f.mean():.3g}, but no label is above 1. If "
+            "these are percentages, divide them by 100."
+        )
     elif are_reversed(y, f[sample.rows]):
         warn(
             f"Labels are lower where {EXPECTED} is higher. If labels of 0 and 1 are "

@@ -392,3 +392,11 @@ def test_labels_of_another_class_give_a_warning():
         corrected_count(1 - y, f)
     with pytest.warns(UserWarning, match="Labels are from 1 to 2, but `expected` is"):
         corrected_count(1 + y, f)
+
+
+def test_percentages_beside_labels_of_0_and_1_give_a_warning():
+    rng = np.random.default_rng(0)
+    f = rng.random(400)
+    y = np.where(np.arange(400) % 4 == 0, rng.random(400) < f, np.nan)
+    with pytest.warns(UserWarning, match="mean of `expected` is .* percentages"):
+        corrected_count(y, 100 * f)

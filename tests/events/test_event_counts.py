@@ -341,6 +341,7 @@ def events_of(probabilities, rule, make_document):
     return EventCounter(rule, method="exact").count(documents, scores)
 
 
+@pytest.mark.filterwarnings("ignore:A confidence_level of")
 def test_sums_of_equal_trials_are_binomial(marked_rule, make_document):
     counts = events_of([0.3] * 501, marked_rule, make_document)
     pmf = counts.distribution("AAA", counts.periods[0])

@@ -112,6 +112,7 @@ def test_only_what_is_certain_has_no_width():
     assert one_bin(np.array([0.0, 0.0, 1.0, 1.0])) == (0.5, 0.5)
 
 
+@pytest.mark.filterwarnings("ignore:A confidence_level of")
 @given(
     st.lists(st.floats(0, 1), min_size=1, max_size=30),
     st.floats(0.01, 0.999),

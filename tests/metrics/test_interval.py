@@ -931,3 +931,20 @@ def test_probabilities_of_the_other_class_give_a_warning():
     right = np.where(q > 0.5, 0, 1)
     y = np.where(np.maximum(q, 1 - q) > 0.75, 1 - right, right)
     calibration_error_interval(y, top, multi_class="top_label")
+
+
+def test_rows_in_another_order_give_a_warning():
+    rng = np.random.default_rng(0)
+    q = pd.Series(rng.random(60), index=[f"r{k}" for k in range(60)])
+    y = (pd.Series(rng.random(60), index=q.index) < q).astype(int)
+    calibration_error_interval(y, q)
+    calibration_error_interval(y.reset_index(drop=True), q)  # indexes of no relation
+    with pytest.warns(UserWarning, match="same index in different orders"):
+        calibration_error_interval(y.sort_index(), q.sort_values())
+
+
+def test_the_level_of_a_test_as_confidence_level_gives_a_warning():
+    rng = np.random.default_rng(0)
+    q = rng.random(60)
+    with pytest.warns(UserWarning, match="0.05 is unusual. .* pass 0.95"):
+        calibration_error_interval(rng.random(60) < q, q, confidence_level=0.05)

@@ -94,6 +94,7 @@ SOURCES = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore:y_true and y_proba have the same index")
 @pytest.mark.parametrize("source", SOURCES)
 @pytest.mark.parametrize("metric", METRICS)
 def test_the_numbers_are_those_of_numpy_and_plain(metric, source):

@@ -166,6 +166,7 @@ class TestCurve:
         sizes = [part.size for part in np.array_split(q, n_bins)]
         assert weight.tolist() == [size for size in sizes if size]
 
+    @pytest.mark.filterwarnings("ignore:A confidence_level of")
     @given(
         pairs(),
         st.sampled_from(["wilson", "clopper_pearson", "normal"]),
@@ -183,6 +184,7 @@ class TestCurve:
 
 @pytest.mark.filterwarnings(FEW)
 class TestInterval:
+    @pytest.mark.filterwarnings("ignore:A confidence_level of")
     @given(
         pairs_and(st.integers(0, 6), min_size=2), st.booleans(), st.floats(0.01, 0.99)
     )
@@ -201,6 +203,7 @@ class TestInterval:
         assert not is_tested or 0 < found.pvalue <= 1
         assert (found.low == 0) == (not found.pvalue < 1 - level)
 
+    @pytest.mark.filterwarnings("ignore:A confidence_level of")
     @given(pairs(min_size=2), st.floats(0.01, 0.98), st.floats(0.01, 0.98))
     def test_a_higher_level_holds_a_lower_one(self, data, one, other):
         y, q, size = data
