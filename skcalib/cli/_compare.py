@@ -109,7 +109,9 @@ def _check_options(options: Namespace) -> None:
     largest = 1 if options.metric in (None, "f1") else 100
     for name in ("margin", "power"):
         value = getattr(options, name)
-        if value not in (None, True) and not 0 < value < largest:
+        # The option --power without a number is True, which is equal to 1.
+        is_number = value is not None and value is not True
+        if is_number and not 0 < value < largest:
             percent = f" Divide percentage points by 100: {value / 100:g}."
             raise CommandError(
                 f"--{name} must be above 0 and below {largest}, for example "

@@ -338,6 +338,8 @@ IGNORED = [
     ("compare hle.json hle2.json --gold x", "--gold applies to plain tables"),
     ("compare hle.json hle2.json --systems x,y", "--systems applies to plain"),
     ("compare hle.json hle2.json --question x", "--question applies to plain"),
+    ("compare a.csv b.csv --margin 1", "--margin must be above 0 and below 1"),
+    ("compare a.csv b.csv --power 1", "--power must be above 0 and below 1"),
     ("compare a.csv b.csv --power 0", "--power must be above 0 and below 1"),
     ("compare --power a.csv b.csv", "must be followed by a gain D, such as 0.02, or"),
     ("compare a.csv b.csv --metric f1 --question x", "--question does not apply to"),
