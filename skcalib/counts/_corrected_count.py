@@ -294,8 +294,8 @@ def corrected_count(
     empty_periods : {'zero', 'unobserved'}, default='zero'
         How a trend treats periods without documents between the first and the last
         period. 'zero' means that nothing happened: they count as 0. 'unobserved' leaves
-        them out of the regression. Only periods that are integers, dates or texts as
-        above show that others are missing. No period is missing if all steps are equal,
+        them out of the regression. A missing period is recognised only if periods are
+        integers, dates or texts as above. No period is missing if all steps are equal,
         such as four years between elections.
     bounds : tuple of two floats or arrays of shape (N,), default=None
         Smallest and largest possible count of a document. If None, the bounds are 0 and
@@ -390,9 +390,10 @@ def corrected_count(
     most of the events:
 
     - The sample may have fewer large documents than the corpus. Errors are assumed to
-      grow with `size` or, if it is None, with the fitted count. V(T) is multiplied by
-      the ratio of the mean of size^1.5 or (a + b f)^1.5 in the corpus to its mean in
-      the sample, if this ratio is above 1. Ratio estimation has a similar factor [5]_.
+      grow with `size` or, if it is None, with the fitted count. Let u be size^1.5, or
+      (a + b f)^1.5 without `size`. If the mean of u is larger in the corpus than in the
+      sample, V(T) is multiplied by the ratio of the two means. Ratio estimation has a
+      similar factor [5]_.
     - The model may miss all events of a document. Therefore, the skewness of the errors
       allows for one further document, with weight 1/8. It has the mean count of the
       labelled documents with events.
@@ -403,9 +404,9 @@ def corrected_count(
     nor `size` show.
 
     In the table, each row is corrected with the mean error of its own labels. The slope
-    and the variance are pooled over rows, unless `groups` or `size` is given. If the
-    labels of a row vary more, its variance is a weighted mean of its own variance and
-    the pooled variance. The pooled variance has the weight of eight labels.
+    and the variance are pooled over rows, unless `groups` or `size` is given. A row
+    whose own variance exceeds the pooled variance uses a weighted mean of the two, in
+    which the pooled variance counts as much as eight labels.
 
     References
     ----------

@@ -763,9 +763,10 @@ def confidence_ranking(
 
     The intervals are those of Clopper and Pearson for an effective number of answers,
     as in survey sampling [3]_: the number of independent answers with the same
-    variance. The variance of the AUROC is that of DeLong et al. [4]_. Few wrong answers
-    do not show their variance, so the intervals allow for one that was not seen
-    (:ref:`ranking-intervals`). With `groups`, influences are summed over each group.
+    variance. The variance of the AUROC is that of DeLong et al. [4]_. With few wrong
+    answers, it cannot be estimated well. The intervals therefore allow for one further
+    wrong answer that the sample missed (:ref:`ranking-intervals`). With `groups`,
+    influences are summed over each group.
 
     References
     ----------

@@ -224,8 +224,8 @@ class ReliabilitySketch:
     probability itself if all are equal.
 
     The results are computed as if all pairs of a cell had its mean probability. They
-    differ from the exact results only if a bin boundary falls inside a cell. The bin
-    then gets an unknown part of the labels of the cell, and :meth:`error_bound` is the
+    differ from the exact results only if a bin boundary falls inside a cell. It is then
+    unknown which labels of the cell belong to the bin, and :meth:`error_bound` is the
     bound over all possible parts (:ref:`sketch-formulas`). A cell of equal
     probabilities is divided as by the exact metrics. Results are therefore exact for
     data with few distinct probabilities.

@@ -158,22 +158,24 @@ def threshold_for_precision(
     them have probabilities above the threshold.
 
     *Many answers, or groups.* Four descending sequences of thresholds are tested. A
-    sequence stops at the first threshold whose lower bound is below `precision`. Where
-    it starts does not depend on the labels, and it has a quarter of the error
-    probability (fixed sequence testing [1]_). The bound is the exact bound of Clopper
-    and Pearson. With `groups`, it is Wilson's bound for the number of independent
-    answers with the same variance, which is approximate.
+    sequence stops at the first threshold whose lower bound is below `precision`. The
+    start of each sequence is chosen without the labels, and each may use a quarter of
+    the error probability (fixed sequence testing [1]_). The bound is the exact bound of
+    Clopper and Pearson. With `groups`, it is Wilson's bound for the number of
+    independent answers with the same variance, which is approximate.
 
     *Few answers.* Answers are few if their number is below
 
         20 log(1 - confidence_level) / log(precision).
 
-    A capital is then bet on each answer, from the highest probability down [2]_, at
-    odds that are fair if the precision has its required value. If the capital grows by
-    the factor 1 / (1 - confidence_level), the precision is higher, with this confidence
-    (Ville's inequality). The lowest threshold at which it has done so is returned. Bets
-    find a threshold more often. Their confidence is guaranteed if answers with higher
-    probabilities are right at least as often.
+    The answers are then taken from the highest probability down. An imaginary capital
+    is bet on each [2]_, at odds that would be fair if the precision were exactly
+    `precision`. If the precision were at most `precision`, the capital would grow by
+    the factor 1 / (1 - confidence_level) with a probability of at most 1 -
+    confidence_level (Ville's inequality). Such growth therefore shows a higher
+    precision. The result is the lowest threshold at which the capital has reached this
+    factor. Bets find a threshold more often. Their confidence is guaranteed if answers
+    with higher probabilities are right at least as often.
 
     References
     ----------
