@@ -311,8 +311,9 @@ def corrected_count(
     unit : float, default=1.0
         Smallest possible error of a count, other than 0. If no labelled document has an
         error, the 95% interval still allows for 3.84 errors of this size, each with the
-        weight of one label. For counts without an upper bound, these errors have at
-        least the mean count of the labelled documents with events.
+        weight of one label. For counts without an upper bound, each of these errors is
+        at least as large as the mean count of the labelled documents that contain
+        events.
     slope : {'shrunk', 'best'} or float, default='shrunk'
         Coefficient of the expected counts. 'best' is the least-squares slope of the
         labels on the expected counts. 'shrunk' shrinks this slope towards 1, as a

@@ -723,7 +723,8 @@ def confidence_ranking(
         Whether greater numbers mean more confidence. Pass False for an entropy or
         another measure of uncertainty.
     coverages : array-like of float, default=(0.5, 0.8, 0.9)
-        Shares of the most confident answers whose accuracy is computed.
+        Shares of the answers, such as 0.5 for the most confident half. The accuracy of
+        each share is computed.
     accuracies : array-like of float, default=(0.9, 0.95)
         Accuracies for which the largest coverage is computed.
     groups : array-like of shape (n,), default=None

@@ -208,8 +208,9 @@ class ReliabilitySketch:
     total_weight : float
         Total weight of the pairs.
     heaviest_cell : float
-        Largest weight of a cell (see Notes) with different probabilities. The bin size
-        should be larger than this weight. If it is 0, all results are exact.
+        Weight of the heaviest cell (see Notes) among those with more than one distinct
+        probability. The bin size should be larger than this weight. If it is 0, all
+        results are exact.
 
     See Also
     --------
@@ -226,9 +227,9 @@ class ReliabilitySketch:
     The results are computed as if all pairs of a cell had its mean probability. They
     differ from the exact results only if a bin boundary falls inside a cell. It is then
     unknown which labels of the cell belong to the bin, and :meth:`error_bound` is the
-    bound over all possible parts (:ref:`sketch-formulas`). A cell of equal
-    probabilities is divided as by the exact metrics. Results are therefore exact for
-    data with few distinct probabilities.
+    bound over all possible parts (:ref:`sketch-formulas`). If all probabilities of a
+    cell are equal, it is divided in the same way as in the exact metrics. Results are
+    therefore exact for data with few distinct probabilities.
 
     The results do not depend on the order and the sizes of the chunks, except for
     rounding errors. Pickles contain only the used cells, with 36 bytes per cell.

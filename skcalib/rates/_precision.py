@@ -174,8 +174,9 @@ def threshold_for_precision(
     the factor 1 / (1 - confidence_level) with a probability of at most 1 -
     confidence_level (Ville's inequality). Such growth therefore shows a higher
     precision. The result is the lowest threshold at which the capital has reached this
-    factor. Bets find a threshold more often. Their confidence is guaranteed if answers
-    with higher probabilities are right at least as often.
+    factor. With few answers, bets find a threshold more often than the exact bounds do.
+    Their confidence is guaranteed if answers with higher probabilities are right at
+    least as often.
 
     References
     ----------
