@@ -24,6 +24,7 @@ from ._shared import (
     FAILED,
     CommandError,
     as_option,
+    check_different,
     check_figure,
     check_files,
     check_level,
@@ -132,8 +133,7 @@ def _check_options(options: Namespace) -> None:
     # The CSV has no column for these results, but a page shows them.
     if options.csv and options.html is None:
         exclude(options, ("csv", "by"), ("csv", "power"))
-    if len({path.resolve() for path in options.file}) < len(options.file):
-        raise CommandError("compare needs different files. Got one of them twice.")
+    check_different(options.file, "compare")
     check_figure(options.output, "--output")
     # With --metric, --groups and --by may be files.
     labels = [Path(name) for name in (options.groups, options.by) if name is not None]

@@ -60,6 +60,24 @@ _TYPES: dict[str, Callable[[str], Any]] = {
 }
 
 
+class _Once(argparse.Action):
+    """Store a value, and raise an error if the option is given twice."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        given = namespace.__dict__.setdefault("_given", set())
+        if self.dest in given:
+            # The first value would be lost without a word.
+            parser.error(f"{option_string} is given twice")
+        given.add(self.dest)
+        setattr(namespace, self.dest, values)
+
+
 class _Parser(argparse.ArgumentParser):
     """A parser that does not rewrap its texts and whose errors refer to the help."""
 
@@ -106,10 +124,10 @@ def _kind_of(value: str, help_text: str) -> dict[str, Any]:
     if not value:
         return {"action": "store_true"}
     if not value.startswith("{"):
-        return {"metavar": value, "type": _TYPES.get(value, str)}
+        return {"metavar": value, "type": _TYPES.get(value, str), "action": _Once}
     choices = value.strip("{}").split(",")
-    has_default = "%(default)s" in help_text
-    return {"choices": choices, "default": choices[0] if has_default else None}
+    default = choices[0] if "%(default)s" in help_text else None
+    return {"choices": choices, "default": default, "action": _Once}
 
 
 def reject(

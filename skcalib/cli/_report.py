@@ -28,6 +28,7 @@ from ._shared import (
     FAILED,
     CommandError,
     as_option,
+    check_different,
     check_figure,
     check_files,
     check_level,
@@ -122,6 +123,7 @@ def _check_options(options: Namespace) -> None:
             "--max-error must be at least 0 and below 1, for example 0.05. Got "
             f"{options.max_error:g}."
         )
+    check_different(options.file, "report")
     check_figure(options.output, "--output")
     figure = "--output" if options.output else "the figure (--output)"
     check_files(
@@ -437,11 +439,16 @@ class Part:
             cards.insert(1, ("Mean probability", mean, "stated by the model"))
         return out.Cards(cards)
 
-    def recalibration(self, n: int) -> str:
-        """Return how to recalibrate, if each fit has `n` answers."""
+    def recalibration(
+        self, n: int, few: str = "isotonic regression needs about a thousand answers"
+    ) -> str:
+        """Return how to recalibrate, if each fit has `n` answers.
+
+        few : what to say if there are few answers.
+        """
         how = (
             "fit a logistic regression to the log-odds of the probabilities, clipped "
-            "to [.005, .995]; isotonic regression needs about a thousand answers"
+            f"to [.005, .995]; {few}"
         )
         if n >= ENOUGH_FOR_ISOTONIC:
             how = (
@@ -586,6 +593,10 @@ class Report:
 
     def _is_above(self, limit: float) -> bool:
         """Return whether the interval of the calibration error is above a limit."""
+        return bool(self._decisive()["low"] > limit)
+
+    def _decisive(self) -> dict[str, Any]:
+        """Return the calibration error that decides about the condition."""
         judged = self.whole.found.get("judged")
         error = self.whole.error if judged is None else judged["calibration_error"]
         if error is None:
@@ -593,7 +604,14 @@ class Report:
                 f"{self.system.file}: --fail-if and --max-error need answers with "
                 "probabilities and scores of 0 and 1."
             )
-        return bool(error["low"] > limit)
+        return error
+
+    def possible_error(self) -> float | None:
+        """Return an error above --max-error that the data do not exclude, if any."""
+        most = self.options.max_error
+        if most is None or self._decisive()["high"] <= most:
+            return None
+        return float(self._decisive()["high"])
 
     def printed(self) -> Iterator[out.Block]:
         """Yield the report for the terminal."""
@@ -706,8 +724,8 @@ class Report:
             return [table]
         n_rejected = sum(part.is_rejected for part in tested)
         verdict = (
-            f"Perfect calibration is rejected for {n_rejected} of {len(tested)}; p is "
-            "adjusted by Holm's method."
+            f"Perfect calibration is rejected for {n_rejected} of {len(tested)}; only "
+            "p is adjusted (Holm)."
         )
         return [table, out.Paragraph(verdict, "soft")]
 
@@ -736,10 +754,10 @@ class Report:
         if len(named) > 1:
             each = [f"{found} for {_named_in(names)}" for found, names in named.items()]
             n = min(part.n for part in tested.values())
+            few = f"with few answers, one slope for all and an intercept per {by}"
             return (
                 f"Recalibrate by {by}, not with one map for all: probabilities are "
-                f"{', and '.join(each)}. For each {by}, {whole.recalibration(n)} If "
-                "one has too few answers, collect more."
+                f"{', and '.join(each)}. For each {by}, {whole.recalibration(n, few)}"
             )
         is_wrong = whole.pvalue is not None and whole.direction != "fits"
         if whole.is_rejected or is_wrong or named.keys() - {"not shown to be wrong"}:
@@ -859,6 +877,7 @@ def _markdown_blocks(reports: list[Report]) -> Iterator[out.Block]:
         if each.condition is not None:
             is_met = "met" if each.is_met else "not met"
             yield out.Paragraph(f"Condition ({each.condition}): {is_met}.", "verdict")
+        yield from map(out.Paragraph, each.system.evaluation.notes)
         if each.parts:
             yield from (out.Heading(f"by {each.system.by_name}"), *each.by()[:1])
 
@@ -872,6 +891,10 @@ def _status(reports: list[Report]) -> int:
         # An error is then never found, which is no evidence of none.
         elif each.condition is not None and each.whole.pvalue is None:
             print(printable(f"{about}: not met. {_TOO_FEW}."), file=sys.stderr)
+        elif each.possible_error() is not None:
+            text = f"not met, but an error of up to {each.possible_error():.3f} is"
+            text = f"{about}: {text} compatible with the data."
+            print(printable(text), file=sys.stderr)
     return FAILED if any(each.is_met for each in reports) else DONE
 
 

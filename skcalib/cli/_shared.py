@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 from argparse import Namespace
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -156,6 +156,12 @@ def one_group(where: str, name: str) -> str:
         f"{where}: --groups needs rows of at least two groups. Got {str(name)!r} in "
         "every row."
     )
+
+
+def check_different(paths: Sequence[Path], command: str) -> None:
+    """Raise an error if one file is given twice."""
+    if len({path.resolve() for path in paths}) < len(paths):
+        raise CommandError(f"{command} needs different files. Got one of them twice.")
 
 
 def check_figure(path: Path | None, option: str) -> None:

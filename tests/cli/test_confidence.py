@@ -1,6 +1,7 @@
 """What the commands say and decide about a confidence, and their Markdown."""
 
 import json
+import re
 from itertools import product
 from pathlib import Path
 
@@ -436,3 +437,32 @@ def test_one_file_of_tags_has_an_f1_with_an_interval(run):
     # Two of three entities are found, and two of three found entities are right.
     assert "tags    0.667" in out
     assert "Quote: F1 0.667 (95% interval 0." in out
+
+
+def test_a_condition_that_is_given_twice_is_an_error(run):
+    conditions = ("--fail-if", "worse-calibrated", "--fail-if", "worse")
+    status, _, err = run("compare", "a.csv", "b.csv", *conditions)
+    assert (status, "--fail-if is given twice" in err) == (2, True)
+
+
+def test_a_limit_that_is_not_met_says_what_is_possible(run, folder):
+    rows = [f"{k % 2},0.5" for k in range(12)]
+    (folder / "few.csv").write_text("\n".join(["correct,confidence", *rows]))
+    status, _, err = run("report", "few.csv", "--no-figure", "--max-error", "0.05")
+    assert status == 0
+    assert re.search(r"not met, but an error of up to 0\.\d+ is compatible", err)
+
+
+def test_notes_are_in_the_summary_of_a_pull_request(run, folder):
+    rows = [f"{k % 2},{k % 10 + 1}" for k in range(60)]
+    (folder / "ten.csv").write_text("\n".join(["correct,confidence", *rows]))
+    run("report", "ten.csv", "--percent", "--no-figure", "--markdown", "ten.md")
+    assert "is above 10, and 10 is read as 10%" in (folder / "ten.md").read_text(
+        "utf-8"
+    )
+
+
+def test_a_report_of_one_file_twice_is_an_error(run, folder):
+    (folder / "a.csv").write_text("correct,confidence\n1,.9\n0,.2\n")
+    status, _, err = run("report", "a.csv", "a.csv", "--no-figure")
+    assert (status, "Got one of them twice" in err) == (2, True)

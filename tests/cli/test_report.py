@@ -515,7 +515,7 @@ def test_parts_that_err_in_both_directions_are_recalibrated_by_part(run, subject
     assert "Recalibrate by subject, not with one map for all: " in text
     assert "too high for anatomy, history, law, medicine and physics, and " in text
     assert "too low for poetry. For each subject, fit a logistic regression" in text
-    assert "collect more" in text
+    assert "one slope for all and an intercept per subject" in text
     _, out, _ = run("report", subjects, "--no-figure")
     assert "Recalibrate: " in out
 
