@@ -230,7 +230,9 @@ def check_report(folder, data, capsys):
     suffix, good = data.draw(st.sampled_from(TABLES))
     path = folder / f"a{suffix}"
     path.write_bytes(data.draw(damaged(good.encode())))
-    options = data.draw(st.lists(st.sampled_from(OPTIONS), max_size=2))
+    # No option may be given twice.
+    chosen = st.lists(st.sampled_from(OPTIONS), max_size=2, unique_by=tuple)
+    options = data.draw(chosen)
     code = main(["report", str(path), "--no-figure", *itertools.chain(*options)])
     out, err = capsys.readouterr()
     if code == 0:
