@@ -19,7 +19,6 @@ _REMOVED_IN = "0.12"
 
 #: Names that `skcalib.experimental` exports now, by their old path.
 EXPERIMENTAL = {
-    "skcalib.coref": ["EntityCountCoverage", "entity_count_coverage"],
     "skcalib.datasets": ["fetch_broad_twitter_entities", "fetch_state_union"],
     "skcalib.evaluation": ["best_of_k"],
     "skcalib.events": ["EventEvidence", "UncertainLink"],
@@ -31,12 +30,7 @@ EXPERIMENTAL = {
         "from_spacy_tagger",
         "from_stanza",
     ],
-    "skcalib.plot": ["PredictiveCheckDisplay"],
-    "skcalib.posteriors": [
-        "PredictiveCheck",
-        "TreePosterior",
-        "posterior_predictive_check",
-    ],
+    "skcalib.posteriors": ["TreePosterior"],
     "skcalib.queries": [
         "ArcQuery",
         "PredictedEntities",

@@ -97,16 +97,6 @@ CALLS = {
     "trees.log_proba": (trees.log_proba, {"trees": TREES}),
     "trees.sample": (trees.sample, {"n_samples": 2, "random_state": 0}),
     "trees.tempered": (trees.tempered, {"temperature": 2.0}),
-    "posterior_predictive_check": (
-        experimental.posterior_predictive_check,
-        {
-            "y_true": Y,
-            "samples": chain.sample(20, 0),
-            "statistic": len,
-            "classes": CLASSES,
-            "confidence_level": 0.9,
-        },
-    ),
     "HMMTagger": (
         lambda X, y, **kwargs: sequence.HMMTagger(**kwargs).fit(X, y).predict(X),
         {
@@ -217,15 +207,6 @@ CALLS = {
     "coref_statistics": (
         coref.coref_statistics,
         {"y_true": MENTIONS, "y_pred": MENTIONS, "metric": "b3"},
-    ),
-    "entity_count_coverage": (
-        experimental.entity_count_coverage,
-        {
-            "y_true": MENTIONS,
-            "posterior": pairs,
-            "confidence_level": 0.9,
-            "sample_weight": [1.0, 1.0],
-        },
     ),
     "answers.take": (answers.take, {"rows": [0]}),
     "expected_counts": (

@@ -12,7 +12,6 @@ from skcalib.datasets import (
     make_event_documents,
 )
 from skcalib.events import EventCounter, EventRule
-from skcalib.experimental import entity_count_coverage
 from skcalib.metrics import (
     adaptive_reliability_curve,
     bin_size_curve,
@@ -143,11 +142,6 @@ def test_results_of_single_numbers(result):
             assert float(cell) == pytest.approx(value, rel=1e-3)
 
 
-def coverage():
-    scores = [np.zeros((3, 3)), np.zeros((2, 2))]
-    return entity_count_coverage([[0, 0, 1], [0, 1]], AntecedentPosterior(scores))
-
-
 def event_counts():
     documents, _, scores = make_event_documents(30, return_scores=True, random_state=0)
     counter = EventCounter(EventRule(), random_state=0)
@@ -161,7 +155,6 @@ def event_counts():
         (bin_size_curve(*PAIRS, bin_sizes=[10, 100]), 2),
         (sample_size_curve(*PAIRS, sample_sizes=[100, 200], random_state=0), 2),
         (ClassQuery().from_proba([0, 1], [[0.5, 0.5], [0.2, 0.8]], [0, 1]), 2),
-        (coverage(), 2),
     ],
 )
 def test_results_of_several_rows(result, n):

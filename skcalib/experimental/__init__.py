@@ -10,7 +10,6 @@ import typing
 from .. import _names
 
 if typing.TYPE_CHECKING:
-    from ..coref._entity_counts import EntityCountCoverage, entity_count_coverage
     from ..datasets._document_corpora import fetch_state_union
     from ..datasets._tagged_corpora import fetch_broad_twitter_entities
     from ..events._event_probability import UncertainLink
@@ -18,11 +17,6 @@ if typing.TYPE_CHECKING:
     from ..interop._coreference import from_fastcoref
     from ..interop._neural_crf import from_allennlp, from_flair, from_stanza
     from ..interop._spacy import from_spacy_spancat, from_spacy_tagger
-    from ..plot._predictive_check import PredictiveCheckDisplay
-    from ..posteriors._predictive_check import (
-        PredictiveCheck,
-        posterior_predictive_check,
-    )
     from ..posteriors._tree_posterior import TreePosterior
     from ..queries._predicted import (
         PredictedEntities,
@@ -37,17 +31,13 @@ else:
 
 __all__ = [
     "ArcQuery",
-    "EntityCountCoverage",
     "EventEvidence",
     "PredictedEntities",
     "PredictedLinks",
-    "PredictiveCheck",
-    "PredictiveCheckDisplay",
     "SubtreeQuery",
     "TreePosterior",
     "UncertainLink",
     "best_of_k",
-    "entity_count_coverage",
     "fetch_broad_twitter_entities",
     "fetch_state_union",
     "from_allennlp",
@@ -56,7 +46,6 @@ __all__ = [
     "from_spacy_spancat",
     "from_spacy_tagger",
     "from_stanza",
-    "posterior_predictive_check",
     "predicted_entities",
     "predicted_links",
 ]

@@ -123,25 +123,7 @@ def crf_settings(params: dict[str, Any]) -> dict[str, Any]:
                 f"cannot be used with algorithm={algorithm!r}. Got {value!r}. Leave it "
                 "at its default.",
             )
-    _check_unsupported(params)
     return settings
-
-
-def _check_unsupported(params: dict[str, Any]) -> None:
-    """Raise an error for parameters of sklearn-crfsuite that are not supported."""
-    if params["keep_tempfiles"] not in (False, None):
-        raise ParameterError(
-            "keep_tempfiles",
-            f"must be False, because there are no temporary files. Got "
-            f"{params['keep_tempfiles']!r}. Pass model_filename to write the model to "
-            "a file.",
-        )
-    if params["trainer_cls"] is not None:
-        raise ParameterError(
-            "trainer_cls",
-            f"must be None. Got {params['trainer_cls']!r}. Read training_log_ after "
-            "fit, or pass verbose=True to print the progress.",
-        )
 
 
 # Magic number, size and type of the file; version and numbers of features, labels and
@@ -352,12 +334,6 @@ class CRFTagger(BaseTagger):
         File to which `fit` writes the model in the format of CRFsuite. If the tagger is
         not fitted and the file exists, the first prediction reads the model from this
         file. The labels of such a model are str.
-    keep_tempfiles : False, default=False
-        Present for compatibility with sklearn-crfsuite. If True, an error is raised,
-        because there are no temporary files.
-    trainer_cls : None, default=None
-        Present for compatibility with sklearn-crfsuite. If not None, an error is
-        raised. The progress of the training is in `training_log_`.
     decoding : {'viterbi', 'posterior'}, default='viterbi'
         Output of `predict`: 'viterbi' for the most probable tagging of each sentence,
         'posterior' for the most probable tag of each token.
@@ -453,8 +429,6 @@ class CRFTagger(BaseTagger):
         gamma: float | None = None,
         verbose: bool = False,
         model_filename: str | os.PathLike[str] | None = None,
-        keep_tempfiles: bool = False,
-        trainer_cls: None = None,
         decoding: str = "viterbi",
         dtype: DTypeLike = np.float64,
     ):
@@ -484,8 +458,6 @@ class CRFTagger(BaseTagger):
         self.gamma = gamma
         self.verbose = verbose
         self.model_filename = model_filename
-        self.keep_tempfiles = keep_tempfiles
-        self.trainer_cls = trainer_cls
         self.decoding = decoding
         self.dtype = dtype
 
@@ -654,21 +626,6 @@ class CRFTagger(BaseTagger):
         vars(crf.modelfile)["__FILE_RESOURCE_DATA__"] = self.model_bytes_
         crf.training_log_ = self.training_log_
         return crf
-
-    @property
-    def tagger_(self) -> Any:
-        """The model as a pycrfsuite.Tagger."""
-        return self.crf_.tagger_
-
-    @property
-    def size_(self) -> int:
-        """Size of the model in bytes."""
-        return self.crf_.size_
-
-    @property
-    def num_attributes_(self) -> int:
-        """Number of attributes that have a weight."""
-        return self.crf_.num_attributes_
 
     @property
     def state_features_(self) -> dict[tuple[str, str], float]:

@@ -14,8 +14,6 @@ from skcalib.coref import (
     coref_scores,
 )
 from skcalib.datasets import make_coref_documents
-from skcalib.experimental import entity_count_coverage
-from skcalib.posteriors import AntecedentPosterior
 
 SEEDS = st.integers(0, 10_000)
 RANDOM = st.randoms(use_true_random=False)
@@ -116,27 +114,6 @@ class TestScores:
             )
         perfect = coref_scores(data[0], data[0])["b3"]
         assert perfect == ((1, 1, 1) if any(data[0]) else (0, 0, 0))
-
-
-class TestEntityCounts:
-    @few
-    @given(data=labelled(), seed=SEEDS, random=RANDOM)
-    def test_order_weights_and_names(self, data, seed, random):
-        y = data[0]
-        scores = scores_of(map(len, y), seed)
-        weight = [random.randint(0, 3) for _ in y]
-        weight[0] += 2
-        times = np.repeat(np.arange(len(y)), weight).tolist()
-        random.shuffle(times)
-        found = entity_count_coverage(
-            y, AntecedentPosterior(scores), sample_weight=weight
-        )
-        expected = entity_count_coverage(
-            [[-label for label in y[i]] for i in times],
-            AntecedentPosterior([scores[i] for i in times]),
-        )
-        for name in ("coverage", "expected_coverage", "standard_error"):
-            assert getattr(found, name) == pytest.approx(getattr(expected, name))
 
 
 class TestPairs:

@@ -30,7 +30,6 @@ from skcalib.evaluation import align_evaluations, evaluation_of
 from skcalib.events import EventCounter, EventRule
 from skcalib.experimental import (
     TreePosterior,
-    posterior_predictive_check,
     predicted_entities,
     predicted_links,
 )
@@ -342,14 +341,6 @@ def tempered_links():
 @given
 def predicted():
     return predicted_links(links()[:2])
-
-
-@given
-def check():
-    samples = links().sample(50, random_state=0)
-    return posterior_predictive_check(
-        clusterings(), samples, lambda labels: len(set(labels))
-    )
 
 
 # Events.

@@ -584,8 +584,6 @@ def test_parameters_are_checked_at_fit():
         ("c", 1.0, ValueError, "cannot be used with algorithm='lbfgs'"),
         ("pa_type", 1, ValueError, "cannot be used with algorithm='lbfgs'"),
         ("calibration_eta", 0.1, ValueError, "cannot be used with algorithm='lbfgs'"),
-        ("keep_tempfiles", True, ValueError, "no temporary files.*model_filename"),
-        ("trainer_cls", object, ValueError, "must be None.*training_log_"),
     ]
     for parameter, value, error, message in cases:
         with case(f"{parameter}={value!r}"):

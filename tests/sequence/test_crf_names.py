@@ -81,9 +81,8 @@ def test_marginals_of_one_sentence_are_dicts(tagger, crf):
 
 
 def test_attributes_of_the_fitted_model(tagger, crf):
-    assert tagger.tagger_.labels() == crf.tagger_.labels()
-    assert tagger.size_ == len(tagger.model_bytes_) == crf.size_
-    assert tagger.num_attributes_ == len(tagger.attributes_) == crf.num_attributes_
+    assert tagger.crf_.tagger_.labels() == crf.tagger_.labels()
+    assert tagger.crf_.size_ == len(tagger.model_bytes_) == crf.size_
     assert set(tagger.attributes_) == set(crf.attributes_)
     assert tagger.state_features_ == pytest.approx(crf.state_features_, abs=1e-6)
     assert tagger.transition_features_ == pytest.approx(crf.transition_features_)
@@ -93,7 +92,7 @@ def test_attributes_of_the_fitted_model(tagger, crf):
 
 @pytest.mark.parametrize(
     "name",
-    ["tagger_", "size_", "num_attributes_", "state_features_", "transition_features_"],
+    ["crf_", "state_features_", "transition_features_"],
 )
 def test_attributes_before_fit(name):
     assert not hasattr(CRFTagger(), name)
