@@ -285,7 +285,8 @@ def order_pairs(pairs: Pairs) -> Ordered:
     if pairs.row_weight is None:
         # Neither labels nor a permutation are carried through the sort, since positives
         # are counted by binary search.
-        return Ordered(Sorted(pairs.sorted_q), Sorted(pairs.sorted_positive_q))
+        q, positive_q = pairs.sorted_q, pairs.sorted_positive_q
+        return Ordered(Sorted(q), Sorted(positive_q))
     order = np.argsort(pairs.q)
     assert pairs.weight is not None
     q = pairs.q[order].astype(np.float64, copy=False)

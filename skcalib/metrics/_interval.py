@@ -1,8 +1,8 @@
 """Confidence interval of the calibration error, and a test of perfect calibration.
 
-The default interval and the test are computed in `_score_interval` and `_null_test`.
-This module contains the intervals by simulation, which are the basic bootstrap of the
-debiased square and Algorithm 2, and the exact interval of a single probability.
+The default interval and the test are computed in `_score_interval`. This module
+contains the intervals by simulation, which are the basic bootstrap of the debiased
+square and Algorithm 2, and the exact interval of a single probability.
 """
 
 from __future__ import annotations
@@ -47,11 +47,13 @@ from ._draws import (
 )
 from ._frequency_intervals import blaker_interval, frequency_interval
 from ._grouped_bins import GroupedBins, are_single_rows, grouped_bins
-from ._null_test import linear_p_value, null_p_value, null_p_value_of_groups
 from ._score_interval import (
     SquareDistribution,
     distribution_of_bins,
     distribution_of_groups,
+    linear_p_value,
+    null_p_value,
+    null_p_value_of_groups,
 )
 
 # Number of simulated values in memory at a time (8 bytes each).

@@ -10,7 +10,7 @@ from scipy.stats import binom, chi2, t, ttest_1samp
 from skcalib._pairs import check_pairs
 from skcalib.metrics import ReliabilitySketch, calibration_error_interval
 from skcalib.metrics._bins import FOR_INTERVAL, bins_of
-from skcalib.metrics._null_test import (
+from skcalib.metrics._score_interval import (
     ORDERS,
     ROW_WEIGHTS,
     combine,
