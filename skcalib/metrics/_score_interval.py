@@ -288,10 +288,18 @@ class SquareDistribution:
     freedom: float = math.inf
     levels: Levels | None = None
 
-    def p_value(self, any_residual: bool) -> float:
-        """Return the p-value of perfect calibration by T alone."""
+    @property
+    def estimate(self) -> float:
+        """Root of T, or 0 if T is negative."""
+        return math.sqrt(max(self.square, 0.0))
+
+    def p_value(self, squared_residual: np.ndarray) -> float:
+        """Return the p-value of perfect calibration by T alone.
+
+        `squared_residual` contains the sum of r^2 in each bin.
+        """
         if self.null_deviation <= 0:  # every probability is 0 or 1
-            return 0.0 if any_residual else 1.0
+            return 0.0 if np.any(squared_residual > 0) else 1.0
         return tail_above(self.square / self.null_deviation, self.null_skewness)
 
     @property
@@ -345,7 +353,7 @@ class SquareDistribution:
             # A fifth of 1 - level is used for the bounds by means.
             # The share is small, because T alone already uses 1 - level.
             means = [bound.nearest(1 - (1 - level) / 5) for bound in self.bounds]
-            estimate = math.sqrt(max(self.square, 0.0))
+            estimate = self.estimate
             low = max(low, min(max(means, default=0.0), estimate))
             # theory, (I13): the end falls to 0 as the p-value rises to 1 - level
             low = min(low, estimate * math.sqrt(1 - p_value / (1 - level)))
@@ -412,7 +420,7 @@ class SquareDistribution:
         return tail - self._quantile(share)
 
     def _low(self, level: float) -> float:
-        estimate = math.sqrt(max(self.square, 0.0))
+        estimate = self.estimate
         if self.square <= 0 or self.deviation <= _NO_DEVIATION:
             return estimate
         if self._excess(0, level, 1) >= 0:
@@ -424,7 +432,7 @@ class SquareDistribution:
 
     def _high(self, level: float, least: float = 0.0) -> float:
         """Return the larger of `least` and the upper end."""
-        least = max(least, math.sqrt(max(self.square, 0.0)))
+        least = max(least, self.estimate)
         if self.deviation <= _NO_DEVIATION:
             return least
         # T may be negative, but x is not.
