@@ -18,9 +18,9 @@ from interval_coverage import generators
 from skcalib.metrics import calibration_error_interval
 
 USED = set()
-UNIFORM, COMBINED = "_null_test._UNIFORM", "_null_test._ROW_COMBINED"
-WEIGHTS = "_null_test.ROW_WEIGHTS"
-COMBINE, SLOPE_OF = "_null_test.combine", "_score_interval.slope_of"
+UNIFORM, COMBINED = "_score_interval._UNIFORM", "_score_interval._ROW_COMBINED"
+WEIGHTS = "_score_interval.ROW_WEIGHTS"
+COMBINE, SLOPE_OF = "_score_interval.combine", "_score_interval.slope_of"
 ENDS = "_score_interval.SquareDistribution.interval"
 TRUST = "_score_interval.trust_in"
 
@@ -67,7 +67,7 @@ PARTS = {
     # the identity: the combination is not corrected
     "_COMBINED": [
         (path, lambda _: np.array(value_at(UNIFORM)))
-        for path in (COMBINED, "_null_test._COMBINED")
+        for path in (COMBINED, "_score_interval._COMBINED")
     ],
     "MeanBound": [
         ("_score_interval.MeanBound.furthest", giving(0.0)),

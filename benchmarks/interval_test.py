@@ -39,8 +39,7 @@ from scipy.special import logit
 
 from skcalib._pairs import check_pairs
 from skcalib.metrics._bins import FOR_INTERVAL, bins_of
-from skcalib.metrics._null_test import null_p_value
-from skcalib.metrics._score_interval import distribution_of_bins
+from skcalib.metrics._score_interval import distribution_of_bins, null_p_value
 
 N_POOL = 100_000
 FEW, N_DESIGNS = (5, 6, 7, 8), 20

@@ -14,6 +14,7 @@ of the same chunks.
 
 import argparse
 import os
+import pickle
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
@@ -147,10 +148,20 @@ def on_spark(n):
                     dict(zip(LABELS, make_chunk(number, n), strict=True))
                 )
 
+    def summarise(frames):
+        import pandas as pd
+
+        sketch = ReliabilitySketch()
+        for rows in frames:
+            sketch.update(rows["y_true"], rows["y_proba"])
+        yield pd.DataFrame({"sketch": [pickle.dumps(sketch)]})
+
     numbers = spark.range(N_CHUNKS, numPartitions=8)
     frame = numbers.mapInPandas(make, "y_true byte, y_proba double")
     start = time.perf_counter()
-    sketch = ReliabilitySketch.from_spark(frame, *LABELS)
+    sketch = ReliabilitySketch()
+    for part in frame.mapInPandas(summarise, "sketch binary").toLocalIterator():
+        sketch.merge(pickle.loads(part["sketch"]))
     seconds = time.perf_counter() - start
     spark.stop()
     return sketch, seconds

@@ -14,19 +14,21 @@ from typing import Any
 
 import numpy as np
 
-from ._errors import ParameterError, warn
+from ._errors import ParameterError, ParameterTypeError, warn
 from ._validation import (
     as_groups,
     as_label_list,
     as_labels,
     as_probabilities,
     as_weights,
+    check_bool,
     check_choice,
     check_same_length,
     column_names,
     columns_by_name,
     described,
     distinct_labels,
+    is_dask,
     label_array,
     label_places,
     positives,
@@ -36,7 +38,12 @@ from ._validation import (
 # is within it.
 _TOLERANCE = 0.02
 
+_REMEDY = " If this is intended, pass hard_labels=True."
+
 MULTI_CLASS = ("pooled", "top_label", "class_wise", "per_class")
+
+# From this number of rows on, probabilities that are all 0 or 1 are suspicious.
+_MANY_ROWS = 20
 
 # Labels are reversed if their correlation with the probabilities is this many standard
 # errors below 0, with at least this many labels.
@@ -324,18 +331,22 @@ def check_pairs(
     sample_weight: Any = None,
     groups: Any = None,
     are_all: bool = True,
+    hard_labels: bool | None = None,
 ) -> list[Pairs]:
     """Check the input of a calibration metric.
 
     If `are_all` is False, the rows are a part of the data: `pos_label` does not need to
-    be among the labels, and the sums of the rows are not checked.
+    be among the labels, and no warning looks at all rows. `hard_labels` is a parameter
+    of the metric, or None if the metric does not have it.
 
     Returns
     -------
     pairs : list of Pairs
         One entry. For 'class_wise' and 'per_class', one entry per class.
     """
-    _warn_of_index(y_true, y_proba)
+    _check_containers(y_true, y_proba, sample_weight, groups)
+    if hard_labels is not None:
+        check_bool(hard_labels, name="hard_labels")
     q = as_probabilities(y_proba, name="y_proba")
     y_true = as_labels(y_true, name="y_true")
     if len(y_true) != len(q):
@@ -354,32 +365,80 @@ def check_pairs(
             "pos_label", f"must be one label. Got {described(pos_label)}."
         )
     if q.ndim == 1:
-        if multi_class is not None:
-            raise ParameterError(
-                "multi_class",
-                "requires y_proba of shape (n, n_classes). Got "
-                f"{multi_class!r} with shape {q.shape}.",
-            )
-        if labels is not None:
-            raise ParameterError(
-                "labels",
-                "requires y_proba of shape (n, n_classes); use 'pos_label' with "
-                f"shape {q.shape}.",
-            )
+        if multi_class is not None or labels is not None:
+            raise _needs_matrix(multi_class, q.shape)
         positive = positives(y_true, pos_label, are_all=are_all)
         # faster than an index of bools, which costs more than half of a sort
-        return [Pairs(q, positive, np.compress(positive, q), weight, codes)]
-    order = class_order(y_true, labels, q.shape[1], name="labels", of="y_proba")
-    columns = columns_by_name(column_names(y_proba), order, name="y_proba")
-    q = q if columns is None else q[:, columns]
-    index = _class_index(y_true, order, rows)
+        several = [Pairs(q, positive, np.compress(positive, q), weight, codes)]
+    else:
+        order = class_order(y_true, labels, q.shape[1], name="labels", of="y_proba")
+        columns = columns_by_name(column_names(y_proba), order, name="y_proba")
+        q = q if columns is None else q[:, columns]
+        index = _class_index(y_true, order, rows)
+        if are_all:
+            warn_of_sums(q, lambda i: f"row {i if rows is None else rows[i]}")
+        several = _matrix_pairs(q, index, order, multi_class, pos_label, weight, codes)
     if are_all:
-        warn_of_sums(q, lambda i: f"row {i if rows is None else rows[i]}")
-    return _matrix_pairs(q, index, order, multi_class, pos_label, weight, codes)
+        _warn_of_labels(several, multi_class, hard_labels)
+    return several
 
 
-def _warn_of_index(y_true: Any, y_proba: Any) -> None:
-    """Warn if pandas objects have the same rows in different orders."""
+def _needs_matrix(multi_class: Any, shape: tuple[int, ...]) -> ParameterError:
+    """Return the error that `multi_class`, or else `labels`, is for matrices only."""
+    problem = "requires y_proba of shape (n, n_classes)"
+    if multi_class is None:
+        problem += f"; use 'pos_label' with shape {shape}."
+        return ParameterError("labels", problem)
+    problem += f". Got {multi_class!r} with shape {shape}."
+    return ParameterError("multi_class", problem)
+
+
+def _warn_of_labels(
+    several: list[Pairs], multi_class: Any, hard_labels: bool | None
+) -> None:
+    """Warn if probabilities look like labels, or like those of another class."""
+    if not hard_labels:
+        n_rows = several[0].q.size // several[0].n_classes
+        if n_rows >= _MANY_ROWS and all(_are_hard(pairs.q) for pairs in several):
+            remedy = "" if hard_labels is None else _REMEDY
+            warn(
+                f"All probabilities of the {n_rows} rows are 0 or 1, like predicted "
+                "labels. If they are labels, pass probabilities instead (make_scorer "
+                f'needs response_method="predict_proba").{remedy}'
+            )
+    # A top label may rank wrong above right answers, but it has no other class.
+    if multi_class is None and _is_reversed(several[0]):
+        warn(
+            "Positive labels are rarer where probabilities are higher, as with the "
+            "probabilities of the other class, or with rows that were selected by "
+            "their labels. Check 'pos_label' and the order of the columns."
+        )
+
+
+def _are_hard(q: np.ndarray) -> bool:
+    # The first values nearly always decide.
+    return all(((part == 0) | (part == 1)).all() for part in (q[:_MANY_ROWS], q))
+
+
+def _is_reversed(pairs: Pairs) -> bool:
+    y, q, positive_q = pairs.positive, pairs.q, pairs.positive_q
+    # The means nearly always decide, and need no memory.
+    if y is None or not positive_q.size or positive_q.mean() >= q.mean():
+        return False
+    return are_reversed(y, q)
+
+
+def _check_containers(
+    y_true: Any, y_proba: Any, sample_weight: Any, groups: Any
+) -> None:
+    """Check containers: in memory, and pandas objects with rows in the same order."""
+    if is_dask(y_true, y_proba, sample_weight, groups):
+        raise ParameterTypeError(
+            None,
+            "needs arrays in memory. Got a Dask collection: use "
+            "ReliabilitySketch.from_dask(y_true, y_proba), whose methods return the "
+            "curve, the error and the interval, or call compute() first.",
+        )
     a: Any = getattr(y_true, "index", None)
     b: Any = getattr(y_proba, "index", None)
     # A list has a method of this name.

@@ -185,7 +185,7 @@ def _figure_of(
     for name in (name for name in known if name in largest):
         part = known[name]
         groups = part.dependent if part.has_two_groups else None
-        (pairs,) = check_pairs(part.y.astype(int), part.q, groups=groups)
+        (pairs,) = check_pairs(part.y.astype(int), part.q, groups=groups, are_all=False)
         models.append((printable(name), pairs))
     with warnings.catch_warnings(action="ignore", category=UserWarning):
         # The report mentions few groups. The figure needs no screen and no pyplot.

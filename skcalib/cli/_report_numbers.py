@@ -188,7 +188,7 @@ def error_and_ranking(
     """
     groups = part.dependent if part.has_two_groups else None
     if pairs is None or groups is not None:
-        (pairs,) = check_pairs(part.y, part.q, groups=groups)
+        (pairs,) = check_pairs(part.y, part.q, groups=groups, are_all=False)
     error = interval_of_pairs(pairs, FOR_INTERVAL, level).to_dict()
     if np.isnan(error["pvalue"]):  # too few answers; JSON has no NaN
         error["pvalue"] = error["p_value"] = None
@@ -228,7 +228,7 @@ def _calibration(
     """Compare probabilities and outcomes."""
     level = options.confidence_level
     # All metrics use the same pairs, which are sorted once.
-    (pairs,) = check_pairs(part.y, part.q)
+    (pairs,) = check_pairs(part.y, part.q, are_all=False)
     is_certain = np.isin(part.q, (0, 1))
     binning = check_binning(options.bin_size or "auto", None, "quantile")
     brier = check_rule("brier")

@@ -145,6 +145,8 @@ class Ordered:
     low, high : ndarray
         Smallest and largest q of each number in `rows`. They are equal, except in
         sketches, whose cells have a range of probabilities.
+    row_total : float
+        Total weight of the rows of the input, which may have several pairs each.
     """
 
     def __init__(
@@ -153,9 +155,11 @@ class Ordered:
         positives: Sorted,
         low: np.ndarray | None = None,
         high: np.ndarray | None = None,
+        row_total: float | None = None,
     ):
         self.rows, self.positives = rows, positives
         self.total = rows.total
+        self.row_total = rows.total if row_total is None else row_total
         self.low = rows.q if low is None else low
         self.high = rows.q if high is None else high
 
@@ -285,34 +289,41 @@ def order_pairs(pairs: Pairs) -> Ordered:
     if pairs.row_weight is None:
         # Neither labels nor a permutation are carried through the sort, since positives
         # are counted by binary search.
-        return Ordered(Sorted(pairs.sorted_q), Sorted(pairs.sorted_positive_q))
+        q, positive_q, n = pairs.sorted_q, pairs.sorted_positive_q, pairs.row_total
+        return Ordered(Sorted(q), Sorted(positive_q), row_total=n)
     order = np.argsort(pairs.q)
     assert pairs.weight is not None
     q = pairs.q[order].astype(np.float64, copy=False)
     positive, weight = pairs.indicator()[order], pairs.weight[order]
     del order  # as large as a column
-    return merge_ties(q, positive, weight)
+    return merge_ties(q, positive, weight, pairs.row_total)
 
 
-def merge_ties(q: np.ndarray, positive: np.ndarray, weight: np.ndarray) -> Ordered:
+def merge_ties(
+    q: np.ndarray, positive: np.ndarray, weight: np.ndarray, row_total: float
+) -> Ordered:
     """Return the tie classes of sorted pairs."""
     if (q[1:] != q[:-1]).all():
-        return Ordered(Sorted(q, weight), Sorted(q[positive], weight[positive]))
+        rows, positives = Sorted(q, weight), Sorted(q[positive], weight[positive])
+        return Ordered(rows, positives, row_total=row_total)
     first = first_of_each(q)
     positive = np.add.reduceat(weight * positive, first)
-    return order_cells(q[first], np.add.reduceat(weight, first), positive)
+    weight = np.add.reduceat(weight, first)
+    return order_cells(q[first], weight, positive, row_total)
 
 
 def order_cells(
     q: np.ndarray,
     weight: np.ndarray,
     positive: np.ndarray,
+    row_total: float,
     low: np.ndarray | None = None,
     high: np.ndarray | None = None,
 ) -> Ordered:
     """Return pairs that are summed up by ascending q; `positive` is a weight."""
     some = np.flatnonzero(positive)
-    return Ordered(Sorted(q, weight), Sorted(q[some], positive[some]), low, high)
+    positives = Sorted(q[some], positive[some])
+    return Ordered(Sorted(q, weight), positives, low, high, row_total)
 
 
 @dataclass(frozen=True)
@@ -340,9 +351,9 @@ class Binning:
             return self
         return Binning(max(2, round(row_total**0.6)), None, self.strategy)
 
-    def bins(self, ordered: Ordered, row_total: float) -> Bins:
-        """Return the bins of pairs whose rows have a total weight of `row_total`."""
-        binning = self.for_rows(row_total)
+    def bins(self, ordered: Ordered) -> Bins:
+        """Return the bins of pairs."""
+        binning = self.for_rows(ordered.row_total)
         if self.bin_size == "auto" and self.strategy in ("interval", "groups"):
             binning = replace(self, bin_size=_interval_size(ordered.rows))
         elif self.bin_size == "auto":
@@ -737,7 +748,7 @@ def _shares(
 
 def bins_of(pairs: Pairs, binning: Binning) -> Bins:
     """Return the bins of checked pairs."""
-    return binning.bins(order_pairs(pairs), pairs.row_total)
+    return binning.bins(order_pairs(pairs))
 
 
 def debiased_square(weight: np.ndarray, pair_residual: np.ndarray) -> float:

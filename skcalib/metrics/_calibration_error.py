@@ -2,66 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from typing import Any, Literal, overload
+from collections.abc import Hashable
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._errors import public, warn
+from .._errors import public
 from .._pairs import Pairs, check_pairs
-from .._validation import check_bool, is_dask
 from ._bins import Binning, bins_of, check_binning, check_debiasable, check_norm, rooted
-from ._cells import CellTable, check_mergeable, tables_of_dask
 from ._draws import check_norm_of_draws, error_of_draws, read_shares
 from ._grouped_bins import are_single_rows, grouped_bins
-
-# From this number of rows on, probabilities that are all 0 or 1 are suspicious.
-_MANY_ROWS = 20
-
-
-@overload
-def calibration_error(
-    y_true: ArrayLike,
-    y_proba: ArrayLike,
-    *,
-    bin_size: int | Literal["auto"] = ...,
-    n_bins: int | None = ...,
-    strategy: str = ...,
-    norm: str = ...,
-    squared: bool = ...,
-    debias: bool | None = ...,
-    multi_class: Literal["per_class"],
-    labels: ArrayLike | None = ...,
-    pos_label: Hashable = ...,
-    sample_weight: ArrayLike | None = ...,
-    groups: ArrayLike | None = ...,
-    hard_labels: bool = ...,
-    n_draws: int | ArrayLike | None = ...,
-    chosen_from_draws: bool = ...,
-) -> np.ndarray: ...
-
-
-@overload
-def calibration_error(
-    y_true: ArrayLike,
-    y_proba: ArrayLike,
-    *,
-    bin_size: int | Literal["auto"] = ...,
-    n_bins: int | None = ...,
-    strategy: str = ...,
-    norm: str = ...,
-    squared: bool = ...,
-    debias: bool | None = ...,
-    multi_class: Literal["pooled", "top_label", "class_wise"] | None = ...,
-    labels: ArrayLike | None = ...,
-    pos_label: Hashable = ...,
-    sample_weight: ArrayLike | None = ...,
-    groups: ArrayLike | None = ...,
-    hard_labels: bool = ...,
-    n_draws: int | ArrayLike | None = ...,
-    chosen_from_draws: bool = ...,
-) -> float: ...
 
 
 @public
@@ -82,7 +33,6 @@ def calibration_error(
     groups: ArrayLike | None = None,
     hard_labels: bool = False,
     n_draws: int | ArrayLike | None = None,
-    chosen_from_draws: bool = False,
 ) -> float | np.ndarray:
     """Compute the calibration error by adaptive binning.
 
@@ -161,11 +111,9 @@ def calibration_error(
     n_draws : int or array-like of shape (n,), default=None
         Number of samples of each row, at least 2, if `y_proba` is the share of samples
         of a model that agree with the judged answer. The result is then the error of
-        the probability behind the share, not of the share itself (see Notes).
-    chosen_from_draws : bool, default=False
-        Whether the judged answer was chosen from the same samples, for example as the
-        most frequent one. Shares are not enough then, and True raises an error that
-        names the function that takes the answers,
+        the probability behind the share, not of the share itself (see Notes). Shares
+        may not be used if the judged answer was chosen from the same samples, for
+        example as the most frequent one: use
         :func:`~skcalib.rates.sampled_confidence`.
 
     Returns
@@ -184,10 +132,11 @@ def calibration_error(
     Warns
     -----
     UserWarning
-        If all values of `y_proba` are 0 or 1 (see `hard_labels`), or if the sum of a
-        row of class probabilities differs from 1 by more than 0.02. Such sums are
-        normal if several labels may be true at once, because every column is evaluated
-        separately.
+        If all values of `y_proba` are 0 or 1 (see `hard_labels`), if positive labels
+        are rarer where probabilities are higher, as with the probabilities of another
+        class, or if the sum of a row of class probabilities differs from 1 by more than
+        0.02. Such sums are normal if several labels may be true at once, because every
+        column is evaluated separately.
 
     See Also
     --------
@@ -224,11 +173,7 @@ def calibration_error(
     is the error of using the share as a probability. Even for a calibrated model, it is
     not 0, because the mean of p given an extreme share is less extreme.
 
-    Dask arrays are accepted with quantile bins and without `groups`. The error is then
-    computed from a :class:`ReliabilitySketch` of the blocks, and its distance from the
-    exact error is bounded. See :meth:`ReliabilitySketch.from_dask`. With `n_draws`,
-    which must be one integer then, the rows of each share are counted, and the error is
-    exact.
+    Dask arrays are not accepted: use :meth:`ReliabilitySketch.from_dask`.
 
     References
     ----------
@@ -264,68 +209,45 @@ def calibration_error(
     """
     binning = check_binning(bin_size, n_bins, strategy)
     check_norm(norm, squared, False if debias is None else debias)
-    check_bool(hard_labels, name="hard_labels")
-    settings: dict[str, Any] = {
-        "multi_class": multi_class,
-        "labels": labels,
-        "pos_label": pos_label,
-    }
-    if check_bool(chosen_from_draws, name="chosen_from_draws") or n_draws is not None:
+    if n_draws is not None:
         check_norm_of_draws(norm, debias)
-        given = n_draws, chosen_from_draws, sample_weight, groups
-        pairs, k, rows, _ = read_shares(y_true, y_proba, *given, settings, binning)
-        return error_of_draws(pairs, binning, k, rows, squared)
-    debias = bool(debias)
-    several: Sequence[Pairs] | Sequence[CellTable]
-    if is_dask(y_true, y_proba, sample_weight):
-        check_mergeable(binning, groups)
-        several = tables_of_dask(y_true, y_proba, sample_weight, settings)
-    else:
-        several = check_pairs(
-            y_true, y_proba, sample_weight=sample_weight, groups=groups, **settings
+        _, rows = read_shares(
+            y_true,
+            y_proba,
+            n_draws,
+            multi_class=multi_class,
+            labels=labels,
+            pos_label=pos_label,
+            sample_weight=sample_weight,
+            groups=groups,
         )
-    if not hard_labels:
-        warn_of_hard_labels(several)
-    errors = [error_of_pairs(each, binning, norm, squared, debias) for each in several]
+        return error_of_draws(rows, binning, squared)
+    several = check_pairs(
+        y_true,
+        y_proba,
+        multi_class=multi_class,
+        labels=labels,
+        pos_label=pos_label,
+        sample_weight=sample_weight,
+        groups=groups,
+        hard_labels=hard_labels,
+    )
+    errors = [
+        error_of_pairs(pairs, binning, norm, squared, bool(debias)) for pairs in several
+    ]
     if multi_class == "per_class":
         return np.array(errors)
     return float(np.mean(errors))
 
 
-def warn_of_hard_labels(several: Sequence[Pairs] | Sequence[CellTable]) -> None:
-    """Warn if many rows have only probabilities of 0 and 1."""
-    if isinstance(several[0], Pairs):
-        n_rows = several[0].q.size // several[0].n_classes
-    else:
-        n_rows = several[0].n_samples
-    if n_rows < _MANY_ROWS or not all(map(_are_hard, several)):
-        return
-    warn(
-        f"All probabilities of the {n_rows} rows are 0 or 1, like predicted labels. If "
-        "they are labels, pass probabilities instead (make_scorer needs "
-        'response_method="predict_proba"). If this is intended, pass hard_labels=True.'
-    )
-
-
-def _are_hard(pairs: Pairs | CellTable) -> bool:
-    if isinstance(pairs, Pairs):
-        q = pairs.q
-    else:
-        q = np.r_[pairs.cells.low, pairs.cells.high]
-    # The first values nearly always decide.
-    return all(((part == 0) | (part == 1)).all() for part in (q[:_MANY_ROWS], q))
-
-
 def error_of_pairs(
-    pairs: Pairs | CellTable,
+    pairs: Pairs,
     binning: Binning,
     norm: str = "l2",
     squared: bool = False,
     debias: bool = False,
 ) -> float:
-    """Return the error of one set of checked pairs, or of the pairs of a table."""
-    if isinstance(pairs, CellTable):
-        return pairs.bins(binning, independent=debias).error(norm, squared, debias)
+    """Return the error of one set of checked pairs."""
     if debias and pairs.is_dependent and not are_single_rows(pairs):
         grouped = grouped_bins(pairs, binning)
         check_debiasable(grouped.bins.weight)

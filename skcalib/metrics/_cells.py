@@ -1,4 +1,4 @@
-"""Tables of cells: mergeable sums over pairs in chunks, Dask arrays or Spark frames.
+"""Tables of cells: mergeable sums over pairs in chunks or Dask arrays.
 
 The cells are a fixed grid on [0, 1], which is finer near both ends. Let x be the
 distance of q to the nearer end, which float64 represents exactly. A cell is the
@@ -8,15 +8,13 @@ are narrower than the even steps. Both grids number their steps upwards, so the 
 the two numbers identifies the cell. Computing the sum requires one shift and one
 product.
 
-Tables of blocks or partitions are merged as a tree. Dask is imported inside functions,
-and only if an argument is a Dask collection. Spark is not imported: only methods of the
-DataFrame are called.
+Tables of blocks are merged as a tree. Dask is imported inside functions, and only for
+Dask collections.
 """
 
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -34,11 +32,8 @@ from .._validation import (
 )
 from ._bins import Binning, Bins, Ordered, order_cells
 
-# Number of tables that a Dask task merges, and approximate number that a Spark task
-# merges.
+# Number of tables that a Dask task merges.
 _FAN_IN = 8
-_FAN_IN_OF_SPARK = 16
-
 
 # All x below this power of 2 share a cell.
 _LEAST_EXPONENT = -64
@@ -220,33 +215,19 @@ class CellTable:
         low = np.where(mixed, grid.low[used], value)
         high = np.where(mixed, grid.high[used], value)
         mean = np.clip(grid.mean(used, self.rest[used] / weight), low, high)
-        return order_cells(mean, weight, positive, low, high)
+        return order_cells(mean, weight, positive, self.row_total, low, high)
 
-    def pairs_of_values(self) -> Pairs:
-        """Return one pair for each probability and label, with the weight of its rows.
-
-        Probabilities that share a cell with other probabilities are not known.
-        """
-        if self.is_dependent:
-            raise rows_are_unknown()
-        cell, label = np.nonzero(self.weight)
-        q, positive = self.value[cell], label > 0
-        if (q == _MIXED).any():
-            raise ParameterError(
-                "y_proba",
-                "must have few different values, as shares of samples have. Got "
-                "several in one cell of a sketch.",
-            )
-        weight = self.weight[cell, label]
-        return Pairs(q, positive, q[positive], row_weight=weight)
-
-    def bins(self, binning: Binning, *, independent: bool = False) -> Bins:
-        """Return the bins of the pairs; an error if they must be independent."""
+    def ordered(self, *, independent: bool = False) -> Ordered:
+        """Return the cells; an error if the pairs must be independent and are not."""
         if independent and self.is_dependent:
             raise rows_are_unknown()
         if self.n_samples == 0:
             raise ParameterError(None, "needs pairs, but none have been added.")
-        return binning.bins(self.cells, self.row_total)
+        return self.cells
+
+    def bins(self, binning: Binning, *, independent: bool = False) -> Bins:
+        """Return the bins of the pairs; an error if they must be independent."""
+        return binning.bins(self.ordered(independent=independent))
 
     def __getstate__(self) -> dict[str, Any]:
         used = self.used()
@@ -277,16 +258,15 @@ def rows_are_unknown() -> ParameterError:
 
 
 def add_chunk(
-    tables: list[CellTable],
+    table: CellTable,
     y_true: Any,
     y_proba: Any,
     sample_weight: Any,
-    settings: dict[str, Any],
+    *,
+    pos_label: Any,
+    **params: Any,
 ) -> None:
-    """Add the rows of a chunk to the tables, of which each set of pairs has one.
-
-    `settings` are `multi_class`, `labels` and `pos_label` of a metric.
-    """
+    """Add the rows of a chunk; `params` are parameters of `check_pairs`."""
     weight = None
     if sample_weight is not None:
         weight = as_floats(sample_weight, name="sample_weight")
@@ -294,30 +274,22 @@ def add_chunk(
         return
     weightless = weight is not None and not weight.any()
     # Labels and probabilities of a chunk without weight are checked nevertheless.
-    several = check_pairs(
+    (pairs,) = check_pairs(
         y_true,
         y_proba,
+        pos_label=pos_label,
         sample_weight=np.ones_like(weight) if weightless else weight,
         are_all=False,
-        **settings,
+        **params,
     )
     if weightless:
         return
     negatives: frozenset[int] = frozenset()
-    if settings["pos_label"] is None and np.ndim(y_proba) == 1:
+    if pos_label is None and np.ndim(y_proba) == 1:
         labels = np.asarray(on_cpu(y_true, name="y_true"))
         labels = labels if weight is None else labels[weight > 0]
         negatives = frozenset(label for label in (0, -1) if (labels == label).any())
-    for table, pairs in zip(tables, several, strict=True):
-        table.add_pairs(pairs, negatives)
-
-
-def check_pos_label(
-    table: CellTable, labels: Callable[[], Iterable], pos_label: Any
-) -> None:
-    """Raise an error if no chunk contained `pos_label` but there are several labels."""
-    if pos_label is not None and not table.weight[:, 1].any():
-        positives(label_array(labels()), pos_label)
+    table.add_pairs(pairs, negatives)
 
 
 def _is_empty(values: Any) -> bool:
@@ -336,55 +308,42 @@ def _one_negative(negatives: frozenset[int]) -> frozenset[int]:
     return negatives
 
 
-def check_mergeable(binning: Binning, groups: Any) -> None:
-    """Raise an error if a table of cells does not support the parameters."""
-    if groups is not None:
-        raise ParameterError(
-            None,
-            "does not accept 'groups' with Dask arrays: rows of one group may be in "
-            "different blocks. Call compute() on the arrays first, or pass a "
-            "subset of the groups in memory.",
-        )
-    if binning.strategy == "uniform":
-        problem = "needs strategy='quantile' with Dask arrays. Got 'uniform'."
-        raise ParameterError(None, problem)
-
-
-def tables_of_dask(
+def table_of_dask(
     y_true: Any,
     y_proba: Any,
     sample_weight: Any,
-    settings: dict[str, Any],
-    n_bits: int = 18,
-) -> list[CellTable]:
-    """Return the merged tables of all blocks, one for each set of pairs.
-
-    `settings` are `multi_class`, `labels` and `pos_label` of a metric.
-    """
+    n_bits: int,
+    *,
+    multi_class: Any,
+    labels: Any,
+    pos_label: Any,
+) -> CellTable:
+    """Return the merged tables of all blocks."""
     import dask
 
-    if settings["multi_class"] is not None:
-        check_choice(settings["multi_class"], MULTI_CLASS, name="multi_class")
+    if multi_class is not None:
+        check_choice(multi_class, MULTI_CLASS, name="multi_class")
     y_proba = _as_dask_array(y_proba, name="y_proba")
     if y_proba.ndim == 2:
         y_proba = y_proba.rechunk({1: -1})
-    elif settings["multi_class"] is not None:
+    elif multi_class is not None:
         raise ParameterError(
             "multi_class",
             "needs 'y_proba' of shape (n, n_classes). Got "
-            f"{settings['multi_class']!r} and 'y_proba' with one dimension.",
+            f"{multi_class!r} and 'y_proba' with one dimension.",
         )
     rows, weight = y_proba.chunks[0], sample_weight
     y_true = _with_blocks(y_true, rows, name="y_true")
     if weight is not None:
         weight = _with_blocks(weight, rows, name="sample_weight")
-    if y_proba.ndim == 2 and settings["labels"] is None:
-        settings = settings | {"labels": _labels_of(y_true)}
+    if y_proba.ndim == 2 and labels is None:
+        labels = _labels_of(y_true)
+    params = {"multi_class": multi_class, "labels": labels, "pos_label": pos_label}
     arrays = (y_true, y_proba, y_true if weight is None else weight)
     blocks = zip(*map(_blocks, arrays), strict=True)
-    part = dask.delayed(_tables_of_block)
+    part = dask.delayed(_table_of_block)
     parts = [
-        part(y, q, None if weight is None else w, settings, n_bits, i)
+        part(y, q, None if weight is None else w, params, n_bits, i)
         for i, (y, q, w) in enumerate(blocks)
     ]
     merge = dask.delayed(_merge_all)
@@ -392,39 +351,38 @@ def tables_of_dask(
         firsts = range(0, len(parts), _FAN_IN)
         parts = [merge(parts[first : first + _FAN_IN]) for first in firsts]
     (merged,) = dask.compute(parts[0])
-    tables = pickle.loads(merged)
-    if y_proba.ndim == 1:
-        check_pos_label(tables[0], lambda: _labels_of(y_true), settings["pos_label"])
-    return tables
+    table = pickle.loads(merged)
+    # No block needs to contain the positive label, but some block must.
+    if y_proba.ndim == 1 and pos_label is not None and not table.weight[:, 1].any():
+        positives(label_array(_labels_of(y_true)), pos_label)
+    return table
 
 
-def _tables_of_block(
+def _table_of_block(
     y_true: Any,
     y_proba: Any,
     weight: Any,
-    settings: dict[str, Any],
+    params: dict[str, Any],
     n_bits: int,
     number: int,
 ) -> bytes:
-    """Return the pickled tables of a block, one for each set of pairs.
+    """Return the pickled table of a block.
 
     A pickle contains only used cells, and Dask can determine its size.
     """
-    by_class = settings["multi_class"] in ("class_wise", "per_class")
-    tables = [CellTable(n_bits) for _ in range(y_proba.shape[1] if by_class else 1)]
+    table = CellTable(n_bits)
     try:
-        add_chunk(tables, y_true, y_proba, weight, settings)
+        add_chunk(table, y_true, y_proba, weight, **params)
     except ParameterError as error:
         where = f"has an error in block {number} (rows are counted within it): it"
         raise type(error)(error.name, f"{where} {error.problem}") from None
-    return pickle.dumps(tables)
+    return pickle.dumps(table)
 
 
 def _merge_all(parts: list[bytes]) -> bytes:
-    merged = pickle.loads(parts[0])
-    for part in parts[1:]:
-        for table, other in zip(merged, pickle.loads(part), strict=True):
-            table.merge(other)
+    merged, *others = map(pickle.loads, parts)
+    for other in others:
+        merged.merge(other)
     return pickle.dumps(merged)
 
 
@@ -482,68 +440,3 @@ def _blocks(array: Any) -> list:
     """Return the blocks of rows as delayed arrays."""
     # If each array were optimised separately, common inputs would be computed twice.
     return array.to_delayed(optimize_graph=False).ravel().tolist()
-
-
-def table_of_spark(
-    frame: Any,
-    y_true: str,
-    y_proba: str | Sequence[str],
-    sample_weight: str | None,
-    settings: dict[str, Any],
-    n_bits: int = 18,
-) -> CellTable:
-    """Return the merged table of all partitions, from columns with these names."""
-    names = [y_true, *([y_proba] if isinstance(y_proba, str) else y_proba)]
-    names += [] if sample_weight is None else [sample_weight]
-    missing = [name for name in names if name not in frame.columns]
-    if missing:
-        raise ParameterError(
-            None,
-            f"needs names of columns of the frame. Got {missing[0]!r}, and the columns "
-            f"{', '.join(map(repr, frame.columns))}.",
-        )
-    several = not isinstance(y_proba, str) or (
-        dict(frame.dtypes)[y_proba].startswith("array")
-    )
-
-    def found_labels() -> list:
-        return sorted(row[0] for row in frame.select(y_true).distinct().collect())
-
-    if several and settings["labels"] is None:
-        settings = {**settings, "labels": found_labels()}
-
-    def add_frames(frames: Iterable[Any]) -> Iterator[Any]:
-        import pandas as pd
-
-        part = CellTable(n_bits)
-        for rows in frames:
-            if len(rows):
-                weight = None if sample_weight is None else rows[sample_weight]
-                add_chunk(
-                    [part],
-                    rows[y_true].to_numpy(),
-                    _probabilities(rows, y_proba),
-                    None if weight is None else weight.to_numpy(),
-                    settings,
-                )
-        yield pd.DataFrame({"table": [pickle.dumps(part)]})
-
-    parts = frame.select(*names).mapInPandas(add_frames, "table binary").rdd
-    n_parts = parts.getNumPartitions()
-    if n_parts == 0:
-        return CellTable(n_bits)
-    depth = max(1, int(np.ceil(np.log(n_parts) / np.log(_FAN_IN_OF_SPARK))))
-    tables = parts.map(lambda row: pickle.loads(row[0]))
-    merged = tables.treeReduce(CellTable.merge, depth)
-    if not several:
-        check_pos_label(merged, found_labels, settings["pos_label"])
-    return merged
-
-
-def _probabilities(rows: Any, y_proba: str | Sequence[str]) -> np.ndarray:
-    """Return the probabilities of a pandas DataFrame."""
-    if not isinstance(y_proba, str):
-        return rows[list(y_proba)].to_numpy()
-    column = rows[y_proba].to_numpy()
-    holds_arrays = column.dtype == object and isinstance(column[0], np.ndarray)
-    return np.stack(column) if holds_arrays else column

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from .._errors import ParameterError, public, warn
 from .._pairs import Pairs, check_one_set, check_pairs
 from .._results import Result
-from .._validation import check_choice, check_fraction, is_dask
+from .._validation import check_choice, check_fraction
 from ._bins import (
     Binning,
     Bins,
@@ -24,7 +24,7 @@ from ._bins import (
     norm_of,
     rooted,
 )
-from ._cells import CellTable, check_mergeable, rows_are_unknown, tables_of_dask
+from ._cells import CellTable, rows_are_unknown
 from ._frequency_intervals import consistency_interval, frequency_interval, tied_unit
 from ._grouped_bins import GroupedBins, GroupedRows, are_single_rows
 
@@ -405,6 +405,12 @@ def adaptive_reliability_curve(
     ValueError
         If a parameter or a row is invalid. The message names the parameter or the row.
 
+    Warns
+    -----
+    UserWarning
+        If probabilities look like labels, like those of another class, or do not sum to
+        1, as in :func:`calibration_error`.
+
     See Also
     --------
     calibration_error : The distance of the curve from the diagonal.
@@ -419,8 +425,7 @@ def adaptive_reliability_curve(
     the time is spent on ``error(debias=True)``, which needs the rows and is therefore
     computed with the curve. The curve does not keep the pairs.
 
-    Dask arrays are accepted with quantile bins. The curve is then computed from a
-    :class:`ReliabilitySketch` of the blocks.
+    Dask arrays are not accepted: use :meth:`ReliabilitySketch.from_dask`.
 
     References
     ----------
@@ -440,14 +445,12 @@ def adaptive_reliability_curve(
     """
     binning = check_binning(bin_size, n_bins, strategy)
     check_one_set(multi_class, "curve")
-    settings: dict[str, Any] = {
-        "multi_class": multi_class,
-        "labels": labels,
-        "pos_label": pos_label,
-    }
-    if is_dask(y_true, y_proba, sample_weight):
-        check_mergeable(binning, None)
-        (table,) = tables_of_dask(y_true, y_proba, sample_weight, settings)
-        return curve_of_table(table, binning)
-    (pairs,) = check_pairs(y_true, y_proba, sample_weight=sample_weight, **settings)
+    (pairs,) = check_pairs(
+        y_true,
+        y_proba,
+        multi_class=multi_class,
+        labels=labels,
+        pos_label=pos_label,
+        sample_weight=sample_weight,
+    )
     return curve_of_pairs(pairs, binning)

@@ -341,7 +341,7 @@ def decompose_pairs(
         weight = np.add.reduceat(weight, levels).astype(np.float64)
         p = _frequency(np.add.reduceat(positive, levels), weight)
     else:
-        bins = binning.bins(ordered, pairs.row_total)
+        bins = binning.bins(ordered)
         weight, bin_size = bins.weight, bins.bin_size
         p = _frequency(bins.y, weight)
         q = np.clip(bins.q / weight, bins.low, bins.high)

@@ -24,16 +24,8 @@ import numpy as np
 
 from .._errors import ParameterError
 from .._pairs import Pairs, check_pairs
-from .._validation import (
-    as_floats,
-    as_weights,
-    check_bool,
-    check_integer,
-    is_dask,
-    raise_where,
-)
+from .._validation import as_floats, as_weights, check_integer, raise_where
 from ._bins import Binning, Bins, Ordered, rooted
-from ._cells import check_mergeable, tables_of_dask
 from ._grouped_bins import GroupedBins, GroupedRows, grouped_bins, order_of_codes
 from ._score_interval import MeanBound, SquareDistribution, distribution_of_groups
 
@@ -70,9 +62,9 @@ class WholeCounts(Binning):
     The products of a divided count would depend on the draws in another way.
     """
 
-    def bins(self, ordered: Ordered, row_total: float) -> Bins:
-        """Return the bins of pairs whose rows have a total weight of `row_total`."""
-        found = super().bins(ordered, row_total)
+    def bins(self, ordered: Ordered) -> Bins:
+        """Return the bins of pairs."""
+        found = super().bins(ordered)
         ends = np.r_[0.0, ordered.rows.end]
         after = np.searchsorted(ends, found.bounds).clip(1, ends.size - 1)
         before_is_near = found.bounds - ends[after - 1] < ends[after] - found.bounds
@@ -95,41 +87,17 @@ def check_norm_of_draws(norm: str, debias: bool | None) -> None:
 
 
 def read_shares(
-    y_true: Any,
-    y_proba: Any,
-    n_draws: Any,
-    chosen_from_draws: Any,
-    sample_weight: Any,
-    groups: Any,
-    settings: dict[str, Any],
-    binning: Binning,
-) -> tuple[Pairs, Any, np.ndarray | None, int]:
-    """Return the checked pairs of shares, numbers of draws, rows, and number of rows.
+    y_true: Any, y_proba: Any, n_draws: Any, *, sample_weight: Any, **params: Any
+) -> tuple[Pairs, DrawRows]:
+    """Return the checked pairs of shares of draws, and their rows of left-out draws.
 
-    Pairs of Dask arrays are counted: there is one pair for each share and label.
+    `params` are parameters of `check_pairs`.
     """
-    if check_bool(chosen_from_draws, name="chosen_from_draws"):
-        raise ParameterError(
-            "chosen_from_draws",
-            "needs the answers if it is True: without one draw, another answer may be "
-            "the most frequent one, and shares do not tell which. Use "
-            "sampled_confidence(answers).calibration_error_interval(right).",
-        )
-    if not is_dask(y_true, y_proba, sample_weight, groups):
-        (pairs,) = check_pairs(
-            y_true, y_proba, sample_weight=sample_weight, groups=groups, **settings
-        )
-        k, rows = check_n_draws(n_draws, y_proba, sample_weight)
-        return pairs, k, rows, pairs.q.size
-    if np.ndim(y_proba) != 1 or np.ndim(n_draws) != 0 or is_dask(n_draws):
-        raise ParameterError(
-            "n_draws",
-            "must be one integer with Dask arrays, and needs y_proba of shape (n,).",
-        )
-    number = check_integer(n_draws, minimum=2, name="n_draws")
-    check_mergeable(binning, groups)
-    (table,) = tables_of_dask(y_true, y_proba, sample_weight, settings)
-    return table.pairs_of_values(), number, None, table.n_samples
+    (pairs,) = check_pairs(
+        y_true, y_proba, sample_weight=sample_weight, hard_labels=True, **params
+    )
+    k, index = check_n_draws(n_draws, y_proba, sample_weight)
+    return pairs, rows_of_shares(pairs, k, index)
 
 
 def check_draws_of_model(n_draws: Any, multi_class: Any) -> int | None:
@@ -201,16 +169,9 @@ def rows_of_shares(pairs: Pairs, k: Any, rows: np.ndarray | None = None) -> Draw
     )
 
 
-def error_of_draws(
-    pairs: Pairs,
-    binning: Binning,
-    k: Any,
-    rows: np.ndarray | None = None,
-    squared: bool = False,
-) -> float:
-    """Return the error of the probability behind shares of k draws."""
-    bins = bins_of_draws(rows_of_shares(pairs, k, rows), binning)
-    return rooted(bins.debiased_square, squared)
+def error_of_draws(rows: DrawRows, binning: Binning, squared: bool = False) -> float:
+    """Return the error of the probability behind shares of draws."""
+    return rooted(bins_of_draws(rows, binning).debiased_square, squared)
 
 
 def left_out_rows(

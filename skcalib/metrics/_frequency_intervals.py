@@ -11,12 +11,11 @@ of a bin are equal.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import bdtr, bdtrc, bdtrik, betainc, betaincc, betaincinv, ndtri
+from scipy.special import betainc, betaincc, betaincinv, ndtri
 
 from ._bins import Bins
 
@@ -61,62 +60,6 @@ def clopper_pearson(p: float, n: float, level: float) -> tuple[float, float]:
     """Return the interval of a frequency p in n trials; n may be fractional."""
     low, high = frequency_interval(p, n, level, "clopper_pearson")
     return float(low), float(high)
-
-
-def blaker_interval(k: float, n: float, level: float) -> tuple[float, float]:
-    """Return Blaker's (2000) interval of a frequency, k positives of n.
-
-    The interval is exact and never wider than the Clopper-Pearson interval. Intervals
-    of higher levels contain the intervals of lower levels. If k or n is not an integer,
-    the Clopper-Pearson interval is returned.
-    """
-    low, high = clopper_pearson(k / n, n, level)
-    if abs(k - round(k)) > 1e-9 * n or abs(n - round(n)) > 1e-9 * n:
-        return low, high
-    k, n = round(k), round(n)
-    if k > 0:
-        low = _blaker_end(k, n, low, k / n, level)
-    if k < n:
-        high = _blaker_end(k, n, high, k / n, level)
-    return low, high
-
-
-def _blaker_end(k: int, n: int, outside: float, inside: float, level: float) -> float:
-    # Sixty halvings reach neighbouring floats. The acceptability jumps, so a faster
-    # root finder would not be valid.
-    for _ in range(60):
-        middle = (outside + inside) / 2
-        if middle in (outside, inside):
-            break
-        if _acceptability(k, n, middle) >= 1 - level:
-            inside = middle
-        else:
-            outside = middle
-    return inside
-
-
-def _acceptability(k: int, n: int, p: float) -> float:
-    """Return the probability of counts at least as extreme as k, given p.
-
-    These counts are the tail on the side of k, and the largest opposite tail whose
-    probability is not larger.
-    """
-    below, above = float(bdtr(k, n, p)), float(bdtrc(k - 1, n, p)) if k > 0 else 1.0
-    # equal tails of symmetric distributions differ by rounding
-    tail = min(below, above) * (1 + 1e-9)
-    if above <= below:
-        last = float(bdtrik(tail, n, p)) if bdtr(0, n, p) <= tail else math.nan
-        other = 0.0 if math.isnan(last) else float(bdtr(math.floor(last + 1e-9), n, p))
-        if other > tail:
-            other = float(bdtr(math.floor(last + 1e-9) - 1, n, p))
-    else:
-        other, first = 0.0, math.floor(bdtrik(1 - tail, n, p))
-        for start in range(first, min(first + 3, n + 1)):
-            chance = float(bdtrc(start - 1, n, p)) if start > 0 else 1.0
-            if chance <= tail:
-                other = chance
-                break
-    return min(1.0, tail + other)
 
 
 def tied_unit(sums: Bins) -> np.ndarray:

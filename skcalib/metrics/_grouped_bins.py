@@ -75,8 +75,6 @@ class GroupedRows:
         1 / m for a group that represents m independent groups.
     n_groups : int
         Number of groups that have rows.
-    row_total : float
-        Total weight of the rows of the input.
     are_single : bool
         Whether no group has two rows.
     """
@@ -84,7 +82,7 @@ class GroupedRows:
     def __init__(self, pairs: Pairs):
         assert pairs.groups is not None
         group, q, positive = pairs.groups, pairs.q, pairs.indicator()
-        weight = pairs.weight
+        weight, row_total, repeats = pairs.weight, pairs.row_total, pairs.repeats
         if (group[1:] < group[:-1]).any():
             by_group = order_of_codes(group)
             group, q, positive = group[by_group], q[by_group], positive[by_group]
@@ -98,20 +96,21 @@ class GroupedRows:
         self._first: np.ndarray | None = None
         positive = positive[order]
         if weight is None:
-            self.ordered = Ordered(Sorted(sorted_q), Sorted(sorted_q[positive]))
+            self.ordered = Ordered(
+                Sorted(sorted_q), Sorted(sorted_q[positive]), row_total=row_total
+            )
         else:
             self._first = np.append(first_of_each(sorted_q), q.size)
-            self.ordered = merge_ties(sorted_q, positive, weight[order])
+            self.ordered = merge_ties(sorted_q, positive, weight[order], row_total)
             self.residual *= weight
             self.proba = q * weight
         self._order: np.ndarray = order.astype(_code_type(q.size))
-        self.row_total = pairs.row_total
         size = np.bincount(self.group)
         self.n_groups = int(np.count_nonzero(size))
         self.are_single = int(size.max()) == 1
         self.same = np.ones(size.size)
-        if pairs.repeats is not None:
-            repeats = pairs.repeats[: size.size]
+        if repeats is not None:
+            repeats = repeats[: size.size]
             self.same /= np.where(repeats > 0, repeats, 1)  # 0: a group without rows
 
     @property
@@ -370,7 +369,7 @@ class GroupedBins:
 
     def __init__(self, rows: GroupedRows, binning: Binning):
         self._rows, self.same, self.n_groups = rows, rows.same, rows.n_groups
-        self.bins = binning.bins(rows.ordered, rows.row_total)
+        self.bins = binning.bins(rows.ordered)
         self._place()
         self._multiply()
         e, n = self.entries, self.count_sum
@@ -514,15 +513,6 @@ class GroupedBins:
                 f"in {int(lone.sum())} of {lone.size} bins{of_size}, first in bin {b}. "
                 "Use a larger 'bin_size', or smaller groups.",
             )
-
-    def single_groups(self) -> tuple[sparse.csr_array, sparse.csr_array, np.ndarray]:
-        """Return the residuals, the counts and the multiplicity of distinct groups."""
-        used = self.group_weight > 0
-        part, e = sparse.diags_array(self.same[used]), self.entries
-        residual, count = (
-            (part @ e.table(each)[used]).tocsr() for each in (e.residual, e.count)
-        )
-        return residual, count, 1 / self.same[used]
 
     def mean_residual_variance(self) -> float:
         """Variance of the mean residual of all rows, estimated between groups."""
@@ -737,7 +727,7 @@ def grouped_bins(pairs: Pairs | GroupedRows, binning: Binning) -> GroupedBins:
     if binning.bin_size == "auto":
         while not found.several_groups.all() and found.bins.weight.size > 1:
             if found.bins.stated:  # all rows of a probability are in one group
-                binning = binning.for_rows(rows.row_total)
+                binning = binning.for_rows(rows.ordered.row_total)
             else:
                 assert found.bins.bin_size is not None
                 binning = replace(binning, bin_size=2 * found.bins.bin_size)

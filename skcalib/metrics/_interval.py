@@ -1,14 +1,13 @@
 """Confidence interval of the calibration error, and a test of perfect calibration.
 
-The default interval and the test are computed in `_score_interval` and `_null_test`.
-This module contains the intervals by simulation, which are the basic bootstrap of the
-debiased square and Algorithm 2, and the exact interval of a single probability.
+The default interval and the test are computed in `_score_interval`. This module
+contains Algorithm 2, an interval by simulation, and the exact interval of a single
+probability.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -17,114 +16,36 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
 from .._errors import ParameterError, public, warn
-from .._pairs import Pairs, are_reversed, check_one_set, check_pairs
+from .._pairs import Pairs, check_one_set, check_pairs
 from .._parallel import RandomStateLike, as_generator
 from .._results import Result, contains_zero, ends_text, p_text
-from .._validation import (
-    check_bool,
-    check_choice,
-    check_fraction,
-    check_integer,
-    is_dask,
-)
+from .._validation import check_choice, check_fraction, check_integer
 from ._bins import (
     FOR_INTERVAL,
     Binning,
     Bins,
     Ordered,
+    bins_of,
     check_binning,
     narrow_sizes,
     order_pairs,
 )
-from ._calibration_error import error_of_pairs, warn_of_hard_labels
-from ._cells import CellTable, check_mergeable, tables_of_dask
-from ._draws import (
-    DrawRows,
-    bins_of_draws,
-    distribution_of_draws,
-    read_shares,
-    rows_of_shares,
-)
-from ._frequency_intervals import blaker_interval, frequency_interval
+from ._calibration_error import error_of_pairs
+from ._cells import CellTable
+from ._draws import DrawRows, bins_of_draws, distribution_of_draws, read_shares
+from ._frequency_intervals import clopper_pearson, frequency_interval
 from ._grouped_bins import GroupedBins, are_single_rows, grouped_bins
-from ._null_test import linear_p_value, null_p_value, null_p_value_of_groups
 from ._score_interval import (
     SquareDistribution,
     distribution_of_bins,
     distribution_of_groups,
+    linear_p_value,
+    null_p_value,
+    null_p_value_of_groups,
 )
 
 # Number of simulated values in memory at a time (8 bytes each).
 _BLOCK = 2_000_000
-
-
-def pivots_of_bins(
-    sums: Bins, n_samples: int, generator: np.random.Generator
-) -> np.ndarray:
-    """Return T* - S for labels drawn in every bin with the observed frequency.
-
-    If the observed frequencies were true, the squared error would be the plug-in S, and
-    T* = sum w ((q - p*)^2 - p* (1 - p*) / (n - 1)) is an unbiased estimate of S.
-    """
-    n, q = sums.weight, sums.q / sums.weight
-    share, p = n / n.sum(), np.clip(sums.y / n, 0, 1)
-    truth = float(share @ (q - p) ** 2)
-    # A weight that is not an integer is rounded for the draw.
-    trials = np.maximum(np.rint(n), 2).astype(np.int64)
-
-    def pivots(size: int) -> np.ndarray:
-        drawn = generator.binomial(trials, p, (size, n.size)) / trials
-        square = (q - drawn) ** 2 - drawn * (1 - drawn) / (trials - 1)
-        return square @ share - truth
-
-    return _in_blocks(pivots, n_samples, n.size)
-
-
-def pivots_of_groups(
-    bins: GroupedBins, n_samples: int, generator: np.random.Generator
-) -> np.ndarray:
-    """Return T* - S for groups drawn with replacement.
-
-    Each draw counts as a separate group, even if the same group is drawn twice. The
-    squared error of the resampled population is therefore the plug-in S over the bins.
-    """
-    residual, count, number = bins.single_groups()
-    share, n = bins.share, bins.count_sum
-    truth = float(share @ (bins.residual_sum / n) ** 2)
-    own, own_n = residual * residual, count * count
-    n_draws, chance = max(2, round(number.sum())), number / number.sum()
-
-    def pivots(size: int) -> np.ndarray:
-        drawn = generator.multinomial(n_draws, chance, size).astype(np.float64)
-        products = (drawn @ residual) ** 2 - drawn @ own
-        pairs = (drawn @ count) ** 2 - drawn @ own_n
-        some = pairs > 1e-9 * n**2
-        square = np.divide(products, pairs, out=np.zeros_like(products), where=some)
-        # Bins without two of the drawn groups contain no information.
-        weight = np.where(some, share, 0)
-        total = np.maximum(weight.sum(axis=1), 1e-300)
-        return (square * weight).sum(axis=1) / total - truth
-
-    return _in_blocks(pivots, n_samples, max(number.size, share.size))
-
-
-def _in_blocks(
-    draw: Callable[[int], np.ndarray], n_samples: int, width: int
-) -> np.ndarray:
-    """Return `n_samples` values of `draw(size)`; each needs `width` numbers."""
-    step = max(1, _BLOCK // width)
-    starts = range(0, n_samples, step)
-    return np.concatenate([draw(min(step, n_samples - start)) for start in starts])
-
-
-def basic_interval(
-    square: float, pivots: np.ndarray, level: float
-) -> tuple[float, float]:
-    """Return the interval of the error, [T - pivot quantiles], with equal tails."""
-    # basic bootstrap: the upper quantile of T* - S gives the lower end
-    tails = np.quantile(pivots, [(1 + level) / 2, (1 - level) / 2])
-    low, high = np.sqrt(np.clip(square - tails, 0, 1))
-    return float(low), float(high)
 
 
 def simulation_interval(
@@ -134,13 +55,14 @@ def simulation_interval(
     n, q = sums.weight, sums.q / sums.weight
     p = np.clip(sums.y / n, 0, 1)
     deviation = np.sqrt(p * (1 - p) / n)
-
-    def errors(size: int) -> np.ndarray:
-        drawn = np.clip(generator.normal(p, deviation, (size, n.size)), 0, 1)
-        return np.sqrt((drawn - q) ** 2 @ n / n.sum())
-
-    drawn = _in_blocks(errors, n_samples, n.size)
-    centre, half = drawn.mean(), float(ndtri((1 + level) / 2)) * drawn.std(ddof=1)
+    step = max(1, _BLOCK // n.size)
+    errors = []
+    for start in range(0, n_samples, step):
+        size = (min(step, n_samples - start), n.size)
+        drawn = np.clip(generator.normal(p, deviation, size), 0, 1)
+        errors.append(np.sqrt((drawn - q) ** 2 @ n / n.sum()))
+    error = np.concatenate(errors)
+    centre, half = error.mean(), float(ndtri((1 + level) / 2)) * error.std(ddof=1)
     low, high = np.clip([centre - half, centre + half], 0, 1)
     return float(centre), float(low), float(high)
 
@@ -156,7 +78,7 @@ def interval_of_one_value(sums: Bins, level: float) -> tuple[float, float, float
     k = min(max(float(sums.y.sum()), 0.0), n)
     variance = n * q * (1 - q)
     p_value = linear_p_value(n * q - k, variance, -variance * (1 - 2 * q))
-    first, last = blaker_interval(k, n, level)
+    first, last = clopper_pearson(k / n, n, level)
     low = 0.0
     if p_value < 1 - level:
         low = max(first - q, q - last, 2.0**-52)
@@ -167,7 +89,7 @@ def interval_of_one_value(sums: Bins, level: float) -> tuple[float, float, float
     return low, max(furthest, low), p_value
 
 
-METHODS = ("score", "bootstrap", "simulation")
+METHODS = ("score", "simulation")
 
 # A larger T in narrow bins causes a warning if it is outside the interval, larger by
 # this factor, and larger by this number of standard deviations of the difference. In
@@ -324,7 +246,6 @@ def calibration_error_interval(
     random_state: RandomStateLike = None,
     hard_labels: bool = False,
     n_draws: int | ArrayLike | None = None,
-    chosen_from_draws: bool = False,
 ) -> CalibrationErrorInterval:
     """Compute the calibration error with a confidence interval and a p-value.
 
@@ -350,16 +271,13 @@ def calibration_error_interval(
         'auto' is the rule of :func:`calibration_error` for many distinct probabilities.
     confidence_level : float, default=0.95
         Confidence level, strictly between 0 and 1.
-    method : {'score', 'bootstrap', 'simulation'}, default='score'
+    method : {'score', 'simulation'}, default='score'
         'score' inverts a test based on the debiased squared error and does not use
-        random draws (see Notes). 'bootstrap' is the basic (pivotal) bootstrap of the
-        debiased squared error. If rows are independent, new labels are drawn in every
-        bin with the observed frequency. Otherwise, whole groups are drawn with
-        replacement. 'simulation' is Algorithm 2 of [1]_ as published. The coverage of
-        'bootstrap' and 'simulation' is too low or too high if the error is small; they
-        are provided for comparison.
+        random draws (see Notes). 'simulation' is Algorithm 2 of [1]_ as published. Its
+        coverage is too low or too high if the error is small; it is provided for
+        comparison.
     n_samples : int, default=10_000
-        Number of draws of 'bootstrap' and 'simulation', at least 2.
+        Number of draws of 'simulation', at least 2.
     multi_class : {'pooled', 'top_label'}, default=None
         How a matrix is reduced to pairs, as in :func:`calibration_error`. Pooled pairs
         of one row are dependent. Without `groups`, each row is a group.
@@ -377,7 +295,7 @@ def calibration_error_interval(
         Sentence or document of each row. Rows of the same group may depend on each
         other. Not available for 'simulation'.
     random_state : int, RandomState, Generator or None, default=None
-        Random state used by 'bootstrap' and 'simulation'.
+        Random state used by 'simulation'.
     hard_labels : bool, default=False
         Whether `y_proba` contains predicted labels (0 and 1) on purpose. If False, a
         warning is issued if there are at least 20 rows and all values are 0 or 1.
@@ -385,10 +303,8 @@ def calibration_error_interval(
         Number of samples of each row, at least 2, if `y_proba` is the share of samples
         of a model that agree with the judged answer. The interval is then about the
         error of the probability behind the share (see Notes). Requires method 'score'.
-    chosen_from_draws : bool, default=False
-        Whether the judged answer was chosen from the same samples. Shares are not
-        enough then, and True raises an error: use
-        :func:`~skcalib.rates.sampled_confidence`.
+        Shares may not be used if the judged answer was chosen from the same samples:
+        use :func:`~skcalib.rates.sampled_confidence`.
 
     Returns
     -------
@@ -444,8 +360,8 @@ def calibration_error_interval(
     is approximated by the shifted chi-squared distribution with the same first three
     moments. Neighbouring bins of one probability, such as a confidence that a language
     model states or a hard prediction of 0 or 1, are one bin for the variances. If all
-    probabilities are equal, the interval is derived from Blaker's exact interval for a
-    proportion [5]_.
+    probabilities are equal, the interval is derived from the exact interval of Clopper
+    and Pearson for a proportion [5]_.
 
     The lower end needs no assumption about the error, since averaging inside a bin can
     only make T smaller. The upper end assumes that the errors inside a bin are alike.
@@ -507,9 +423,7 @@ def calibration_error_interval(
     error of using the share as a probability. The distribution of T is computed as with
     `groups`, where both rows of a question are a group.
 
-    Dask arrays are accepted with method 'score', without `groups` and with one pair per
-    row. The interval is then computed from a :class:`ReliabilitySketch` of the blocks.
-    With `n_draws`, which must be one integer then, the interval is exact.
+    Dask arrays are not accepted: use :meth:`ReliabilitySketch.from_dask`.
 
     References
     ----------
@@ -521,8 +435,8 @@ def calibration_error_interval(
        statistical analysis of small signals". Physical Review D 57(7).
     .. [4] Y. Liu and J. Xie (2020). "Cauchy combination test". Journal of the American
        Statistical Association 115(529).
-    .. [5] H. Blaker (2000). "Confidence curves and improved exact confidence intervals
-       for discrete distributions". Canadian Journal of Statistics 28(4).
+    .. [5] C. J. Clopper and E. S. Pearson (1934). "The use of confidence or fiducial
+       limits illustrated in the case of the binomial". Biometrika 26(4).
     .. [6] D. R. Cox (1958). "Two further applications of a model for binary
        regression". Biometrika 45(3/4).
     .. [7] J. Neyman (1937). "Smooth test for goodness of fit". Scandinavian Actuarial
@@ -551,106 +465,48 @@ def calibration_error_interval(
     binning = check_binning(bin_size, None, "quantile")
     check_two(binning)
     check_one_set(multi_class, "interval")
-    check_bool(hard_labels, name="hard_labels")
-    settings: dict[str, Any] = {
+    params: dict[str, Any] = {
         "multi_class": multi_class,
         "labels": labels,
         "pos_label": pos_label,
+        "sample_weight": sample_weight,
+        "groups": groups,
     }
-    if check_bool(chosen_from_draws, name="chosen_from_draws") or n_draws is not None:
-        _check_score(method, "'n_draws'")
-        given = n_draws, chosen_from_draws, sample_weight, groups
-        pairs, k, index, n = read_shares(y_true, y_proba, *given, settings, binning)
-        rows = rows_of_shares(pairs, k, index)
-        result = replace(interval_of_draws(rows, pairs, binning, level), n_pairs=n)
-    elif is_dask(y_true, y_proba, sample_weight, groups):
-        _check_score(method, "Dask arrays")
-        check_mergeable(binning, groups)
-        (table,) = tables_of_dask(y_true, y_proba, sample_weight, settings)
-        if not hard_labels:
-            warn_of_hard_labels([table])
-        result = interval_of_table(table, binning, level)
-    else:
-        (pairs,) = check_pairs(
-            y_true, y_proba, sample_weight=sample_weight, groups=groups, **settings
+    if method == "simulation" and (n_draws is not None or groups is not None):
+        given = "groups" if n_draws is None else "n_draws"
+        raise ParameterError(
+            "method",
+            f"must be 'score' if {given!r} is given: 'simulation' takes rows as "
+            "independent and probabilities as exact, as published.",
         )
-        if not hard_labels:
-            warn_of_hard_labels([pairs])
-        # A top label may rank wrong above right answers, but it has no other class.
-        y = None if multi_class == "top_label" else pairs.positive
-        if y is not None and are_reversed(y, pairs.q):
-            warn(
-                "Positive labels are rarer where probabilities are higher, as with the "
-                "probabilities of the other class, or with rows that were selected by "
-                "their labels. Check 'pos_label' and the order of the columns."
-            )
-        draws = Draws(method, n_samples, as_generator(random_state))
-        if method == "simulation" and groups is not None:
-            raise ParameterError(
-                "method",
-                "must be 'score' or 'bootstrap' if 'groups' is given: 'simulation' "
-                "takes rows as independent, as published.",
-            )
-        result = interval_of_pairs(pairs, binning, level, draws)
+    if n_draws is not None:
+        pairs, rows = read_shares(y_true, y_proba, n_draws, **params)
+        result = interval_of_draws(rows, pairs, binning, level)
+    else:
+        (pairs,) = check_pairs(y_true, y_proba, hard_labels=hard_labels, **params)
+        if method == "score":
+            result = interval_of_pairs(pairs, binning, level)
+        else:
+            generator = as_generator(random_state)
+            result = _simulated(pairs, binning, level, n_samples, generator)
     warn_of_few([(None, result)])
     return result
 
 
-def _check_score(method: str, given: str) -> None:
-    if method != "score":
-        raise ParameterError("method", f"must be 'score' with {given}. Got {method!r}.")
-
-
-@dataclass(frozen=True)
-class Draws:
-    """Settings of the random draws of an interval."""
-
-    method: str = "score"
-    n_samples: int = 0
-    generator: np.random.Generator | None = None
-
-
-_SCORE = Draws()
-
-
 def interval_of_pairs(
-    pairs: Pairs, binning: Binning, level: float, draws: Draws = _SCORE
+    pairs: Pairs, binning: Binning, level: float
 ) -> CalibrationErrorInterval:
-    """Return the interval of checked pairs, by default of method 'score'."""
+    """Return the score interval of checked pairs."""
     _check_total(pairs.total)
-    published = draws.method == "simulation"
-    if published:
-        binning = binning.for_rows(pairs.row_total)
-    elif binning.bin_size == "auto":
+    if binning.bin_size == "auto":
         binning = FOR_INTERVAL
-    single = draws.method == "score" and are_single_rows(pairs)
-    narrow: list[tuple[int, SquareDistribution]] = []
-    # Algorithm 2 takes all pairs as independent, as published.
-    if published or single or not pairs.is_dependent:
-        ordered, grouped = order_pairs(pairs), None
-        bins = binning.bins(ordered, pairs.row_total)
-        distribution = distribution_of_bins(bins)
-        if binning is FOR_INTERVAL and draws.method == "score":
-            narrow = _in_narrow_bins(ordered, bins)
-        n_units = pairs.total / pairs.n_classes
-        n_groups = pairs.q.size if single else None
-    else:
-        grouped = grouped_bins(pairs, binning)
-        bins, n_groups = grouped.bins, grouped.n_groups
-        distribution = distribution_of_groups(grouped)
-        n_units = grouped.n_independent
-    return _assemble(
-        bins,
-        distribution,
-        level,
-        grouped=grouped,
-        narrow=narrow,
-        draws=draws,
-        n_units=n_units,
-        unit="rows" if pairs.row_groups is None else "groups",
-        n_pairs=pairs.q.size,
-        n_groups=n_groups,
-    )
+    n_pairs = pairs.q.size
+    if not pairs.is_dependent:
+        return _of_rows(order_pairs(pairs), binning, level, n_pairs)
+    if are_single_rows(pairs):
+        return _of_rows(order_pairs(pairs), binning, level, n_pairs, n_pairs)
+    grouped = grouped_bins(pairs, binning)
+    return _of_groups(grouped, distribution_of_groups(grouped), level, pairs)
 
 
 def interval_of_table(
@@ -660,13 +516,9 @@ def interval_of_table(
     check_two(binning)
     if binning.bin_size == "auto":
         binning = FOR_INTERVAL
-    bins = table.bins(binning, independent=True)
-    _check_total(table.cells.total)
-    narrow = _in_narrow_bins(table.cells, bins) if binning is FOR_INTERVAL else []
-    n, distribution = table.cells.total, distribution_of_bins(bins)
-    return _assemble(
-        bins, distribution, level, narrow=narrow, n_units=n, n_pairs=table.n_samples
-    )
+    ordered = table.ordered(independent=True)
+    _check_total(ordered.total)
+    return _of_rows(ordered, binning, level, table.n_samples)
 
 
 def interval_of_draws(
@@ -678,34 +530,118 @@ def interval_of_draws(
     """
     _check_total(pairs.total)
     grouped = bins_of_draws(rows, binning)
-    is_grouped = pairs.row_groups is not None
-    result = _assemble(
-        grouped.bins,
-        distribution_of_draws(rows, grouped),
-        level,
-        grouped=grouped,
-        n_units=grouped.n_independent,
-        unit="groups" if is_grouped else "rows",
-        n_pairs=pairs.q.size,
-        n_groups=grouped.n_groups if is_grouped else None,
-    )
-    if not is_grouped:
-        result = replace(result, n_effective_groups=None)
+    result = _of_groups(grouped, distribution_of_draws(rows, grouped), level, pairs)
+    if pairs.row_groups is None:
+        result = replace(result, n_groups=None, n_effective_groups=None)
     return replace(result, plug_in=error_of_pairs(pairs, binning))
 
 
-def _in_narrow_bins(
-    ordered: Ordered, bins: Bins
-) -> list[tuple[int, SquareDistribution]]:
-    """Return sizes that are narrower than those of `bins`, and distributions of T."""
+def _of_rows(
+    ordered: Ordered,
+    binning: Binning,
+    level: float,
+    n_pairs: int,
+    n_groups: int | None = None,
+) -> CalibrationErrorInterval:
+    """Return the score interval of independent rows; `n_groups` have one row each."""
+    bins = binning.bins(ordered)
+    distribution, hidden = distribution_of_bins(bins), None
+    if bins.low.min() == bins.high.max():
+        low, high, p_value = interval_of_one_value(bins, level)
+        # The estimate is computed in another order, and rounds to other digits.
+        estimate = distribution.estimate
+        low, high = min(low, max(estimate, 2.0**-52)), max(high, estimate)
+    else:
+        p_value = null_p_value(bins, distribution.p_value(bins.squared_residual))
+        low, high = distribution.interval(level, p_value)
+        if binning is FOR_INTERVAL:
+            high, hidden = _look_inside(ordered, bins, distribution, high, level)
+    return _result(
+        bins,
+        distribution,
+        level,
+        (low, high, p_value),
+        f"{ordered.total:.3g} {'rows' if n_groups is None else 'groups'}",
+        ordered.total,
+        n_pairs=n_pairs,
+        n_groups=n_groups,
+        n_effective_groups=n_groups,
+        _hidden=hidden,
+    )
+
+
+def _of_groups(
+    grouped: GroupedBins, distribution: SquareDistribution, level: float, pairs: Pairs
+) -> CalibrationErrorInterval:
+    """Return the score interval of groups of dependent rows."""
+    bins, n_units = grouped.bins, grouped.n_independent
+    of_square = distribution.p_value(bins.squared_residual)
+    p_value = null_p_value_of_groups(grouped, of_square)
+    return _result(
+        bins,
+        distribution,
+        level,
+        (*distribution.interval(level, p_value), p_value),
+        f"{n_units:.3g} {'rows' if pairs.row_groups is None else 'groups'}",
+        n_units,
+        n_pairs=pairs.q.size,
+        n_groups=grouped.n_groups,
+        n_effective_groups=grouped.n_effective_groups,
+    )
+
+
+def _simulated(
+    pairs: Pairs,
+    binning: Binning,
+    level: float,
+    n_samples: int,
+    generator: np.random.Generator,
+) -> CalibrationErrorInterval:
+    """Return the interval of Algorithm 2, which takes pairs as independent."""
+    _check_total(pairs.total)
+    bins = bins_of(pairs, binning.for_rows(pairs.row_total))
+    distribution, n_units = distribution_of_bins(bins), pairs.total / pairs.n_classes
+    estimate, *ends = simulation_interval(bins, level, n_samples, generator)
+    result = _result(
+        bins,
+        distribution,
+        level,
+        (*ends, null_p_value(bins, distribution.p_value(bins.squared_residual))),
+        f"{n_units:.3g} rows",
+        n_units,
+        n_pairs=pairs.q.size,
+        n_groups=None,
+        n_effective_groups=None,
+        method="simulation",
+        n_samples=n_samples,
+    )
+    return replace(result, estimate=estimate)
+
+
+def _look_inside(
+    ordered: Ordered,
+    bins: Bins,
+    distribution: SquareDistribution,
+    high: float,
+    level: float,
+) -> tuple[float, tuple[int, float] | None]:
+    """Return the upper end that narrower bins allow, and what `bins` surely hide.
+
+    The latter is the size of narrower bins and their estimate, or None.
+    """
     assert bins.bin_size is not None
-    found, n_bins = [], bins.weight.size
+    hidden, n_bins = None, bins.weight.size
+    least = max(high**2, _HIDDEN_SHARE * distribution.square)
     for size in narrow_sizes(bins.bin_size):
-        narrow = Binning(size, None, "interval").bins(ordered, ordered.total)
-        if narrow.weight.size > n_bins:
-            n_bins = narrow.weight.size
-            found.append((size, distribution_of_bins(narrow)))
-    return found
+        narrow = Binning(size, None, "interval").bins(ordered)
+        if narrow.weight.size <= n_bins:
+            continue
+        n_bins = narrow.weight.size
+        found = distribution_of_bins(narrow)
+        high = found.raised_end(high, level)
+        if found.excess_over(distribution) > _SURELY_HIDDEN and found.square > least:
+            hidden = size, found.estimate
+    return high, hidden
 
 
 def check_two(binning: Binning) -> None:
@@ -723,69 +659,42 @@ def _check_total(total: float) -> None:
         )
 
 
-def _assemble(
+def _result(
     bins: Bins,
     distribution: SquareDistribution,
     level: float,
-    *,
+    ends: Sequence[float],
+    units: str,
     n_units: float,
-    n_pairs: int,
-    grouped: GroupedBins | None = None,
-    narrow: Sequence[tuple[int, SquareDistribution]] = (),
-    draws: Draws = _SCORE,
-    unit: str = "rows",
-    n_groups: int | None = None,
+    *,
+    method: str = "score",
+    n_samples: int | None = None,
+    **others: Any,
 ) -> CalibrationErrorInterval:
-    """Return the interval from the distribution of the square."""
+    """Return the interval with these ends and this p-value, in this order.
+
+    `units` are the `n_units` independent rows or groups as text.
+    """
     assert bins.bin_size is not None
-    hidden = None
-    any_residual = bool((bins.squared_residual > 0).any())
-    square_p_value = distribution.p_value(any_residual)
-    estimate = float(np.sqrt(max(distribution.square, 0)))
-    one_value = bins.low.min() == bins.high.max()
-    if one_value and grouped is None and draws.method == "score":
-        low, high, p_value = interval_of_one_value(bins, level)
-        # The estimate is computed in another order, and rounds to other digits.
-        low, high = min(low, max(estimate, 2.0**-52)), max(high, estimate)
-    else:
-        if grouped is None:
-            p_value = null_p_value(bins, square_p_value)
-        else:
-            p_value = null_p_value_of_groups(grouped, square_p_value)
-        if draws.method == "score":
-            low, high = distribution.interval(level, p_value)
-            least = max(high**2, _HIDDEN_SHARE * distribution.square)
-            for size, each in narrow:
-                high = each.raised_end(high, level)
-                excess = each.excess_over(distribution)
-                if excess > _SURELY_HIDDEN and each.square > least:
-                    hidden = size, math.sqrt(each.square)
-        else:
-            estimate, low, high = _drawn(
-                draws, distribution.square, bins, grouped, level
-            )
-    too_few = ""
-    p_value = max(p_value, _TINY)
+    low, high, p_value = ends
+    too_few, p_value = "", max(p_value, _TINY)
     # Rounding may make a total weight of 5 slightly smaller.
     if n_units < LEAST_UNITS * (1 - 1e-9):
-        too_few, p_value, low = f"{n_units:.3g} {unit}", np.nan, 0.0
+        too_few, p_value, low = units, np.nan, 0.0
     return CalibrationErrorInterval(
-        estimate=estimate,
+        estimate=distribution.estimate,
         low=low,
         high=high,
         pvalue=p_value,
         plug_in=bins.error(),
-        method=draws.method,
+        method=method,
         confidence_level=level,
         bin_size=bins.bin_size,
         n_bins=bins.weight.size,
-        n_pairs=n_pairs,
-        n_groups=n_groups,
-        n_effective_groups=n_groups if grouped is None else grouped.n_effective_groups,
-        n_samples=None if draws.method == "score" else draws.n_samples,
+        n_samples=n_samples,
         _too_few=too_few,
-        _hidden=hidden,
         _carrying=_carrying(distribution),
+        **others,
     )
 
 
@@ -853,22 +762,3 @@ def _of(name: Any, n: int) -> str:
     if name is None:
         return ""
     return f" of {name!r:.60}" + (f" (and {n - 1} more)" if n > 1 else "")
-
-
-def _drawn(
-    draws: Draws,
-    square: float,
-    bins: Bins,
-    grouped: GroupedBins | None,
-    level: float,
-) -> tuple[float, float, float]:
-    """Return estimate, low and high by random draws; `square` is debiased."""
-    n_samples, generator = draws.n_samples, draws.generator
-    assert generator is not None
-    if draws.method == "simulation":
-        return simulation_interval(bins, level, n_samples, generator)
-    if grouped is None:
-        pivots = pivots_of_bins(bins, n_samples, generator)
-    else:
-        pivots = pivots_of_groups(grouped, n_samples, generator)
-    return float(np.sqrt(max(square, 0))), *basic_interval(square, pivots, level)

@@ -285,7 +285,7 @@ def _errors_at(pairs: Pairs, sizes: np.ndarray, norm: str, debias: bool) -> np.n
     # Narrow bins come first because they are the most likely to contain a single group.
     for k in np.argsort(sizes, kind="stable"):
         binning = Binning(int(sizes[k]), None, "quantile")
-        bins = binning.bins(ordered, pairs.row_total)
+        bins = binning.bins(ordered)
         found[:2, k] = bins.weight.size, bins.error(norm)
         if squares and rows is None:
             found[2, k] = bins.error(squared=True, debias=True)

@@ -22,7 +22,7 @@ way. If all probabilities of a cell are equal, the sketch is exact and adds noth
 from __future__ import annotations
 
 import copy
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from typing import Any, Literal
 
 import numpy as np
@@ -31,7 +31,7 @@ from numpy.typing import ArrayLike
 from .._errors import ParameterError, ParameterTypeError, public
 from .._validation import check_choice, check_fraction, check_integer
 from ._bins import SNAPPED, Bins, Ordered, check_binning, check_norm, norm_of
-from ._cells import CellTable, add_chunk, table_of_spark, tables_of_dask
+from ._cells import CellTable, add_chunk, table_of_dask
 from ._curve import ReliabilityCurve, curve_of_table
 from ._interval import CalibrationErrorInterval, interval_of_table, warn_of_few
 
@@ -316,7 +316,7 @@ class ReliabilitySketch:
             If a parameter or a row is invalid. In this case nothing is added.
         """
         settings = _settings(multi_class, labels, pos_label)
-        add_chunk([self._table], y_true, y_proba, sample_weight, settings)
+        add_chunk(self._table, y_true, y_proba, sample_weight, **settings)
         return self
 
     @classmethod
@@ -370,67 +370,8 @@ class ReliabilitySketch:
         """
         sketch = cls(n_bits=n_bits)
         settings = _settings(multi_class, labels, pos_label)
-        (sketch._table,) = tables_of_dask(
-            y_true, y_proba, sample_weight, settings, n_bits
-        )
-        return sketch
-
-    @classmethod
-    @public
-    def from_spark(
-        cls,
-        frame: Any,
-        y_true: str,
-        y_proba: str | Sequence[str],
-        sample_weight: str | None = None,
-        *,
-        multi_class: str | None = None,
-        labels: ArrayLike | None = None,
-        pos_label: Hashable = None,
-        n_bits: int = 18,
-    ) -> ReliabilitySketch:
-        """Create a sketch from a Spark DataFrame.
-
-        One sketch is created for each partition, and the sketches are merged pairwise
-        (tree reduction).
-
-        Parameters
-        ----------
-        frame : pyspark.sql.DataFrame
-            DataFrame with labels and probabilities. Its partitions are read by
-            `mapInPandas`, which requires pandas, pyarrow and skcalib on every worker.
-        y_true : str
-            Name of the column of labels.
-        y_proba : str or sequence of str
-            Name of the column of probabilities, which contains numbers, or arrays with
-            one probability per class. Alternatively, one column name per class.
-        sample_weight : str, default=None
-            Name of the column of frequencies.
-        multi_class : {'pooled', 'top_label'}, default=None
-            How several classes are reduced to pairs, as in :func:`calibration_error`.
-        labels : array-like of shape (n_classes,), default=None
-            Labels in the order of the classes. If None, the sorted labels of `y_true`
-            are used, which requires an additional pass over the data.
-        pos_label : label, default=None
-            Positive class. If None, it is 1, or the second class if `y_proba` has two
-            classes.
-        n_bits : int, default=18
-            Resolution, as in :class:`ReliabilitySketch`.
-
-        Returns
-        -------
-        sketch : ReliabilitySketch
-
-        Raises
-        ------
-        ValueError
-            If `frame` does not have one of the columns. Errors in a row are raised by
-            Spark. The messages name the parameter and the row of the batch.
-        """
-        sketch = cls(n_bits=n_bits)
-        settings = _settings(multi_class, labels, pos_label)
-        sketch._table = table_of_spark(
-            frame, y_true, y_proba, sample_weight, settings, n_bits
+        sketch._table = table_of_dask(
+            y_true, y_proba, sample_weight, sketch.n_bits, **settings
         )
         return sketch
 

@@ -234,8 +234,12 @@ def _held_out(
     }
     # The query numbers the samples of a fold; `test` has their rows in X.
     samples = [test[a.groups] for a, test in zip(answers, folds, strict=True)]
-    n_unseen = sum(each.n_unseen for each in answers)
-    return Answers(**columns, groups=np.concatenate(samples), n_unseen=n_unseen)
+    return Answers(
+        **columns,
+        groups=np.concatenate(samples),
+        n_unseen=sum(each.n_unseen for each in answers),
+        n_draws=answers[0].n_draws,
+    )
 
 
 def weight_and_groups(

@@ -17,13 +17,16 @@ from .._pairs import Pairs, pool, weighted
 from .._results import Result, as_frame
 from .._validation import (
     as_array,
+    as_floats,
     as_label_list,
     as_labels,
+    as_probabilities,
     check_integer,
     check_same_length,
     describe_container,
     is_sequence,
     label_array,
+    raise_where,
 )
 
 if TYPE_CHECKING:
@@ -91,6 +94,17 @@ class Answers(Result):
     n_unseen : int, default=0
         Number of pairs that were added with probability 0, for labels in y that do not
         occur in the training data of the model.
+    n_draws : int, default=None
+        Number of samples of each pair, at least 2, if `y_proba` is the share of samples
+        of a model that agree with the judged answer, as in
+        :func:`~skcalib.metrics.calibration_error`.
+
+    Raises
+    ------
+    ValueError
+        If lengths differ, if `y_true` contains another value than 0 and 1, or if
+        `y_proba` contains a number that is not a probability. The message names the
+        pair by its row.
 
     See Also
     --------
@@ -104,7 +118,8 @@ class Answers(Result):
 
     Notes
     -----
-    Every parameter is also an attribute. All attributes except `n_unseen` are arrays.
+    Every parameter is also an attribute. All attributes except `n_unseen` and `n_draws`
+    are arrays.
 
     Examples
     --------
@@ -118,6 +133,7 @@ class Answers(Result):
     """
 
     n_unseen: int
+    n_draws: int | None
     _sample: np.ndarray | None
     _place: np.ndarray | None
     _label: np.ndarray
@@ -131,6 +147,7 @@ class Answers(Result):
         item: ArrayLike,
         label: ArrayLike,
         n_unseen: int = 0,
+        n_draws: int | None = None,
     ):
         if not isinstance(label, np.ndarray):  # NumPy would split tuples
             label = label_array(as_label_list(label, name="label"))
@@ -140,10 +157,38 @@ class Answers(Result):
             for name, value in zip(COLUMNS, values, strict=True)
         }
         check_same_length(**columns)
-        arrays = columns.values()
-        self.y_true, self.y_proba, self.groups, self.item, self.label = arrays
-        self._sample = self.groups
-        self.n_unseen = n_unseen
+        if n_draws is not None:
+            n_draws = check_integer(n_draws, minimum=2, name="n_draws")
+        true, proba, *others = columns.values()
+        if true.ndim != 1 or proba.ndim != 1:
+            raise ParameterError(
+                None,
+                "needs 'y_true' and 'y_proba' of shape (n_pairs,). Got shapes "
+                f"{true.shape} and {proba.shape}.",
+            )
+        numbers = as_floats(true, name="y_true")
+        wrong = (numbers != 0) & (numbers != 1)
+        raise_where(wrong, numbers, "be 1 for yes or 0 for no", name="y_true")
+        if proba.size:
+            proba = as_probabilities(proba, name="y_proba")
+        groups, item, label = others
+        self._set(true, proba, groups, item, label, n_unseen, n_draws)
+
+    def _set(
+        self,
+        y_true: np.ndarray,
+        y_proba: np.ndarray,
+        groups: np.ndarray,
+        item: np.ndarray,
+        label: np.ndarray,
+        n_unseen: int,
+        n_draws: int | None,
+    ) -> Answers:
+        """Keep checked arrays."""
+        self.y_true, self.y_proba, self.groups = y_true, y_proba, groups
+        self.item, self.label, self._sample = item, label, groups
+        self.n_unseen, self.n_draws = n_unseen, n_draws
+        return self
 
     @classmethod
     def _of_rows(
@@ -179,7 +224,7 @@ class Answers(Result):
         answers = cls.__new__(cls)
         answers._pairs = pool(q, true) if q.ndim == 2 else Pairs(q, true, q[true])
         answers._sample, answers._place, answers._label = sample, place, label
-        answers.n_unseen = n_unseen
+        answers.n_unseen, answers.n_draws = n_unseen, None
         return answers
 
     # The arrays are built on access: for all pairs of tags of a corpus they take
@@ -285,7 +330,8 @@ class Answers(Result):
                 f"{chosen[outside][0]}.",
             )
         columns = {name: array[chosen] for name, array in self._columns().items()}
-        return Answers(**columns, n_unseen=self.n_unseen)
+        answers = Answers.__new__(Answers)
+        return answers._set(**columns, n_unseen=self.n_unseen, n_draws=self.n_draws)
 
     @public
     def expected_counts(

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from .._clusterings import check_entries, condensed, true_pairs
 from .._errors import ParameterError, public
-from .._validation import as_probabilities, check_real, is_sequence
+from .._validation import check_real, is_sequence
 from ..posteriors import AntecedentPosterior
 from ._answers import Answers
 from ._query import (
@@ -196,7 +196,6 @@ class CorefPairQuery(Query):
         if q.size:
             # Checked here, where an error can name the document.
             check_range(q, lambda k: f"document {document[k]}, pair {pair[k]}")
-            q = as_probabilities(q, name="proba")
         answers = Answers(
             y_true=np.concatenate([*truth, np.zeros(0, bool)]).astype(np.int64),
             y_proba=q,

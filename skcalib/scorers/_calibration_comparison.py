@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,10 +12,10 @@ from numpy.typing import ArrayLike
 from scipy.special import stdtr, stdtrit
 
 from .._errors import ParameterError, public, warn
-from .._pairs import Pairs, check_pairs
+from .._pairs import Pairs, check_one_set, check_pairs
 from .._parallel import RandomStateLike, as_generator
 from .._results import Result, p_text, zero_in_words
-from .._validation import as_probabilities, check_choice, check_fraction, check_integer
+from .._validation import check_choice, check_fraction, check_integer
 from ..metrics._bins import FOR_INTERVAL, Binning, check_binning
 from ..metrics._decomposition import brier_of_rows
 from ..metrics._grouped_bins import GroupedBins, grouped_bins, squared_norm
@@ -192,14 +191,15 @@ def compare_calibration(
     ------
     ValueError
         If a parameter or a row is invalid, if the probabilities of the two models have
-        different shapes, if there are fewer than two items, or if a bin of the given
-        size contains a single group.
+        different numbers of classes, if there are fewer than two items, or if a bin of
+        the given size contains a single group.
 
     Warns
     -----
     UserWarning
         If there are so few items that the smallest possible p-value (see Notes) is
-        above .05, or if the probabilities of a model are equal to the labels.
+        above .05, or if the probabilities of a model look like labels or like those of
+        another class, as in :func:`~skcalib.metrics.calibration_error`.
 
     See Also
     --------
@@ -255,6 +255,7 @@ def compare_calibration(
     (True, True, True)
     """
     check_choice(alternative, ALTERNATIVES, name="alternative")
+    check_one_set(multi_class, "comparison")
     level = check_fraction(confidence_level, name="confidence_level")
     n_resamples = check_integer(n_resamples, minimum=1, name="n_resamples")
     binning = check_binning(bin_size, None, "quantile")
@@ -262,27 +263,27 @@ def compare_calibration(
         binning = FOR_INTERVAL
     else:
         check_integer(bin_size, minimum=2, name="bin_size")
-    if multi_class in ("class_wise", "per_class"):
+    pairs_a, pairs_b = (
+        _pairs_of_model(
+            y,
+            proba,
+            name,
+            multi_class=multi_class,
+            labels=labels,
+            pos_label=pos_label,
+            groups=groups,
+        )
+        for y, proba, name in (
+            (y_true, proba_a, "proba_a"),
+            (y_true if y_true_b is None else y_true_b, proba_b, "proba_b"),
+        )
+    )
+    if pairs_a.n_classes != pairs_b.n_classes:
         raise ParameterError(
             None,
-            "compares one error per model: the 'multi_class' parameter "
-            f"must be 'pooled' or 'top_label'. Got {multi_class!r}.",
+            "needs probabilities of the same classes from both models. Got "
+            f"{pairs_a.n_classes} in 'proba_a' and {pairs_b.n_classes} in 'proba_b'.",
         )
-    as_pairs = partial(
-        check_pairs,
-        multi_class=multi_class,
-        labels=labels,
-        pos_label=pos_label,
-        groups=groups,
-    )
-    q_a, q_b = _same_shape(proba_a, proba_b)
-    (pairs_a,) = as_pairs(y_true, q_a)
-    (pairs_b,) = as_pairs(y_true if y_true_b is None else y_true_b, q_b)
-    for name, pairs in (("proba_a", pairs_a), ("proba_b", pairs_b)):
-        # All positives, and nothing else, have a probability of 1.
-        positive = pairs.positive_q
-        if (positive == 1).all() and pairs.q.sum() == positive.size:
-            warn(f"compare_calibration: {name!r} is equal to the labels.")
     brier_a, brier_b = brier_of_rows(pairs_a), brier_of_rows(pairs_b)
     rows = pairs_a.row_groups
     n_items = brier_a.size if rows is None else int(rows.max()) + 1
@@ -298,7 +299,9 @@ def compare_calibration(
     of_a, of_b = (interval_of_pairs(x, binning, level) for x in (pairs_a, pairs_b))
     squares = _DifferenceOfSquares(*(_bins(x, binning) for x in (pairs_a, pairs_b)))
     low, high = squares.interval(of_a, of_b, level)
-    if np.array_equal(q_a, q_b) and y_true_b is None:
+    if np.array_equal(pairs_a.q, pairs_b.q) and np.array_equal(
+        pairs_a.indicator(), pairs_b.indicator()
+    ):
         low = high = 0.0
     with warnings.catch_warnings(action="ignore", category=UserWarning):
         # the user was already warned of few items
@@ -333,19 +336,15 @@ def compare_calibration(
     )
 
 
-def _same_shape(proba_a: Any, proba_b: Any) -> list[np.ndarray]:
-    """Return the probabilities of both models, which must have one shape."""
-    found = [
-        as_probabilities(proba, name=name)
-        for name, proba in (("proba_a", proba_a), ("proba_b", proba_b))
-    ]
-    if found[0].shape != found[1].shape:
-        raise ParameterError(
-            None,
-            "needs probabilities of the same shape from both models. Got "
-            f"{found[0].shape} in 'proba_a' and {found[1].shape} in 'proba_b'.",
-        )
-    return found
+def _pairs_of_model(y_true: Any, proba: Any, name: str, **params: Any) -> Pairs:
+    """Return the pairs of the model whose probabilities are the parameter `name`."""
+    try:
+        (pairs,) = check_pairs(y_true, proba, **params)
+    except ParameterError as error:
+        parameter = name if error.name == "y_proba" else error.name
+        problem = error.problem.replace("y_proba", name)
+        raise type(error)(parameter, problem) from None
+    return pairs
 
 
 def _bins(pairs: Pairs, binning: Binning) -> GroupedBins:

@@ -36,6 +36,7 @@ from ..metrics._draws import (
     check_draws_of_model,
     check_norm_of_draws,
     error_of_draws,
+    rows_of_shares,
 )
 from ..queries import Answers, ClassQuery, CorefPairQuery, TagQuery
 from ..queries._answers import answer_pairs, answers_by_label
@@ -362,8 +363,9 @@ def make_calibration_scorer(
         classifier. Not available with a `query`.
     n_draws : int, default=None
         Number of samples, if the probability is the share of samples of a model that
-        agree, as in :func:`~skcalib.metrics.calibration_error`. Not available for
-        'top_label', since the class is chosen from the samples.
+        agree, as in :func:`~skcalib.metrics.calibration_error`. If None, it is the
+        attribute `n_draws` of the answers to the query. Not available for 'top_label',
+        since the class is chosen from the samples.
 
     Returns
     -------
@@ -409,7 +411,7 @@ def make_calibration_scorer(
         by_class=multi_class == "class_wise",
         norm=norm,
         squared=squared,
-        debias=bool(debias),
+        debias=debias,
         n_draws=n_draws,
     )
     binned = bin_size, n_bins, strategy, norm, squared, debias
@@ -456,15 +458,19 @@ def _answers_error(
     *,
     binning: Binning,
     by_class: bool,
+    norm: str,
+    squared: bool,
+    debias: bool | None,
     n_draws: int | None,
-    **norm_params: Any,
 ) -> float:
     """Return the error of the answers, or the mean of the errors of the labels."""
-    if n_draws is not None:
-        pairs = answer_pairs(answers, weight)
-        return error_of_draws(pairs, binning, n_draws, squared=norm_params["squared"])
+    k = answers.n_draws if n_draws is None else n_draws
+    if k is not None:
+        check_norm_of_draws(norm, debias)
+        rows = rows_of_shares(answer_pairs(answers, weight), k)
+        return error_of_draws(rows, binning, squared)
     errors = [
-        error_of_pairs(answer_pairs(part, weight), binning, **norm_params)
+        error_of_pairs(answer_pairs(part, weight), binning, norm, squared, bool(debias))
         for part in (answers_by_label(answers) if by_class else [answers])
     ]
     return float(np.mean(errors))

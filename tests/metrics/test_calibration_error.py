@@ -18,9 +18,12 @@ from skcalib import ReliabilityDisplay, calibration_error_scorer
 from skcalib.datasets import make_calibrated_pairs
 from skcalib.metrics import (
     adaptive_reliability_curve,
+    brier_statistics,
     calibration_error,
     calibration_error_interval,
+    score_decomposition,
 )
+from skcalib.scorers import compare_calibration
 
 # Matrices of rounded probabilities.
 pytestmark = pytest.mark.filterwarnings("ignore:The probabilities in")
@@ -692,6 +695,22 @@ class TestHardLabels:
             assert function(self.Y, q, hard_labels=True) == found
         with pytest.raises(TypeError, match="'hard_labels' .* True or False. Got 1"):
             function(self.Y, self.HARD, hard_labels=1)
+
+    @pytest.mark.parametrize(
+        "function",
+        [
+            adaptive_reliability_curve,
+            score_decomposition,
+            brier_statistics,
+            lambda y, q: compare_calibration(y, q, 0.5 * q),
+            ReliabilityDisplay.from_predictions,
+        ],
+    )
+    def test_every_metric_says_them_and_reversed_probabilities(self, function):
+        with pytest.warns(UserWarning, match='"predict_proba"\\).$'):
+            function(self.Y, self.HARD)
+        with pytest.warns(UserWarning, match="Positive labels are rarer"):
+            function(self.Y, 0.7 - 0.4 * self.Y)
 
     def test_few_rows_or_one_probability_are_not_said(self):
         calibration_error(self.Y[:19], self.HARD[:19])

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from skcalib import ReliabilityDisplay
 from skcalib.metrics import calibration_error, calibration_error_interval
 from skcalib.plot import ReliabilityPanelsDisplay
+from skcalib.queries import Answers
 from skcalib.scorers import make_calibration_scorer
 
 
@@ -166,8 +167,6 @@ def test_plug_in_is_the_error_of_the_share():
         ({"n_draws": np.nan}, "integer of at least 2"),
         ({"n_draws": 5}, r"integer. Got 0.\d+ times 5 in row 0"),
         ({"n_draws": [6, 6]}, r"Got shape \(2,\)"),
-        ({"n_draws": 6, "chosen_from_draws": True}, "sampled_confidence"),
-        ({"chosen_from_draws": True}, "sampled_confidence"),
         ({"n_draws": 6, "multi_class": "pooled"}, "multi_class"),
     ],
 )
@@ -183,7 +182,7 @@ def test_bad_draws_raise_an_error(function, params, message):
     [
         (calibration_error, {"norm": "l1"}, "'norm'.*must be 'l2'"),
         (calibration_error, {"debias": False}, "'debias'.*must be True"),
-        (calibration_error_interval, {"method": "bootstrap"}, "'method'.*'score'"),
+        (calibration_error_interval, {"method": "simulation"}, "'method'.*'score'"),
     ],
 )
 def test_other_estimates_raise_an_error(function, params, message):
@@ -230,6 +229,21 @@ def test_the_scorer_and_the_display_have_the_error_of_the_function():
         make_calibration_scorer(n_draws=6, debias=False)
 
 
+def test_the_number_of_draws_of_the_answers_is_that_of_the_scorer():
+    y, share, _ = data()
+
+    def query(estimator, X, y):
+        rows = np.arange(y.size)
+        return Answers(y, share, rows, 0 * rows, 0 * rows, n_draws=6).take(rows)
+
+    expected = calibration_error(y, share, n_draws=6)
+    assert make_calibration_scorer(query)(None, share, y) == -expected
+    with pytest.raises(ValueError, match="'norm'.*must be 'l2'"):
+        make_calibration_scorer(query, norm="l1")(None, share, y)
+    with pytest.raises(ValueError, match="'n_draws'.*at least 2"):
+        Answers([1], [0.5], [0], [0], [0], n_draws=1)
+
+
 def test_displays_of_estimators_have_the_error_of_the_function():
     y, share, _ = data()
     X = share[:, np.newaxis]
@@ -273,47 +287,3 @@ def test_displays_of_estimators_have_the_error_of_the_function():
 def test_the_most_frequent_class_is_chosen_from_the_draws(function):
     with pytest.raises(ValueError, match="'top_label': the class is chosen from"):
         function(multi_class="top_label", n_draws=2)
-
-
-@pytest.mark.parametrize("n_chunks", [1, 7])
-@pytest.mark.parametrize("name", [None, "sample_weight", "bin_size"])
-def test_dask_arrays_have_the_result_of_arrays(name, n_chunks):
-    da = pytest.importorskip("dask.array")
-    y, share, rng = data()
-
-    def chunked(values):
-        return da.from_array(values, chunks=-(-y.size // n_chunks))
-
-    params = lazy = {}
-    if name == "sample_weight":
-        params = {name: rng.integers(0, 4, y.size)}
-        lazy = {name: chunked(params[name])}
-    elif name == "bin_size":
-        params = lazy = {name: 100}
-    arrays = chunked(y), chunked(share)
-    error = calibration_error(*arrays, n_draws=6, squared=True, **lazy)
-    expected = calibration_error(y, share, n_draws=6, squared=True, **params)
-    assert error == pytest.approx(expected, rel=1e-9)
-    found = calibration_error_interval(*arrays, n_draws=6, **lazy)
-    expected = calibration_error_interval(y, share, n_draws=6, **params)
-    assert (found.n_pairs, found.bin_size) == (expected.n_pairs, expected.bin_size)
-    for name in ("estimate", "low", "high", "pvalue", "plug_in"):
-        value = getattr(expected, name)
-        assert getattr(found, name) == pytest.approx(value, rel=1e-7)
-
-
-def test_what_dask_arrays_of_shares_cannot_have():
-    da = pytest.importorskip("dask.array")
-    y, share, rng = data()
-    y, q = da.from_array(y), da.from_array(share)
-    for proba, params, message in (
-        (q, {"n_draws": np.full(share.size, 6)}, "one integer with Dask arrays"),
-        (q, {"n_draws": 1}, "at least 2"),
-        (q, {"n_draws": 5}, r"Got 0.\d+ times 5\.$"),
-        (q, {"n_draws": 6, "groups": np.arange(share.size)}, "'groups' with Dask"),
-        (da.stack([1 - q, q], axis=1), {"n_draws": 6}, "one integer with Dask"),
-        (da.from_array(rng.random(100_000)), {"n_draws": 6}, "few different values"),
-    ):
-        labels = y if proba.shape[0] == share.size else da.ones(100_000, dtype=int)
-        with pytest.raises(ValueError, match=message):
-            calibration_error(labels, proba, **params)

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from skcalib.metrics import ReliabilityCurve, adaptive_reliability_curve
-from skcalib.metrics._frequency_intervals import blaker_interval, clopper_pearson
 
 SHAPES = {
     "tag": (0.02, 0.92),
@@ -246,33 +245,3 @@ def test_a_level_outside_0_and_1_is_refused(level):
     curve = adaptive_reliability_curve([0, 1], [0.2, 0.8])
     with pytest.raises(ValueError, match="'confidence_level' .*consistency_band"):
         curve.consistency_band(level)
-
-
-def acceptability(k, n, p):
-    """Return the chance of counts whose smaller tail is no larger, by enumeration."""
-    counts = np.arange(n + 1)
-    tail = np.minimum(binom.cdf(counts, n, p), binom.sf(counts - 1, n, p))
-    return binom.pmf(counts, n, p)[tail <= tail[k] * (1 + 1e-9)].sum()
-
-
-class TestBlaker:
-    @pytest.mark.parametrize("level", [0.8, 0.95])
-    @pytest.mark.parametrize("n", [5, 12, pytest.param(25, marks=pytest.mark.slow)])
-    def test_its_ends_are_where_the_acceptability_ends(self, n, level):
-        for k in range(n + 1):
-            low, high = blaker_interval(k, n, level)
-            for p in np.linspace(0.001, 0.999, 150):
-                if p < low - 1e-9 or p > high + 1e-9:
-                    assert acceptability(k, n, p) < 1 - level + 1e-9 or k / n == p
-            for end in (low, high):
-                inside = end + 1e-7 * (k / n - end)
-                assert acceptability(k, n, inside) >= 1 - level - 1e-5
-
-    def test_it_lies_inside_clopper_and_pearsons(self):
-        for k in range(31):
-            low, high = blaker_interval(k, 30, 0.95)
-            outer = clopper_pearson(k / 30, 30, 0.95)
-            assert outer[0] <= low <= high <= outer[1]
-
-    def test_fractions_have_clopper_and_pearsons(self):
-        assert blaker_interval(2.5, 10, 0.9) == clopper_pearson(0.25, 10, 0.9)

@@ -369,7 +369,7 @@ class TestRareLabels:
             found = calibration_error_interval(y, np.full(n, q), groups=groups)
             chance = binom.pmf(k, n, p)
             covered += chance * (found.low <= abs(q - p) <= found.high)
-        assert 0.94 < covered < 0.98
+        assert 0.94 < covered < 0.985
 
     @pytest.mark.parametrize(("n", "k", "q"), [(200, 1, 0.001), (1000, 2, 0.01)])
     def test_the_high_end_is_at_least_as_far_as_wilsons(self, n, k, q):
@@ -414,7 +414,7 @@ class TestFewRows:
         # the p-value is approximate, so that .05 may be exceeded a little
         assert max(map(self.rejections, designs)) <= 0.055
 
-    @pytest.mark.parametrize("method", ["score", "bootstrap", "simulation"])
+    @pytest.mark.parametrize("method", ["score", "simulation"])
     @pytest.mark.parametrize(
         ("y", "q"),
         [
@@ -764,7 +764,7 @@ class TestSimulation:
 
     def test_it_takes_no_groups(self):
         with pytest.raises(
-            ValueError, match="'score' or 'bootstrap'.*'simulation' takes"
+            ValueError, match="'score' if 'groups' is given: 'simulation' takes"
         ):
             calibration_error_interval(
                 [0, 1], [0.3, 0.4], groups=[0, 1], method="simulation"
@@ -789,13 +789,13 @@ class TestArguments:
                 "method",
                 "wald",
                 ValueError,
-                "'bootstrap', 'simulation'.*Got 'wald'",
+                "'score', 'simulation'.*Got 'wald'",
             ),
             (
                 "method",
                 None,
                 ValueError,
-                "'bootstrap', 'simulation'.*Got None",
+                "'score', 'simulation'.*Got None",
             ),
             ("n_samples", 1, ValueError, "an integer of at least 2. Got 1"),
             ("n_samples", 1e4, TypeError, "an integer of at least 2. Got 10000.0"),

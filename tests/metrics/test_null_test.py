@@ -10,7 +10,7 @@ from scipy.stats import binom, chi2, t, ttest_1samp
 from skcalib._pairs import check_pairs
 from skcalib.metrics import ReliabilitySketch, calibration_error_interval
 from skcalib.metrics._bins import FOR_INTERVAL, bins_of
-from skcalib.metrics._null_test import (
+from skcalib.metrics._score_interval import (
     ORDERS,
     ROW_WEIGHTS,
     combine,
@@ -162,7 +162,7 @@ class TestImpossibleLabel:
         {},
         {"sample_weight": np.tile([0.7, 1.3, 2.2, 0.4], 250)},
         {"groups": np.arange(1000) // 2},
-        {"method": "bootstrap", "n_samples": 10},
+        {"method": "simulation", "n_samples": 10},
         {"bin_size": 300},
     ], ids=str)  # fmt: skip
     def test_perfect_calibration_is_rejected(self, contradicted, options):

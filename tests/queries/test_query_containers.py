@@ -141,3 +141,18 @@ def test_answers_from_elsewhere():
     message = "Answers needs y_true and y_proba and .* same length. Got: y_true has 1"
     with pytest.raises(ValueError, match=message):
         Answers([1], [0.5, 0.25], [0, 0], [1, 2], pairs)
+
+
+@pytest.mark.parametrize(
+    ("y", "q", "message"),
+    [
+        ([1, 0], [0.5, -1.5], r"'y_proba' .* -1.5 in row 1.* logits"),
+        ([1, 0], [0.5, np.nan], "'y_proba' .* nan in row 1"),
+        ([1, 0], [83, 12], r"'y_proba' .* 83.0 in row 0\. Percentages"),
+        ([1, 3], [0.5, 0.5], "'y_true' .* 1 for yes or 0 for no. Got 3.0 in row 1"),
+        ([1, 0], [[0.5, 0.5]] * 2, r"of shape \(n_pairs,\).*\(2, 2\)"),
+    ],
+)
+def test_answers_from_elsewhere_are_checked(y, q, message):
+    with pytest.raises(ValueError, match=message):
+        Answers(y, q, [0, 1], [0, 0], ["N", "N"])

@@ -27,7 +27,6 @@ RTOL_PINNED = 1e-11  # one unit of the twelfth digit
 EXCEPTIONS = {
     "main": "recorded by the runs of the command line",
     "to_spacy": "needs spaCy",
-    "ReliabilitySketch.from_spark": "needs Spark",
 }
 
 

@@ -192,6 +192,7 @@ def test_a_model_of_known_error_is_in_the_interval():
 
 
 @pytest.mark.filterwarnings("ignore:.*is equal to the labels")
+@pytest.mark.filterwarnings("ignore:All probabilities of the 30 rows are 0 or 1")
 def test_labels_that_are_all_right_do_not_show_a_difference():
     """If 95% are right, both errors are .05, and 30 labels are all right in 21%."""
     y, ones = np.ones(30, dtype=int), np.ones(30)
@@ -209,6 +210,32 @@ def test_two_models_without_visible_error_do_not_differ():
     assert (result.error_a, result.error_b) == (0, 0)
     assert result.pvalue == 1
     assert result.low < 0 < result.high
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_columns_of_frames_are_matched_by_name(seed):
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(seed)
+    proba = rng.dirichlet(np.ones(3), 300)
+    y = np.array(["a", "b", "c"])[(proba.cumsum(axis=1) < rng.random((300, 1))).sum(1)]
+    frame = pd.DataFrame(proba, columns=["a", "b", "c"])
+    result = compare_calibration(y, frame, frame[["c", "a", "b"]], random_state=0)
+    assert (result.difference, result.pvalue) == (0, 1)
+    assert (result.low, result.high) == (0, 0)
+
+
+def test_indices_in_another_order_give_a_warning(data):
+    pd = pytest.importorskip("pandas")
+    y, a, b = map(pd.Series, data)
+    with pytest.warns(UserWarning, match="same index in different orders"):
+        compare_calibration(y, a.sample(frac=1, random_state=0), b, n_resamples=10)
+
+
+def test_models_of_other_classes_raise_an_error():
+    three, four = (np.full((12, k), 1 / k) for k in (3, 4))
+    y_three, y_four = (np.arange(12) % k for k in (3, 4))
+    with pytest.raises(ValueError, match="classes .* Got 4 in 'proba_a' and 3 in"):
+        compare_calibration(y_four, four, three, y_true_b=y_three)
 
 
 def test_few_groups_are_said(data):
@@ -283,7 +310,7 @@ def test_dict_frame_and_repr(data):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"proba_b": [0.5]}, r"\(900,\) in 'proba_a' and \(1,\) in 'proba_b'"),
+        ({"proba_b": [0.5]}, "y_true and proba_b of the same length.*proba_b has 1"),
         ({"proba_b": np.full(900, 1.5)}, "'proba_b'.*1.5 in row 0"),
         ({"y_true": np.zeros(3)}, "y_true has 3"),
         ({"groups": np.zeros(900)}, "at least two groups. Got 1"),
@@ -375,5 +402,5 @@ def test_labels_in_place_of_probabilities_give_a_warning(multi_class):
     y = np.repeat([0, 1, 2], 20) if multi_class else np.repeat([0, 1], 30)
     labels = np.eye(3)[y] if multi_class else y
     proba = np.full((60, 3), 1 / 3) if multi_class else np.full(60, 0.4)
-    with pytest.warns(UserWarning, match="'proba_b' is equal to the labels"):
+    with pytest.warns(UserWarning, match="probabilities of the 60 rows are 0 or 1"):
         compare_calibration(y, proba, labels, multi_class=multi_class)
