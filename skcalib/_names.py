@@ -19,28 +19,14 @@ _REMOVED_IN = "0.12"
 
 #: Names that `skcalib.experimental` exports now, by their old path.
 EXPERIMENTAL = {
-    "skcalib.coref": ["EntityCountCoverage", "entity_count_coverage"],
-    "skcalib.datasets": ["fetch_broad_twitter_entities", "fetch_state_union"],
+    "skcalib.coref": ["entity_count_coverage"],
     "skcalib.evaluation": ["best_of_k"],
-    "skcalib.events": ["EventEvidence", "UncertainLink"],
-    "skcalib.interop": [
-        "from_allennlp",
-        "from_fastcoref",
-        "from_flair",
-        "from_spacy_spancat",
-        "from_spacy_tagger",
-        "from_stanza",
-    ],
+    "skcalib.events": ["EventEvidence"],
     "skcalib.plot": ["PredictiveCheckDisplay"],
-    "skcalib.posteriors": [
-        "PredictiveCheck",
-        "TreePosterior",
-        "posterior_predictive_check",
-    ],
+    "skcalib.posteriors": ["TreePosterior", "posterior_predictive_check"],
     "skcalib.queries": [
         "ArcQuery",
         "PredictedEntities",
-        "PredictedLinks",
         "SubtreeQuery",
         "predicted_entities",
         "predicted_links",
@@ -49,6 +35,7 @@ EXPERIMENTAL = {
 
 #: Classes of results, which only functions create, by their old path.
 RESULTS = {
+    "skcalib.coref": ["EntityCountCoverage"],
     "skcalib.counts": ["DocumentChoice", "LabelsOnly"],
     "skcalib.evaluation": [
         "AccuracyInterval",
@@ -60,9 +47,15 @@ RESULTS = {
         "RateInterval",
         "SampleVariance",
     ],
-    "skcalib.events": ["CorrectedEventCounts", "CountComparison", "UncertainDocument"],
+    "skcalib.events": [
+        "CorrectedEventCounts",
+        "CountComparison",
+        "UncertainDocument",
+        "UncertainLink",
+    ],
     "skcalib.metrics": ["BinSizeCurve", "SampleSizeCurve", "ScoreDecomposition"],
-    "skcalib.queries": ["ExpectedCounts"],
+    "skcalib.posteriors": ["PredictiveCheck"],
+    "skcalib.queries": ["ExpectedCounts", "PredictedLinks"],
     "skcalib.scorers": ["CalibrationComparison"],
     "skcalib.significance": [
         "McNemarResult",
@@ -70,6 +63,17 @@ RESULTS = {
         "PermutationTestResult",
         "TestSizeCurve",
     ],
+}
+
+#: Functions by their old path: the function that replaced them, and its first argument.
+REPLACED = {
+    "skcalib.datasets": {
+        f"fetch_{corpus}": ("fetch_corpus", corpus)
+        for corpus in (
+            *("ark_twitter_pos", "emoticon_tweets", "gum", "litbank", "muc3"),
+            *("system_outputs", "ud_english_ewt", "wsj_sample"),
+        )
+    },
 }
 
 
@@ -133,6 +137,8 @@ def _home_elsewhere(name: str) -> str | None:
 
 def _find_moved(module: str, name: str) -> object:
     """Return a name that a module exported once, with a warning."""
+    if name in REPLACED.get(module, ()):
+        return _replaced(module, name, *REPLACED[module][name])
     if name in EXPERIMENTAL.get(module, ()):
         home = "skcalib.experimental"
         remedy = f"Import it from {home}, where names may change in any release."
@@ -164,3 +170,20 @@ def _find_moved(module: str, name: str) -> object:
         FutureWarning,
     )
     return getattr(importlib.import_module(home), name)
+
+
+def _replaced(module: str, name: str, new: str, first: str) -> Callable[..., object]:
+    """Return an old function, which warns when it is called and calls the new one."""
+
+    def function(*args: object, **kwargs: object) -> object:
+        from ._errors import warn
+
+        warn(
+            f"{module}.{name} will be removed in version 0.13. Use {new}({first!r}, "
+            "...).",
+            FutureWarning,
+        )
+        return getattr(sys.modules[module], new)(first, *args, **kwargs)
+
+    function.__name__ = function.__qualname__ = name
+    return function

@@ -4,15 +4,18 @@ Their attributes and methods are as stable as the functions, but nobody needs to
 or to construct them. This module is their place in the documentation.
 """
 
+from .coref._entity_counts import EntityCountCoverage
 from .counts._choose_documents import DocumentChoice
 from .counts._corrected_count import LabelsOnly
 from .evaluation._align import AlignedEvaluations
 from .events._event_counts import CorrectedEventCounts
-from .events._event_probability import CountComparison, UncertainDocument
+from .events._event_probability import CountComparison, UncertainDocument, UncertainLink
 from .metrics._confidence_ranking import ConfidenceRanking, RankingComparison
 from .metrics._decomposition import ScoreDecomposition
 from .metrics._size_curves import BinSizeCurve, SampleSizeCurve
+from .posteriors._predictive_check import PredictiveCheck
 from .queries._answers import ExpectedCounts
+from .queries._predicted import PredictedLinks
 from .rates._accuracy import AccuracyInterval
 from .rates._judged import JudgedAccuracy, JudgedDifference, RateInterval
 from .rates._precision import PrecisionThreshold
@@ -35,6 +38,7 @@ __all__ = [
     "CorrectedEventCounts",
     "CountComparison",
     "DocumentChoice",
+    "EntityCountCoverage",
     "ExpectedCounts",
     "JudgedAccuracy",
     "JudgedDifference",
@@ -44,6 +48,8 @@ __all__ = [
     "PassAtK",
     "PermutationTestResult",
     "PrecisionThreshold",
+    "PredictedLinks",
+    "PredictiveCheck",
     "RankingComparison",
     "RateInterval",
     "SampleSizeCurve",
@@ -52,4 +58,5 @@ __all__ = [
     "ScoreDecomposition",
     "TestSizeCurve",
     "UncertainDocument",
+    "UncertainLink",
 ]

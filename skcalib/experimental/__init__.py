@@ -10,23 +10,13 @@ import typing
 from .. import _names
 
 if typing.TYPE_CHECKING:
-    from ..coref._entity_counts import EntityCountCoverage, entity_count_coverage
-    from ..datasets._document_corpora import fetch_state_union
-    from ..datasets._tagged_corpora import fetch_broad_twitter_entities
-    from ..events._event_probability import UncertainLink
+    from ..coref._entity_counts import entity_count_coverage
     from ..events._rule import EventEvidence
-    from ..interop._coreference import from_fastcoref
-    from ..interop._neural_crf import from_allennlp, from_flair, from_stanza
-    from ..interop._spacy import from_spacy_spancat, from_spacy_tagger
     from ..plot._predictive_check import PredictiveCheckDisplay
-    from ..posteriors._predictive_check import (
-        PredictiveCheck,
-        posterior_predictive_check,
-    )
+    from ..posteriors._predictive_check import posterior_predictive_check
     from ..posteriors._tree_posterior import TreePosterior
     from ..queries._predicted import (
         PredictedEntities,
-        PredictedLinks,
         predicted_entities,
         predicted_links,
     )
@@ -37,25 +27,13 @@ else:
 
 __all__ = [
     "ArcQuery",
-    "EntityCountCoverage",
     "EventEvidence",
     "PredictedEntities",
-    "PredictedLinks",
-    "PredictiveCheck",
     "PredictiveCheckDisplay",
     "SubtreeQuery",
     "TreePosterior",
-    "UncertainLink",
     "best_of_k",
     "entity_count_coverage",
-    "fetch_broad_twitter_entities",
-    "fetch_state_union",
-    "from_allennlp",
-    "from_fastcoref",
-    "from_flair",
-    "from_spacy_spancat",
-    "from_spacy_tagger",
-    "from_stanza",
     "posterior_predictive_check",
     "predicted_entities",
     "predicted_links",

@@ -496,7 +496,7 @@ class TestLitbank:
         path = tmp_path / "all.zip"
         with zipfile.ZipFile(path, "w") as archive:
             archive.writestr("a.ann", LITBANK_ANN)
-        with pytest.raises(FileNotFoundError, match=r"all\.zip has no 'a\.txt'"):
+        with pytest.raises(FileNotFoundError, match=r"all\.zip.a\.txt does not exist"):
             read_litbank(path)
         with zipfile.ZipFile(path, "a") as archive:
             archive.writestr("a.txt", LITBANK_TEXT)

@@ -424,37 +424,14 @@ class TestToSequences:
             to_sequences(documents)
 
 
-class TestPennTrees:
-    def read(self, text):
-        return read_penn_trees(io.StringIO(text))
-
-    def test_words_and_tags(self):
-        text = """
-        ( (S (NP-SBJ (PRP It)
-             )
-             (VP (VBZ rains) (-LRB- -LRB-) (RB now) ) (. .) ))
-        (NP (NN sun))
-        """
-        X, y = self.read(text)
-        assert X == [["It", "rains", "-LRB-", "now", "."], ["sun"]]
-        assert y == [["PRP", "VBZ", "-LRB-", "RB", "."], ["NN"]]
-
-    def test_traces_are_dropped_and_sentences_of_nothing_else(self):
-        X, y = self.read("((S (-NONE- *-1) (VB go)))((S (-NONE- 0)))")
-        assert (X, y) == ([["go"]], [["VB"]])
-
-    @pytest.mark.parametrize(
-        ("text", "message"),
-        [
-            ("(S\n(VB go)", "line 1: expected a closing bracket"),
-            ("(S (VB go)))\n", r"line 1: expected an opening bracket, got '\)'"),
-            ("(S (VB go))\nstray", "line 2: expected an opening bracket, got 'stray'"),
-            ("(S\n(VB go on))", r"line 2: expected \(TAG word\) .* 'VB go on'"),
-            ("(S\n(VB))", r"line 2: expected \(TAG word\) .* 'VB'"),
-            ("(S\n())", r"line 2: expected \(TAG word\)"),
-            ("(S word (VB go))", r"line 1: expected \(TAG word\) .* 'S word'"),
-        ],
-    )
-    def test_the_line_is_named(self, text, message):
-        with pytest.raises(ValueError, match=message):
-            self.read(text)
+def test_words_and_tags_of_trees():
+    text = """
+( (S (NP-SBJ (PRP It)
+     )
+     (VP (VBZ rains) (-LRB- -LRB-) (RB now) ) (. .) ))
+( (S (-NONE- 0) ))
+(NP (NN sun) (-NONE- *-1))
+"""
+    X, y = read_penn_trees(text)
+    assert X == [["It", "rains", "-LRB-", "now", "."], ["sun"]]
+    assert y == [["PRP", "VBZ", "-LRB-", "RB", "."], ["NN"]]
