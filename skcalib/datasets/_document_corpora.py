@@ -9,7 +9,6 @@ from __future__ import annotations
 import datetime
 import os
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -130,46 +129,33 @@ def _find_parse(
     return found
 
 
-def _with_parses(
-    kept: Sequence[Document], texts: Sequence[Document], files: Sequence[Path]
-) -> list[Document]:
-    """Return the kept ones of all texts with the sentences of their parses."""
-    parses = _parses(files)
-    unknown = parses.keys() - {text.id for text in texts}
-    if unknown:
-        name = min(unknown, key=str)
-        raise ParameterError(
-            "parsed",
-            f"must have parses of the texts of this data set, with the same '# newdoc "
-            f"id', for example {texts[0].id!r}. Got a parse of {name!r} in "
-            f"{', '.join(map(str, files))}.",
-        )
-    missing = [text.id for text in kept if text.id not in parses]
-    if missing:
-        raise ParameterError(
-            "parsed",
-            f"must have a parse of each of the {len(kept)} texts. Got no parse of "
-            f"{len(missing)} of them, such as {missing[0]!r}, in "
-            f"{', '.join(map(str, files))}. Parse these texts as well, or choose a "
-            "subset that is parsed.",
-        )
-    # The date and the metadata are those of the data set, not of the parse.
-    return [
-        replace(parses[text.id], date=text.date, metadata=text.metadata)
-        for text in kept
-    ]
-
-
-def _parses(files: Sequence[Path]) -> dict[Any, Document]:
+def _with_parses(texts: list[Document], files: list[Path]) -> list[Document]:
+    """Return the texts with the sentences of their parses."""
     documents = [document for file in files for document in read_conllu(file)]
-    for name, n in Counter(document.id for document in documents).most_common(1):
+    counts = Counter(document.id for document in documents)
+    where = ", ".join(map(str, files))
+    for name, n in counts.most_common(1):
         if n > 1:
             raise ParameterError(
                 "parsed",
                 f"must have one parse of each text. Got {n} parses of {name!r} in "
-                f"{', '.join(map(str, files))}.",
+                f"{where}.",
             )
-    return {document.id: document for document in documents}
+    missing = [text.id for text in texts if text.id not in counts]
+    if missing:
+        raise ParameterError(
+            "parsed",
+            f"must have a parse of each of the {len(texts)} texts. Got no parse of "
+            f"{len(missing)} of them, such as {missing[0]!r}, in {where}: parses have "
+            "the '# newdoc id' of their texts. Parse these texts as well, or choose a "
+            "subset that is parsed.",
+        )
+    # The date and the metadata are those of the data set, not of the parse.
+    parses = {document.id: document for document in documents}
+    return [
+        replace(parses[text.id], date=text.date, metadata=text.metadata)
+        for text in texts
+    ]
 
 
 def texts(
@@ -182,18 +168,15 @@ def texts(
     (path,) = corpus.fetch_subset()
     members = members_of(path, corpus.entry["files"][path.name]["members"])
     read = _report if corpus.name == "muc3" else _address
-    # Archives list the same members in different orders.
-    found = {
-        member: read(corpus, member, members[member]) for member in sorted(members)
-    }
-    # The name of a report begins with its folder, such as "dev/".
+    # Archives list the same members in different orders. The name of a report begins
+    # with its folder, such as "dev/".
     chosen = [
-        text
-        for member, text in found.items()
+        read(corpus, member, members[member])
+        for member in sorted(members)
         if corpus.subset in ("all", member.partition("/")[0])
     ]
     if parses:
-        chosen = _with_parses(chosen, list(found.values()), parses)
+        chosen = _with_parses(chosen, parses)
     if mentions:
         chosen = [mentions_from_parse(text) for text in chosen]
     corpus.paths += parses

@@ -112,15 +112,18 @@ def read_conllu(path: TextFile) -> list[Document]:
     # Without a header, the whole bracket is the name of the entity.
     fields: tuple[str, ...] = ("GRP",)
     for block in blocks_of(path):
-        sentence = _sentence(block)
+        sentence, brackets = _sentence(block)
         if not drafts or any(map(NEWDOC.match, sentence.comments)):
             drafts.append(Draft())
         # The header stands at the first document of a file and is valid for all.
         header = _comment_value(sentence.comments, "global.Entity")
         if header is not None:
             fields = tuple(header.split("-"))
-        spans = _spans(block, Brackets(fields), drafts[-1].n_words)
-        drafts[-1].add(sentence, spans, is_parsed=True)
+        spans = Brackets(fields)
+        for text, line, start, end in brackets:
+            offset = drafts[-1].n_words
+            spans.read(text, line, offset + start, offset + end)
+        drafts[-1].add(sentence, spans.finish(), is_parsed=True)
     warn_of_repeated(drafts)
     return [_conllu_document(draft) for draft in drafts]
 
@@ -177,8 +180,10 @@ def _conllu_document(draft: Draft) -> Document:
     )
 
 
-def _sentence(block: Block) -> Sentence:
+def _sentence(block: Block) -> tuple[Sentence, list[tuple[str, Line, int, int]]]:
+    """Return a sentence, and its brackets of mentions with the words they are at."""
     comments = []
+    brackets = []
     words: list[Line] = []
     rows: list[list[str]] = []
     for line in block:
@@ -191,13 +196,21 @@ def _sentence(block: Block) -> Sentence:
         if "" in row:
             got = f"nothing in column {row.index('') + 1}"
             line.malformed("10 columns that are not empty", got)
-        if RANGE_OR_EMPTY_NODE.fullmatch(row[0]):
-            continue
-        if row[0] != str(len(words) + 1):
-            expected = f"a word with id {len(words) + 1}, a range or an empty node"
+        start = end = len(words)
+        is_word = not RANGE_OR_EMPTY_NODE.fullmatch(row[0])
+        if is_word and row[0] != str(start + 1):
+            expected = f"a word with id {start + 1}, a range or an empty node"
             line.malformed(expected, f"id {row[0]!r}")
-        words.append(line)
-        rows.append(row)
+        if is_word:
+            words.append(line)
+            rows.append(row)
+            end += 1
+        if "-" not in row[0]:  # A range repeats words that follow.
+            # An empty node is no word, so a span of empty nodes has no words.
+            entities = (x for x in row[9].split("|") if x.startswith("Entity="))
+            brackets += [
+                (x.removeprefix("Entity="), line, start, end) for x in entities
+            ]
     if not words:
         block[-1].malformed("a word", "the end of the sentence")
     heads = [_head(*each, len(rows)) for each in zip(words, rows, strict=True)]
@@ -206,7 +219,7 @@ def _sentence(block: Block) -> Sentence:
         got = "a word that depends on itself"
         words[cycle[0]].malformed("heads that lead to the root", got)
     columns = list(zip(*rows, strict=True))
-    return Sentence(
+    sentence = Sentence(
         form=interned(columns[1]),
         lemma=interned(columns[2]),
         upos=interned(columns[3]),
@@ -219,6 +232,7 @@ def _sentence(block: Block) -> Sentence:
         text=_comment_value(comments, "text"),
         comments=comments,
     )
+    return sentence, brackets
 
 
 def _head(line: Line, row: list[str], n_words: int) -> int:
@@ -239,22 +253,6 @@ def _comment_value(comments: Sequence[str], key: str) -> str | None:
         if equals and name.strip() == key:
             return value.strip()
     return None
-
-
-def _spans(block: Block, brackets: Brackets, offset: int) -> list[Span]:
-    word = offset
-    for line in block:
-        id_, _, columns = line.text.partition("\t")
-        if id_.startswith("#") or "-" in id_:  # A range repeats words that follow.
-            continue
-        is_empty = "." in id_
-        for item in columns.rpartition("\t")[2].split("|"):
-            if item.startswith("Entity="):
-                # An empty node is no word, so a span of empty nodes has no words.
-                end = word if is_empty else word + 1
-                brackets.read(item.removeprefix("Entity="), line, word, end)
-        word += not is_empty
-    return brackets.finish()
 
 
 def _date_of_id(id_: str) -> datetime.date | None:
@@ -523,14 +521,13 @@ def _litbank_document(
     path: Path | zipfile.Path, source: str, predicative: str
 ) -> Document:
     """Return the document of a ``.ann`` file, which messages call `source`."""
-    how = {"encoding": "utf-8-sig", "newline": "\n"}
-    with path.open("r", **how) as file:
+    with path.open("r", encoding="utf-8-sig", newline="\n") as file:
         lines = [line for line in lines_of(file, source) if line.text]
         rows = [(line, line.text.split("\t")) for line in lines]
-    text = path.parent / f"{path.stem}.txt"
+    text = path.parent / f"{path.stem}.txt"  # type: ignore[operator]
     if not text.exists():
         raise FileNotFoundError(f"{text} does not exist.")
-    with text.open("r", **how) as file:
+    with text.open("r", encoding="utf-8-sig", newline="\n") as file:
         there = source.removesuffix(".ann") + ".txt"
         words = [line.text.split() for line in lines_of(file, there)]
     sentences = [Sentence(each) for each in words if each]

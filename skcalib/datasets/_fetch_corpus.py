@@ -149,7 +149,7 @@ def fetch_corpus(
     (tuple of str), and sentences if they have parses. `target` is None. `parsed` (bool)
     indicates whether the documents have parses. Parses and texts are matched by
     document id (``# newdoc id = DEV-MUC3-0001``). The parses must contain all texts of
-    the subset and no other documents.
+    the subset.
 
     - 'muc3' ('all', 'dev', 'tst1', 'tst2', 'tst3', 'tst4'): reports on violence in
       Latin America, 1988 to 1990, with ``metadata["place"]``, in the public domain. The

@@ -7,7 +7,6 @@ functions return the fields of the Bunch of `fetch_corpus`; their keywords are o
 from __future__ import annotations
 
 import re
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,7 +16,7 @@ import numpy as np
 from .._parallel import RandomStateLike, as_generator
 from .._validation import check_choice
 from ._document_readers import read_conllu
-from ._files import Corpus
+from ._files import Corpus, members_of
 from ._lines import TextFile, blocks_of, lines_of, opened
 from ._sequences import TAG_COLUMNS, read_conll_columns, read_penn_trees, to_sequences
 
@@ -51,14 +50,13 @@ def articles(corpus: Corpus) -> Fields:
     X: list[list[str]] = []
     y: list[list[str]] = []
     groups: list[int] = []
-    with zipfile.ZipFile(path) as archive:
-        for number in range(first, last + 1):
-            # The archive also has the same articles in other formats.
-            name = f"treebank/combined/wsj_{number:04}.mrg"
-            words, tags = read_penn_trees(archive.read(name).decode("ascii"))
-            X += words
-            y += tags
-            groups += [number] * len(words)
+    # The archive also has the same articles in other formats.
+    texts = members_of(path, r"treebank/combined/wsj_([0-9]{4})\.mrg")
+    for number in range(first, last + 1):
+        words, tags = read_penn_trees(texts[f"{number:04}"].decode("ascii"))
+        X += words
+        y += tags
+        groups += [number] * len(words)
     return {"data": X, "target": y, "groups": groups}
 
 

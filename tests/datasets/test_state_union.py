@@ -75,7 +75,9 @@ def test_a_parse_by_path(home, tmp_path):
     path.write_text(PARSE)
     assert fetch_corpus("state_union", data_home=home, parsed=path).parsed
     path.write_text(PARSE.replace("1946-Truman", "1946-Attlee"))
-    with pytest.raises(ValueError, match="'1946-Truman'. Got a parse of '1946-Attlee'"):
+    with pytest.raises(
+        ValueError, match="no parse of 1 of them, such as '1946-Truman'"
+    ):
         fetch_corpus("state_union", data_home=home, parsed=path)
 
 
