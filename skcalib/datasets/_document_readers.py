@@ -12,7 +12,7 @@ import re
 import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, takewhile
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 from urllib.parse import unquote
@@ -182,43 +182,31 @@ def _conllu_document(draft: Draft) -> Document:
 
 def _sentence(block: Block) -> tuple[Sentence, list[tuple[str, Line, int, int]]]:
     """Return a sentence, and its brackets of mentions with the words they are at."""
-    comments = []
+    texts = (line.text for line in block)
+    comments = list(takewhile(lambda text: text.startswith("#"), texts))
+    words: list[tuple[Line, list[str]]] = []
     brackets = []
-    words: list[Line] = []
-    rows: list[list[str]] = []
-    for line in block:
-        if line.text.startswith("#") and not words:
-            comments.append(line.text)
-            continue
-        row = line.text.split("\t")
-        if len(row) != 10:
-            line.malformed("10 columns with tabs between them", f"{len(row)}")
-        if "" in row:
-            got = f"nothing in column {row.index('') + 1}"
-            line.malformed("10 columns that are not empty", got)
+    for line in block[len(comments) :]:
+        row = _row(line)
         start = end = len(words)
-        is_word = not RANGE_OR_EMPTY_NODE.fullmatch(row[0])
-        if is_word and row[0] != str(start + 1):
-            expected = f"a word with id {start + 1}, a range or an empty node"
-            line.malformed(expected, f"id {row[0]!r}")
-        if is_word:
-            words.append(line)
-            rows.append(row)
-            end += 1
+        if not RANGE_OR_EMPTY_NODE.fullmatch(row[0]):
+            end = start + 1
+            if row[0] != str(end):
+                expected = f"a word with id {end}, a range or an empty node"
+                line.malformed(expected, f"id {row[0]!r}")
+            words.append((line, row))
         if "-" not in row[0]:  # A range repeats words that follow.
             # An empty node is no word, so a span of empty nodes has no words.
-            entities = (x for x in row[9].split("|") if x.startswith("Entity="))
-            brackets += [
-                (x.removeprefix("Entity="), line, start, end) for x in entities
-            ]
+            found = re.findall(r"(?:^|\|)Entity=([^|]*)", row[9])
+            brackets += [(text, line, start, end) for text in found]
     if not words:
         block[-1].malformed("a word", "the end of the sentence")
-    heads = [_head(*each, len(rows)) for each in zip(words, rows, strict=True)]
+    heads = [_head(line, row, len(words)) for line, row in words]
     cycle = find_cycle(heads)
     if cycle:
         got = "a word that depends on itself"
-        words[cycle[0]].malformed("heads that lead to the root", got)
-    columns = list(zip(*rows, strict=True))
+        words[cycle[0]][0].malformed("heads that lead to the root", got)
+    columns = list(zip(*(row for _, row in words), strict=True))
     sentence = Sentence(
         form=interned(columns[1]),
         lemma=interned(columns[2]),
@@ -233,6 +221,16 @@ def _sentence(block: Block) -> tuple[Sentence, list[tuple[str, Line, int, int]]]
         comments=comments,
     )
     return sentence, brackets
+
+
+def _row(line: Line) -> list[str]:
+    row = line.text.split("\t")
+    if len(row) != 10:
+        line.malformed("10 columns with tabs between them", f"{len(row)}")
+    if "" in row:
+        got = f"nothing in column {row.index('') + 1}"
+        line.malformed("10 columns that are not empty", got)
+    return row
 
 
 def _head(line: Line, row: list[str], n_words: int) -> int:

@@ -50,11 +50,6 @@ def test_the_other_parts_are_a_section_each(sections, subset, words):
     assert [len(tags) for tags in y] == [len(tokens) for tokens in X]
 
 
-def test_all_sections_can_be_had_at_once(sections):
-    names = fetch_corpus("broad_twitter_entities", subset="all", data_home=sections)
-    assert names.section.tolist() == ["a", "a", "b", "f", "g", "h"]
-
-
 def test_the_real_sections_have_as_many_names_as_counted(need, real_home):
     need("emoticon_tweets", *(f"btc_{letter}.conll" for letter in TEXTS))
     counts = real_home / "counts.json"

@@ -159,12 +159,6 @@ class TestLitbank:
         with pytest.raises(OSError, match=message):
             fetch_corpus("litbank", data_home=home)
 
-    def test_a_missing_file(self, home):
-        for path in (home / "litbank").iterdir():
-            path.unlink()
-        with pytest.raises(OSError, match=r"d01\.ann does not exist, and download_if"):
-            fetch_corpus("litbank", data_home=home, download_if_missing=False)
-
     @pytest.mark.parametrize(
         ("kwargs", "error"),
         [

@@ -244,10 +244,6 @@ class TestRealData:
         assert (n, happy) == (109870, 1086)
 
     @pytest.mark.slow
-    def test_no_smiley_is_left(self, everything):
-        assert [text for text in everything.data if ":)" in text] == []
-
-    @pytest.mark.slow
     def test_labels_are_balanced_in_each_file(self, balanced):
         happy, other = (
             Counter(np.array(balanced.sources)[balanced.target == k].tolist())
@@ -256,16 +252,3 @@ class TestRealData:
         assert happy == other
         # No happy message is lost but for copies.
         assert 0.99 * 1086 < sum(happy.values()) <= 1086
-
-    @pytest.mark.slow
-    def test_messages_differ(self, balanced):
-        rows = list(zip(balanced.data, balanced.target.tolist(), strict=True))
-        assert len(set(rows)) == len(rows)
-
-    @pytest.mark.slow
-    def test_the_subsets_make_the_whole(self, fetch, everything):
-        parts = [
-            fetch(subset=subset, drop_duplicates=False, balanced=False, return_X_y=True)
-            for subset in ("tweets", "youtube")
-        ]
-        assert sum((X for X, _ in parts), []) == everything.data

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from skcalib.datasets import make_event_documents
-from skcalib.events import EventRule
 from skcalib.posteriors import AntecedentPosterior
 
 
@@ -86,21 +85,6 @@ def test_events_are_those_of_the_entities(data):
         assert found == events
         n_events += sum(found.values())
     assert n_events > 100
-
-
-def test_the_rule_finds_the_events(data):
-    rule = EventRule(verbs=("attack",))
-    for document, events in zip(data[0], data[1], strict=True):
-        assert rule.may_match(document) or not events
-        evidence = rule.evidence(document)
-        found = {}
-        for entity in set(document.entities):
-            own = np.array(document.entities) == entity
-            codes = set(evidence.code[own].tolist()) - {-1}
-            if evidence.agent[own].any() and len(codes) == 1:
-                code = evidence.codes[codes.pop()]
-                found[code] = found.get(code, 0) + 1
-        assert found == events
 
 
 def test_entities_follow_the_true_posterior():

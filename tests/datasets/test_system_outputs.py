@@ -50,12 +50,6 @@ def test_tags_of_all_teams(wnut, tmp_path):
     assert "CC BY 4.0" in found.DESCR
 
 
-def test_data_and_target_alone(wnut, tmp_path):
-    data, target = fetch_corpus("system_outputs", data_home=tmp_path, return_X_y=True)
-    assert list(data) == list(TEAMS)
-    assert target == [["B-location", "O"], ["O"]]
-
-
 def test_scores_in_the_order_of_segments(put, tmp_path):
     put(FOLDER, MQM, SCORES)
     found = fetch_corpus("system_outputs", subset="wmt20", data_home=tmp_path)
