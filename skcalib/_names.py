@@ -19,22 +19,12 @@ _REMOVED_IN = "0.12"
 
 #: Names that `skcalib.experimental` exports now, by their old path.
 EXPERIMENTAL = {
-    "skcalib.datasets": ["fetch_broad_twitter_entities", "fetch_state_union"],
     "skcalib.evaluation": ["best_of_k"],
-    "skcalib.events": ["EventEvidence", "UncertainLink"],
-    "skcalib.interop": [
-        "from_allennlp",
-        "from_fastcoref",
-        "from_flair",
-        "from_spacy_spancat",
-        "from_spacy_tagger",
-        "from_stanza",
-    ],
+    "skcalib.events": ["EventEvidence"],
     "skcalib.posteriors": ["TreePosterior"],
     "skcalib.queries": [
         "ArcQuery",
         "PredictedEntities",
-        "PredictedLinks",
         "SubtreeQuery",
         "predicted_entities",
         "predicted_links",
@@ -54,9 +44,14 @@ RESULTS = {
         "RateInterval",
         "SampleVariance",
     ],
-    "skcalib.events": ["CorrectedEventCounts", "CountComparison", "UncertainDocument"],
+    "skcalib.events": [
+        "CorrectedEventCounts",
+        "CountComparison",
+        "UncertainDocument",
+        "UncertainLink",
+    ],
     "skcalib.metrics": ["BinSizeCurve", "SampleSizeCurve", "ScoreDecomposition"],
-    "skcalib.queries": ["ExpectedCounts"],
+    "skcalib.queries": ["ExpectedCounts", "PredictedLinks"],
     "skcalib.scorers": ["CalibrationComparison"],
     "skcalib.significance": [
         "McNemarResult",
@@ -64,6 +59,17 @@ RESULTS = {
         "PermutationTestResult",
         "TestSizeCurve",
     ],
+}
+
+#: Functions by their old path: the function that replaced them, and its first argument.
+REPLACED = {
+    "skcalib.datasets": {
+        f"fetch_{corpus}": ("fetch_corpus", corpus)
+        for corpus in (
+            *("ark_twitter_pos", "emoticon_tweets", "gum", "litbank", "muc3"),
+            *("system_outputs", "ud_english_ewt", "wsj_sample"),
+        )
+    },
 }
 
 
@@ -127,6 +133,8 @@ def _home_elsewhere(name: str) -> str | None:
 
 def _find_moved(module: str, name: str) -> object:
     """Return a name that a module exported once, with a warning."""
+    if name in REPLACED.get(module, ()):
+        return _replaced(module, name, *REPLACED[module][name])
     if name in EXPERIMENTAL.get(module, ()):
         home = "skcalib.experimental"
         remedy = f"Import it from {home}, where names may change in any release."
@@ -158,3 +166,20 @@ def _find_moved(module: str, name: str) -> object:
         FutureWarning,
     )
     return getattr(importlib.import_module(home), name)
+
+
+def _replaced(module: str, name: str, new: str, first: str) -> Callable[..., object]:
+    """Return an old function, which warns when it is called and calls the new one."""
+
+    def function(*args: object, **kwargs: object) -> object:
+        from ._errors import warn
+
+        warn(
+            f"{module}.{name} will be removed in version 0.13. Use {new}({first!r}, "
+            "...).",
+            FutureWarning,
+        )
+        return getattr(sys.modules[module], new)(first, *args, **kwargs)
+
+    function.__name__ = function.__qualname__ = name
+    return function

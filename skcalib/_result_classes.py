@@ -8,11 +8,12 @@ from .counts._choose_documents import DocumentChoice
 from .counts._corrected_count import LabelsOnly
 from .evaluation._align import AlignedEvaluations
 from .events._event_counts import CorrectedEventCounts
-from .events._event_probability import CountComparison, UncertainDocument
+from .events._event_probability import CountComparison, UncertainDocument, UncertainLink
 from .metrics._confidence_ranking import ConfidenceRanking, RankingComparison
 from .metrics._decomposition import ScoreDecomposition
 from .metrics._size_curves import BinSizeCurve, SampleSizeCurve
 from .queries._answers import ExpectedCounts
+from .queries._predicted import PredictedLinks
 from .rates._accuracy import AccuracyInterval
 from .rates._judged import JudgedAccuracy, JudgedDifference, RateInterval
 from .rates._precision import PrecisionThreshold
@@ -44,6 +45,7 @@ __all__ = [
     "PassAtK",
     "PermutationTestResult",
     "PrecisionThreshold",
+    "PredictedLinks",
     "RankingComparison",
     "RateInterval",
     "SampleSizeCurve",
@@ -52,4 +54,5 @@ __all__ = [
     "ScoreDecomposition",
     "TestSizeCurve",
     "UncertainDocument",
+    "UncertainLink",
 ]

@@ -13,16 +13,12 @@ from hypothesis import strategies as st
 
 from skcalib.cli import main
 from skcalib.datasets import (
-    _system_outputs,
-    _tagged_corpora,
     read_conll2012,
     read_conll_columns,
     read_conllu,
     read_litbank,
 )
-from skcalib.datasets._files import data_set, members_of
-from skcalib.datasets._sequences import read_penn_trees
-from skcalib.datasets._tagged_corpora import tokens_and_labels
+from skcalib.datasets._files import members_of, registry
 from skcalib.documents import Document
 from skcalib.events import AffiliationLexicon, CountryLexicon
 
@@ -53,7 +49,6 @@ toy\t0\t0\tShe\tPRP\t*\t-\t-\t-\tBo\t*\t*\t(0)
 #end document
 """
 COLUMNS = "It\tO\nrains\tV\n\n#wet\t#\n \tO\n"
-TREES = "( (S (NP-SBJ (PRP It) (-NONE- *)) \n  (VP (VBZ rains)) (. .)) )\n((X (Y z)))\n"
 TEXT = "Ada met her brother .\n\nHe was a sailor .\n"
 ANN = """\
 MENTION\tT1\t0\t0\t0\t0\tAda\tPER\tPROP
@@ -73,7 +68,6 @@ FRA\tThe_U.S.
 -\tNEW_MEXICO
 X-1\tNobody's
 """
-SCORES = "system mqm_avg_score seg_id\nA.1\t-1.5\t1\nA.1 -0 2\nB 0.25 2\nB -3 1\n"
 CSV = 'correct,confidence,genre\n1,0.9,a\n0,.25,"b, c"\nyes,1e-3,a\nno,0.5,"b, c"\n'
 JSONL = """\
 {"y": 1, "p": 0.9, "genre": "a", "more": [1, {"deep": null}]}
@@ -137,10 +131,6 @@ def lexicon(cls):
     return lambda path: cls.from_file(path).find(["Rebels", "of", "the", "U.S."])
 
 
-def tags(path):
-    return list(tokens_and_labels(path))
-
-
 def litbank(path):
     """Read a file that is the .txt and the .ann, which a line of = divides."""
     text, _, ann = path.read_bytes().partition(b"====\n")
@@ -160,7 +150,8 @@ def zipped(members):
 
 
 def reports(path):
-    return members_of(path, data_set("muc3").files["muc3_xhtml.zip"].members)
+    (file,) = registry()["muc3"]["files"].values()
+    return members_of(path, file["members"])
 
 
 READERS = {
@@ -172,14 +163,9 @@ READERS = {
     ),
     "read_conll2012": (read_conll2012, "a.conll", CONLL2012),
     "read_conll_columns": (read_conll_columns, "a.tsv", COLUMNS),
-    "read_penn_trees": (read_penn_trees, "a.mrg", TREES),
     "read_litbank": (litbank, "a.any", TEXT + "====\n" + ANN),
     "read_litbank, zip": (read_litbank, "a.zip", zipped({"a.txt": TEXT, "a.ann": ANN})),
     "MUC-3": (reports, "muc3.zip", zipped({"muc3/dev/a.xhtml": TEXT})),
-    "emoticon tweets": (_tagged_corpora._read, "wnut17_a", "Rain :)\nRT @a: sun\n"),
-    "emoticon tokens": (_tagged_corpora._read, "btc_a.conll", COLUMNS + ": )\tO\n"),
-    "broad twitter": (tags, "btc_a.conll", COLUMNS),
-    "system scores": (_system_outputs._read_scores, "mqm.tsv", SCORES),
     "AffiliationLexicon": (lexicon(AffiliationLexicon), "a.tsv", LEXICON),
     "CountryLexicon": (lexicon(CountryLexicon), "a.tsv", LEXICON),
 }

@@ -53,8 +53,6 @@ crf = SimpleNamespace(
     batch_first=True,
 )
 BATCH = np.zeros((2, 3, 3))
-FLAIR = ["O", "S-D", "<START>", "<STOP>"]
-spans_of_doc = type("Spans", (list,), {"attrs": {"scores": np.array([])}})()
 
 # Each public function with valid arguments.
 CALLS = {
@@ -343,16 +341,6 @@ CALLS = {
             "threshold": 0.1,
         },
     ),
-    "from_allennlp": (
-        experimental.from_allennlp,
-        {
-            "crf": crf,
-            "logits": BATCH,
-            "mask": np.ones((2, 3), bool),
-            "constrained": True,
-            "order": [1, 0],
-        },
-    ),
     "from_antecedent_scores": (
         interop.from_antecedent_scores,
         {
@@ -360,17 +348,6 @@ CALLS = {
             "antecedents": [[[0], [0], [1]]],
             "dummy": "last",
             "n_dummies": 1,
-        },
-    ),
-    "from_fastcoref": (experimental.from_fastcoref, {"results": []}),
-    "from_flair": (
-        experimental.from_flair,
-        {
-            "features": np.zeros((2, 3, 4, 4)),
-            "lengths": [3, 2],
-            "transitions": np.zeros((4, 4)),
-            "tags": FLAIR,
-            "order": [1, 0],
         },
     ),
     "from_pipeline": (
@@ -395,32 +372,6 @@ CALLS = {
             "docs": ["a"],
             "beam_width": 2,
             "beam_density": 0.1,
-        },
-    ),
-    "from_spacy_spancat": (
-        experimental.from_spacy_spancat,
-        {"docs": [SimpleNamespace(spans={"sc": spans_of_doc})], "spans_key": "sc"},
-    ),
-    "from_spacy_tagger": (
-        experimental.from_spacy_tagger,
-        {
-            "tagger": SimpleNamespace(
-                model=SimpleNamespace(
-                    predict=lambda docs: [np.zeros((1, 2))], walk=lambda: []
-                ),
-                labels=("a", "b"),
-            ),
-            "docs": ["a"],
-        },
-    ),
-    "from_stanza": (
-        experimental.from_stanza,
-        {
-            "logits": BATCH,
-            "transitions": np.zeros((3, 3)),
-            "tags": ["<PAD>", "O", "S-D"],
-            "lengths": [3, 2],
-            "order": [1, 0],
         },
     ),
     "from_transformers": (
@@ -473,7 +424,7 @@ CALLS = {
     ),
     "make_event_documents": (
         datasets.make_event_documents,
-        {"n_documents": 2, "mean_mentions": 3.0, "countries": None, "n_days": 9},
+        {"n_documents": 2, "mean_mentions": 3.0, "n_days": 9},
     ),
     "make_tagged_sentences": (
         datasets.make_tagged_sentences,

@@ -20,7 +20,7 @@ def test_the_name_of_scikit_learns_display_leads_to_this_one():
         ("skcalib", "TagQuery", "skcalib.queries"),
         ("skcalib.metrics", "calibration_error_scorer", "skcalib"),
         ("skcalib", "ArcQuery", "skcalib.experimental"),
-        ("skcalib", "fetch_gum", "skcalib.datasets"),
+        ("skcalib", "fetch_corpus", "skcalib.datasets"),
     ],
 )
 def test_a_name_of_another_subpackage_says_where_it_is(package, name, home):

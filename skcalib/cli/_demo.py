@@ -18,7 +18,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from ..datasets import fetch_ark_twitter_pos, make_tagged_sentences
+from ..datasets import fetch_corpus, make_tagged_sentences
 from ..evaluation import accuracy_interval
 from ..metrics import (
     CalibrationErrorInterval,
@@ -226,7 +226,7 @@ def _read_corpus(data: str) -> _Corpus:
         return _Corpus("generated sentences", train, dev, test, tag="NN")
     # The split of the thesis.
     train, dev, test = (
-        fetch_ark_twitter_pos(subset=subset, return_X_y=True)
+        fetch_corpus("ark_twitter_pos", subset=subset, return_X_y=True)
         for subset in ("train", "dev", "test")
     )
     return _Corpus("tweets (Gimpel et al. 2011)", train, dev, test, tag="V")

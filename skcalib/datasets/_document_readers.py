@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import contextlib
 import datetime
-import io
 import os
 import re
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, takewhile
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 from urllib.parse import unquote
@@ -29,7 +28,6 @@ from ._lines import (
     blocks_of,
     interned,
     lines_of,
-    malformed,
     opened,
     opened_zip,
 )
@@ -113,19 +111,20 @@ def read_conllu(path: TextFile) -> list[Document]:
     drafts: list[Draft] = []
     # Without a header, the whole bracket is the name of the entity.
     fields: tuple[str, ...] = ("GRP",)
-    repeated: list[str] = []
     for block in blocks_of(path):
-        sentence = _sentence(block)
+        sentence, brackets = _sentence(block)
         if not drafts or any(map(NEWDOC.match, sentence.comments)):
             drafts.append(Draft())
         # The header stands at the first document of a file and is valid for all.
         header = _comment_value(sentence.comments, "global.Entity")
         if header is not None:
             fields = tuple(header.split("-"))
-        brackets = Brackets(fields, block, repeated)
-        spans = _spans(brackets, drafts[-1].n_words)
-        drafts[-1].add(sentence, spans, is_parsed=True)
-    warn_of_repeated(repeated)
+        spans = Brackets(fields)
+        for text, line, start, end in brackets:
+            offset = drafts[-1].n_words
+            spans.read(text, line, offset + start, offset + end)
+        drafts[-1].add(sentence, spans.finish(), is_parsed=True)
+    warn_of_repeated(drafts)
     return [_conllu_document(draft) for draft in drafts]
 
 
@@ -136,11 +135,21 @@ class Draft:
     sentences: list[Sentence] = field(default_factory=list)
     mentions: list[Mention] = field(default_factory=list)
     entities: list[str] = field(default_factory=list)
+    repeated: list[tuple[Span, Span]] = field(default_factory=list)
     n_words: int = 0
 
     def add(self, sentence: Sentence, spans: list[Span], *, is_parsed: bool) -> None:
-        """Add the next sentence and its spans, with heads if it has a parse."""
+        """Add the next sentence and its spans, with heads if it has a parse.
+
+        Of several spans with the same words, which follow each other, the first is
+        added, and the others are kept with it in `repeated`.
+        """
+        last = None
         for span in spans:
+            if last and (last.start, last.end) == (span.start, span.end):
+                self.repeated.append((last, span))
+                continue
+            last = span
             mention = Mention(span.start, span.end)
             if is_parsed:
                 mention = self._parsed(span, sentence)
@@ -157,14 +166,6 @@ class Draft:
             head += self.n_words
         return Mention(span.start, span.end, head, span.attributes)
 
-    def document(
-        self, name: str | None, date: datetime.date | None, metadata: dict[str, Any]
-    ) -> Document:
-        """Return the document that has been read."""
-        return Document(
-            name, date, self.sentences, self.mentions, self.entities, metadata
-        )
-
 
 def _conllu_document(draft: Draft) -> Document:
     """Return a document; comments of its first sentence are its metadata."""
@@ -174,38 +175,39 @@ def _conllu_document(draft: Draft) -> Document:
     metadata = {match[1]: match[2].strip() for match in found if match}
     created = metadata.get("dateCreated")
     date = _date_of_id(name or "") if created is None else _day(created)
-    return draft.document(name, date, metadata)
+    return Document(
+        name, date, draft.sentences, draft.mentions, draft.entities, metadata
+    )
 
 
-def _sentence(block: Block) -> Sentence:
-    comments = []
-    words: list[list[str]] = []
-    numbers: list[int] = []
-    for number, text in block.lines:
-        if text.startswith("#") and not words:
-            comments.append(text)
-            continue
-        row = text.split("\t")
-        _check_row(block, number, row)
-        if RANGE_OR_EMPTY_NODE.fullmatch(row[0]):
-            continue
-        if row[0] != str(len(words) + 1):
-            expected = f"a word with id {len(words) + 1}, a range or an empty node"
-            block.malformed(number, expected, f"id {row[0]!r}")
-        words.append(row)
-        numbers.append(number)
+def _sentence(block: Block) -> tuple[Sentence, list[tuple[str, Line, int, int]]]:
+    """Return a sentence, and its brackets of mentions with the words they are at."""
+    texts = (line.text for line in block)
+    comments = list(takewhile(lambda text: text.startswith("#"), texts))
+    words: list[tuple[Line, list[str]]] = []
+    brackets = []
+    for line in block[len(comments) :]:
+        row = _row(line)
+        start = end = len(words)
+        if not RANGE_OR_EMPTY_NODE.fullmatch(row[0]):
+            end = start + 1
+            if row[0] != str(end):
+                expected = f"a word with id {end}, a range or an empty node"
+                line.malformed(expected, f"id {row[0]!r}")
+            words.append((line, row))
+        if "-" not in row[0]:  # A range repeats words that follow.
+            # An empty node is no word, so a span of empty nodes has no words.
+            found = re.findall(r"(?:^|\|)Entity=([^|]*)", row[9])
+            brackets += [(text, line, start, end) for text in found]
     if not words:
-        block.malformed(block.lines[-1].number, "a word", "the end of the sentence")
-    heads = [
-        _head(block, number, row, len(words))
-        for number, row in zip(numbers, words, strict=True)
-    ]
+        block[-1].malformed("a word", "the end of the sentence")
+    heads = [_head(line, row, len(words)) for line, row in words]
     cycle = find_cycle(heads)
     if cycle:
-        expected = "heads that lead to the root"
-        block.malformed(numbers[cycle[0]], expected, "a word that depends on itself")
-    columns = list(zip(*words, strict=True))
-    return Sentence(
+        got = "a word that depends on itself"
+        words[cycle[0]][0].malformed("heads that lead to the root", got)
+    columns = list(zip(*(row for _, row in words), strict=True))
+    sentence = Sentence(
         form=interned(columns[1]),
         lemma=interned(columns[2]),
         upos=interned(columns[3]),
@@ -218,24 +220,27 @@ def _sentence(block: Block) -> Sentence:
         text=_comment_value(comments, "text"),
         comments=comments,
     )
+    return sentence, brackets
 
 
-def _check_row(block: Block, number: int, row: list[str]) -> None:
+def _row(line: Line) -> list[str]:
+    row = line.text.split("\t")
     if len(row) != 10:
-        block.malformed(number, "10 columns with tabs between them", f"{len(row)}")
+        line.malformed("10 columns with tabs between them", f"{len(row)}")
     if "" in row:
-        expected = "10 columns that are not empty"
-        block.malformed(number, expected, f"nothing in column {row.index('') + 1}")
+        got = f"nothing in column {row.index('') + 1}"
+        line.malformed("10 columns that are not empty", got)
+    return row
 
 
-def _head(block: Block, number: int, row: list[str], n_words: int) -> int:
+def _head(line: Line, row: list[str], n_words: int) -> int:
     """Return the head of a word as an index from 0, -1 for the root."""
     text = row[6]
     is_number = text == "0" or WORD_ID.fullmatch(text)
     # int() raises an error for very long numerals.
     if not is_number or len(text) > 9 or int(text) > n_words or text == row[0]:
         expected = f"the id of another word, at most {n_words}, or 0 as head"
-        block.malformed(number, expected, repr(text))
+        line.malformed(expected, repr(text))
     return int(text) - 1
 
 
@@ -246,22 +251,6 @@ def _comment_value(comments: Sequence[str], key: str) -> str | None:
         if equals and name.strip() == key:
             return value.strip()
     return None
-
-
-def _spans(brackets: Brackets, offset: int) -> list[Span]:
-    word = offset
-    for number, text in brackets.block.lines:
-        id_, _, columns = text.partition("\t")
-        if text.startswith("#") or "-" in id_:  # A range repeats words that follow.
-            continue
-        is_empty = "." in id_
-        for item in columns.rpartition("\t")[2].split("|"):
-            if item.startswith("Entity="):
-                # An empty node is no word, so a span of empty nodes has no words.
-                end = word if is_empty else word + 1
-                brackets.read(item.removeprefix("Entity="), number, word, end)
-        word += not is_empty
-    return brackets.finish()
 
 
 def _date_of_id(id_: str) -> datetime.date | None:
@@ -343,13 +332,22 @@ def read_conll2012(path: TextFile) -> list[Document]:
     (0, '1')
     """
     with opened(path) as (file, source):
-        repeated: list[str] = []
-        documents = [
-            _conll2012_document(*part, repeated)
-            for part in _conll2012_parts(file, source)
+        parts = [
+            (name, part, _conll2012_draft(blocks))
+            for name, part, blocks in _conll2012_parts(file, source)
         ]
-    warn_of_repeated(repeated)
-    return documents
+    warn_of_repeated([draft for _, _, draft in parts])
+    return [
+        Document(
+            name,
+            None,
+            draft.sentences,
+            draft.mentions,
+            draft.entities,
+            {} if part is None else {"part": part},
+        )
+        for name, part, draft in parts
+    ]
 
 
 def _conll2012_parts(
@@ -358,39 +356,36 @@ def _conll2012_parts(
     """Yield the name, the part (if any) and the sentences between begin and end."""
     open_part: tuple[str, int | None] | None = None
     blocks: list[Block] = []
-    number = 0
-    for number, text in lines_of(file, source):
-        begin = BEGIN.fullmatch(text)
-        if not text.strip():
-            blocks.append(Block(source, []))
+    for line in lines_of(file, source):
+        begin = BEGIN.fullmatch(line.text)
+        if line.is_blank():
+            blocks.append([])
         elif open_part is None:
             if begin is None:
                 expected = "#begin document (NAME); part NUMBER"
-                malformed(source, number, expected, repr(text))
+                line.malformed(expected, repr(line.text))
             part = None if begin[2] is None else int(begin[2])
-            open_part, blocks = (begin[1], part), [Block(source, [])]
-        elif text.startswith("#end document"):
-            yield *open_part, [block for block in blocks if block.lines]
+            open_part, blocks = (begin[1], part), [[]]
+        elif line.text.startswith("#end document"):
+            yield *open_part, [block for block in blocks if block]
             open_part = None
-        elif text.startswith("#begin document"):
-            malformed(source, number, "#end document before", repr(text))
+        elif line.text.startswith("#begin document"):
+            line.malformed("#end document before", repr(line.text))
         else:
-            blocks[-1].lines.append(Line(number, text))
+            blocks[-1].append(line)
     if open_part is not None:
-        malformed(source, number, "#end document", "the end of the file")
+        line.malformed("#end document", "the end of the file")
 
 
-def _conll2012_document(
-    name: str, part: int | None, blocks: list[Block], repeated: list[str]
-) -> Document:
+def _conll2012_draft(blocks: list[Block]) -> Draft:
     draft = Draft()
     for block in blocks:
-        rows = [_conll2012_row(block, i, *line) for i, line in enumerate(block.lines)]
-        brackets = Brackets(("entity",), block, repeated)
-        pairs = zip(block.lines, rows, strict=True)
+        rows = [_conll2012_row(line, i) for i, line in enumerate(block)]
+        brackets = Brackets(("entity",))
+        pairs = zip(block, rows, strict=True)
         for word, (line, row) in enumerate(pairs, draft.n_words):
             for text in _brackets(row[-1]):
-                brackets.read(text, line.number, word, word + 1)
+                brackets.read(text, line, word, word + 1)
         sentence = Sentence(
             [row[3] for row in rows],
             lemma=[_or_missing(row[6]) for row in rows],
@@ -398,7 +393,7 @@ def _conll2012_document(
             misc=[_or_missing(row[9], "Speaker=") for row in rows],
         )
         draft.add(sentence, brackets.finish(), is_parsed=False)
-    return draft.document(name, None, {} if part is None else {"part": part})
+    return draft
 
 
 def _brackets(cell: str) -> list[str]:
@@ -411,20 +406,21 @@ def _brackets(cell: str) -> list[str]:
     return found
 
 
-def _conll2012_row(block: Block, place: int, number: int, text: str) -> list[str]:
+def _conll2012_row(line: Line, place: int) -> list[str]:
+    text = line.text
     # With tabs, a cell may be empty or contain blanks.
     row = text.split("\t") if "\t" in text else text.split()
     if len(row) < 12:
         simple = text.split()
         if len(simple) != 5:
             expected = "at least 12 columns, or the 5 of the reference scorer"
-            block.malformed(number, expected, f"{len(row)}")
+            line.malformed(expected, f"{len(row)}")
         # The number of the word is not checked, as in the reference scorer.
         return [*simple[:4], *"_" * 8, simple[4]]
     if row[2] != str(place):
-        block.malformed(number, f"word number {place}", repr(row[2]))
+        line.malformed(f"word number {place}", repr(row[2]))
     if not row[3]:
-        block.malformed(number, "a word in column 4", "nothing")
+        line.malformed("a word in column 4", "nothing")
     return row
 
 
@@ -502,59 +498,49 @@ def read_litbank(
         raise ParameterError("path", f"{wanted} {str(path)!r} instead.")
     if path.suffix == ".zip":
         with opened_zip(path) as archive:
+            names = sorted(n for n in archive.namelist() if n.endswith(".ann"))
             documents = [
-                _litbank_document(
-                    name, f"{path}, {name}", lambda n: _member(archive, n), predicative
-                )
-                for name in sorted(archive.namelist())
-                if name.endswith(".ann")
+                _litbank_document(zipfile.Path(archive, n), f"{path}, {n}", predicative)
+                for n in names
             ]
     else:
-        names = sorted(map(str, path.glob("*.ann"))) if path.is_dir() else [str(path)]
-        documents = [_litbank_document(n, n, _text, predicative) for n in names]
+        files = sorted(path.glob("*.ann")) if path.is_dir() else [path]
+        documents = [_litbank_document(each, str(each), predicative) for each in files]
     if not documents:
         raise FileNotFoundError(f"{path} has no .ann file.")
     return documents
 
 
-def _member(archive: zipfile.ZipFile, name: str) -> TextIO:
-    try:
-        file = archive.open(name)
-    except KeyError:
-        raise FileNotFoundError(f"{archive.filename} has no {name!r}.") from None
-    return io.TextIOWrapper(file, "utf-8-sig", newline="\n")
-
-
-def _text(name: str) -> TextIO:
-    return open(name, encoding="utf-8-sig", newline="\n")
-
-
-# A row of a ``.ann`` file: its number and its cells.
-Row = tuple[int, list[str]]
+# A row of a ``.ann`` file: its line and its cells.
+Row = tuple[Line, list[str]]
 
 
 def _litbank_document(
-    name: str, source: str, open_file: Callable[[str], TextIO], predicative: str
+    path: Path | zipfile.Path, source: str, predicative: str
 ) -> Document:
     """Return the document of a ``.ann`` file, which messages call `source`."""
-    with open_file(name) as file:
-        rows = [(n, text.split("\t")) for n, text in lines_of(file, source) if text]
-    with open_file(name.removesuffix(".ann") + ".txt") as file:
+    with path.open("r", encoding="utf-8-sig", newline="\n") as file:
+        lines = [line for line in lines_of(file, source) if line.text]
+        rows = [(line, line.text.split("\t")) for line in lines]
+    text = path.parent / f"{path.stem}.txt"  # type: ignore[operator]
+    if not text.exists():
+        raise FileNotFoundError(f"{text} does not exist.")
+    with text.open("r", encoding="utf-8-sig", newline="\n") as file:
         there = source.removesuffix(".ann") + ".txt"
-        lines = [line.text for line in lines_of(file, there) if line.text.strip()]
-    sentences = [Sentence(line.split()) for line in lines]
+        words = [line.text.split() for line in lines_of(file, there)]
+    sentences = [Sentence(each) for each in words if each]
     # The rows of both kinds may be in any order: ties need all mentions.
     found = [row for row in rows if row[1][0] == "MENTION"]
     ties = [row for row in rows if row[1][0] != "MENTION"]
-    mentions = _litbank_mentions(source, found, sentences)
-    entities = _litbank_entities(source, ties, set(mentions), predicative)
+    mentions = _litbank_mentions(found, sentences)
+    entities = _litbank_entities(ties, set(mentions), predicative)
     # The sort is stable: mentions of the same words stay in the order of the file.
     kept = sorted(
         (key for key in mentions if key in entities),
         key=lambda key: (mentions[key].start, -mentions[key].end),
     )
     return Document(
-        Path(name).stem,
+        path.stem,
         None,
         sentences,
         [mentions[key] for key in kept],
@@ -562,20 +548,18 @@ def _litbank_document(
     )
 
 
-def _litbank_mentions(
-    source: str, rows: list[Row], sentences: list[Sentence]
-) -> dict[str, Mention]:
+def _litbank_mentions(rows: list[Row], sentences: list[Sentence]) -> dict[str, Mention]:
     offsets = [0, *accumulate(map(len, sentences))]
     words = [word for sentence in sentences for word in sentence.form]
     found: dict[str, Mention] = {}
-    for number, cells in rows:
+    for line, cells in rows:
         if len(cells) != 9:
-            malformed(source, number, "9 columns of a MENTION", f"{len(cells)}")
+            line.malformed("9 columns of a MENTION", f"{len(cells)}")
         _, key, *numbers, text, etype, form = cells
         if key in found:
-            malformed(source, number, "a mention's id once", f"{key!r} again")
+            line.malformed("a mention's id once", f"{key!r} again")
         if not all(re.fullmatch("[0-9]{1,9}", each) for each in numbers):
-            malformed(source, number, "sentences and words in numbers", repr(numbers))
+            line.malformed("sentences and words in numbers", repr(numbers))
         # Sentences and words of the first and the last word, both inclusive.
         s0, t0, s1, t1 = map(int, numbers)
         inside = s0 < len(sentences) and s1 < len(sentences)
@@ -583,23 +567,23 @@ def _litbank_mentions(
         end = offsets[s1] + t1 + 1 if inside else 0
         if not inside or words[start:end] != text.split() or not text.split():
             there = " ".join(words[start:end])
-            malformed(source, number, f"the words of the text, {there!r}", repr(text))
+            line.malformed(f"the words of the text, {there!r}", repr(text))
         found[key] = Mention(start, end, None, {"etype": etype, "form": form})
     return found
 
 
 def _litbank_entities(
-    source: str, ties: list[Row], mentions: set[str], predicative: str
+    ties: list[Row], mentions: set[str], predicative: str
 ) -> dict[str, str]:
     """Return the entity of each mention: its chain, or its own id if it has none."""
     chain: dict[str, str] = {}
     tied: dict[str, str] = {}
-    for number, cells in ties:
-        _check_tie(source, number, cells, mentions)
+    for line, cells in ties:
+        _check_tie(line, cells, mentions)
         if cells[0] != "COREF":
             tied[cells[1]] = cells[2]
         elif cells[1] in chain:
-            malformed(source, number, "one chain for a mention", f"{cells[1]!r} again")
+            line.malformed("one chain for a mention", f"{cells[1]!r} again")
         else:
             chain[cells[1]] = cells[2]
     if predicative == "drop":
@@ -610,16 +594,16 @@ def _litbank_entities(
     return {key: chain.get(end, end) for key, end in ends.items()}
 
 
-def _check_tie(source: str, number: int, cells: list[str], mentions: set[str]) -> None:
+def _check_tie(line: Line, cells: list[str], mentions: set[str]) -> None:
     kind = cells[0]
     if kind not in ("COREF", "COP", "APPOS"):
-        malformed(source, number, "MENTION, COREF, COP or APPOS", repr(kind))
+        line.malformed("MENTION, COREF, COP or APPOS", repr(kind))
     if len(cells) != 3:
-        malformed(source, number, f"3 columns of {kind}", f"{len(cells)}")
+        line.malformed(f"3 columns of {kind}", f"{len(cells)}")
     # COREF ties a mention to the name of a chain, the others tie two mentions.
     for key in cells[1:2] if kind == "COREF" else cells[1:]:
         if key not in mentions:
-            malformed(source, number, "the id of a mention", repr(key))
+            line.malformed("the id of a mention", repr(key))
 
 
 def _end_of_ties(key: str, tied: dict[str, str], chain: dict[str, str]) -> str:
@@ -651,26 +635,25 @@ class Span(NamedTuple):
     end: int
     order: int
     entity: str
-    line: int
+    line: Line
     attributes: dict[str, Any]
 
 
 class Brackets:
-    """Spans of a sentence, from the brackets of its block in order.
+    """Spans of a sentence, from the brackets of its lines in order.
 
     Words are counted over the document. `fields` are the names of the fields that
-    hyphens separate in an opening bracket, with the entity first. Mentions with the
-    same words as another mention are left out and described in `repeated`.
+    hyphens separate in an opening bracket, with the entity first.
     """
 
-    def __init__(self, fields: Sequence[str], block: Block, repeated: list[str]):
-        self.fields, self.block, self.repeated = fields, block, repeated
+    def __init__(self, fields: Sequence[str]):
+        self.fields = fields
         self.open: dict[str, list[Span]] = {}
         self.parts: dict[str, list[Span]] = {}
         self.closed: list[Span] = []
         self.n_opened = 0
 
-    def read(self, text: str, line: int, start: int, end: int) -> None:
+    def read(self, text: str, line: Line, start: int, end: int) -> None:
         """Read the brackets of a word: spans open at `start` and close at `end`."""
         place = 0
         for match in BRACKET.finditer(text):
@@ -683,9 +666,9 @@ class Brackets:
                 self._close(name, line, end)
             place = match.end()
         if place != len(text):
-            self.block.malformed(line, "brackets like (1 or 1) or (1)", repr(text))
+            line.malformed("brackets like (1 or 1) or (1)", repr(text))
 
-    def _open(self, text: str, line: int, start: int) -> str:
+    def _open(self, text: str, line: Line, start: int) -> str:
         # The last field may contain hyphens; elsewhere they are percent-encoded.
         name, *values = text.split("-", len(self.fields) - 1)
         known = zip(self.fields[1:], map(unquote, values), strict=False)
@@ -694,10 +677,10 @@ class Brackets:
         self.n_opened += 1
         return name
 
-    def _close(self, name: str, line: int, end: int) -> None:
+    def _close(self, name: str, line: Line, end: int) -> None:
         # An entity may be nested in itself: the last opened bracket is closed first.
         if not self.open.get(name):
-            self.block.malformed(line, f"({name} before {name})", "none that is open")
+            line.malformed(f"({name} before {name})", "none that is open")
         span = self.open[name].pop()._replace(end=end)
         # The parts of a discontinuous mention, 1[1/2] and 1[2/2], become one span.
         part = PART.fullmatch(name)
@@ -708,7 +691,7 @@ class Brackets:
         parts.append(span)
         number, n_parts = int(part[2]), int(part[3])
         if number != len(parts) or number > n_parts:
-            self.block.malformed(line, f"part {len(parts)} of {part[1]}", f"{name})")
+            line.malformed(f"part {len(parts)} of {part[1]}", f"{name})")
         if number == n_parts:
             words = tuple((each.start, each.end) for each in self.parts.pop(part[1]))
             attributes = parts[0].attributes | {"parts": words}
@@ -716,39 +699,29 @@ class Brackets:
             self.closed.append(whole)
 
     def finish(self) -> list[Span]:
-        """Return the spans of a complete sentence in order, without repeated words.
+        """Return the spans of a complete sentence in order.
 
         Spans that contain only empty nodes are left out.
         """
         for name, spans in self.open.items():
             if spans:
                 expected = f"{name}) in the sentence of ({name}"
-                self.block.malformed(spans[-1].line, expected, "its end")
+                spans[-1].line.malformed(expected, "its end")
         for name, parts in self.parts.items():
-            expected = f"all parts of {name}"
-            self.block.malformed(parts[-1].line, expected, f"{len(parts)}")
+            parts[-1].line.malformed(f"all parts of {name}", f"{len(parts)}")
         spans = [span for span in self.closed if span.start < span.end]
-        return self._distinct(sorted(spans, key=lambda s: (s.start, -s.end, s.order)))
-
-    def _distinct(self, spans: list[Span]) -> list[Span]:
-        """Return the first of several spans with the same words."""
-        kept: list[Span] = []
-        for span in spans:
-            if kept and (kept[-1].start, kept[-1].end) == (span.start, span.end):
-                self.repeated.append(
-                    f"{self.block.source}, line {span.line}: two mentions of the same "
-                    f"words, with entities {kept[-1].entity!r} and {span.entity!r}. "
-                    "The first mention is kept."
-                )
-            else:
-                kept.append(span)
-        return kept
+        return sorted(spans, key=lambda s: (s.start, -s.end, s.order))
 
 
-def warn_of_repeated(repeated: list[str]) -> None:
+def warn_of_repeated(drafts: Sequence[Draft]) -> None:
     """Warn once per file, with the first repeated mention and the number of them."""
+    repeated = [pair for draft in drafts for pair in draft.repeated]
     if not repeated:
         return
-    more = len(repeated) - 1
+    (first, second), more = repeated[0], len(repeated) - 1
     count = f" This is true of {more} more mention{'s' * (more > 1)}." if more else ""
-    warn(repeated[0] + count)
+    warn(
+        f"{second.line.source}, line {second.line.number}: two mentions of the same "
+        f"words, with entities {first.entity!r} and {second.entity!r}. The first "
+        f"mention is kept.{count}"
+    )

@@ -7,12 +7,12 @@ antecedents. Words do not depend on entities, so these scores define the true po
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from .._errors import ParameterError, ParameterTypeError, public
+from .._errors import public
 from .._parallel import RandomStateLike, as_generator
 from .._validation import check_bool, check_integer, check_real
 from ..documents import Document, Mention, Sentence
@@ -240,6 +240,8 @@ def _coref_clause(first: list[Word], verb: str, second: list[Word]) -> Clause:
 
 # Documents with events.
 
+FIRST_DAY = datetime.date(1990, 1, 1)
+
 # Name and adjective of each country by its code.
 COUNTRIES = {
     "BOL": ("Bolivia", "Bolivian"),
@@ -283,8 +285,6 @@ def make_event_documents(
     n_documents: int = 100,
     *,
     mean_mentions: float = 10.0,
-    countries: Mapping[str, tuple[str, str]] | None = None,
-    start: datetime.date = datetime.date(1990, 1, 1),
     n_days: int = 365,
     return_scores: bool = False,
     random_state: RandomStateLike = None,
@@ -297,13 +297,9 @@ def make_event_documents(
         Number of documents.
     mean_mentions : float, default=10.0
         Mean number of mentions of a document, at least 2.
-    countries : mapping of str to (str, str), default=None
-        Name and adjective (one word each) of each country by its code. If None, four
-        countries with ISO 3166 codes are used.
-    start : datetime.date, default=datetime.date(1990, 1, 1)
-        First day of the period.
     n_days : int, default=365
-        Number of days. The dates of the documents are drawn uniformly from them.
+        Number of days from 1 January 1990. The dates of the documents are drawn
+        uniformly from them.
     return_scores : bool, default=False
         Whether the true scores of antecedents are also returned.
     random_state : int, RandomState, Generator or None, default=None
@@ -356,15 +352,13 @@ def make_event_documents(
     """
     n = check_integer(n_documents, minimum=1, name="n_documents")
     mean = check_real(mean_mentions, low=2, high=1e5, name="mean_mentions")
-    days = check_integer(n_days, minimum=1, name="n_days")
-    first_day = _check_days(start, days)
-    codes = _check_countries(COUNTRIES if countries is None else countries)
-    names = list(codes.values())
+    most = (datetime.date.max - FIRST_DAY).days + 1
+    days = check_integer(n_days, minimum=1, maximum=most, name="n_days")
     rng = as_generator(random_state)
     documents, events, scores = [], [], []
     for i in range(n):
         n_sentences = 1 + int(rng.poisson((mean - 2) / 2))
-        kind, word, country = _draw_mentions(n_sentences, len(codes), rng)
+        kind, word, country = _draw_mentions(n_sentences, rng)
         attack = rng.random(n_sentences) < P_ATTACK
         passive = attack & (rng.random(n_sentences) < P_PASSIVE)
         act = rng.integers(len(ACTS), size=n_sentences)
@@ -372,58 +366,22 @@ def make_event_documents(
         labels = _draw_entities(scores[-1], rng)
         # The agent of a passive sentence is its second mention.
         agents = 2 * np.flatnonzero(attack) + passive[attack]
-        events.append(_events(labels, agents, country, list(codes)))
+        events.append(_events(labels, agents, country))
         verbs = [ATTACK if attack[s] else ACTS[act[s]] for s in range(n_sentences)]
-        # The country -1 of mentions without one is not used.
-        own = (names[k] for k in country.tolist())
-        phrases = list(map(_event_phrase, kind.tolist(), word.tolist(), own))
+        mentions = kind.tolist(), word.tolist(), country.tolist()
+        phrases = list(map(_event_phrase, *mentions))
         clauses = map(
             _event_clause, phrases[::2], verbs, phrases[1::2], passive.tolist()
         )
-        date = first_day + datetime.timedelta(days=int(rng.integers(days)))
+        date = FIRST_DAY + datetime.timedelta(days=int(rng.integers(days)))
         documents.append(_make_document(i, date, clauses, labels))
     if check_bool(return_scores, name="return_scores"):
         return documents, events, scores
     return documents, events
 
 
-def _check_days(start: Any, n_days: int) -> datetime.date:
-    """Return the first day, without its time if it has one."""
-    if not isinstance(start, datetime.date):
-        raise ParameterTypeError("start", f"must be a datetime.date. Got {start!r}.")
-    if isinstance(start, datetime.datetime):
-        start = start.date()
-    most = (datetime.date.max - start).days + 1
-    if n_days > most:
-        raise ParameterError(
-            "n_days",
-            f"must be at most {most}, because there are no more days from {start} on. "
-            f"Got {n_days}.",
-        )
-    return start
-
-
-def _check_countries(countries: Any) -> dict[str, tuple[str, str]]:
-    if not isinstance(countries, Mapping) or not countries:
-        raise ParameterTypeError(
-            "countries",
-            "must be a mapping of codes to names and adjectives. Got "
-            f"{countries!r:.80}.",
-        )
-    for code, words in countries.items():
-        is_pair = isinstance(words, (tuple, list)) and len(words) == 2
-        fits = is_pair and all(isinstance(w, str) and w.split() == [w] for w in words)
-        if not fits:
-            raise ParameterError(
-                "countries",
-                "must be a mapping of codes to a name and an adjective, one word each. "
-                f"Got {words!r:.80} for {code!r}.",
-            )
-    return dict(countries)
-
-
 def _draw_mentions(
-    n_sentences: int, n_countries: int, rng: np.random.Generator
+    n_sentences: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the kind, word and country of mentions; -1 for no word or no country."""
     n = 2 * n_sentences
@@ -432,7 +390,7 @@ def _draw_mentions(
     kind[1::2] = rng.choice(5, size=n_sentences, p=OBJECT)
     group = rng.integers(len(GROUPS), size=n)
     place = rng.integers(len(PLACES), size=n)
-    country = rng.integers(n_countries, size=n)
+    country = rng.integers(len(COUNTRIES), size=n)
     is_group = (kind == GROUP) | (kind == AFFILIATED)
     word = np.where(is_group, group, np.where(kind == PLACE, place, -1))
     is_country = (kind == AFFILIATED) | (kind == COUNTRY)
@@ -451,21 +409,22 @@ def _event_scores(
 
 
 def _events(
-    labels: np.ndarray, agents: np.ndarray, country: np.ndarray, codes: list[str]
+    labels: np.ndarray, agents: np.ndarray, country: np.ndarray
 ) -> dict[str, int]:
     """Return the number of entities with an agent and one country, by its code."""
     found: dict[str, int] = {}
     for entity in np.unique(labels[agents]).tolist():
         own = set(country[labels == entity].tolist()) - {-1}
         if len(own) == 1:
-            code = codes[own.pop()]
+            code = list(COUNTRIES)[own.pop()]
             found[code] = found.get(code, 0) + 1
     return found
 
 
-def _event_phrase(kind: int, word: int, names: tuple[str, str]) -> list[Word]:
-    """Return the words of a mention, the head last; `names` are of its country."""
-    name, adjective = names
+def _event_phrase(kind: int, word: int, country: int) -> list[Word]:
+    """Return the words of a mention, the head last."""
+    # The country -1 of mentions without one is not used.
+    name, adjective = list(COUNTRIES.values())[country]
     if kind == THEY:
         return [("they", "they", "PRON", "PRP")]
     if kind == COUNTRY:

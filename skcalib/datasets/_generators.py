@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import tomllib
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from .._errors import ParameterError, ParameterTypeError, public
+from .._errors import ParameterError, public
 from .._parallel import RandomStateLike, as_generator
 from .._validation import check_bool, check_integer, check_real, is_integer
-
-Array = np.ndarray
-Distortion = Callable[[np.ndarray], ArrayLike]
+from ._files import data_file
 
 
 @public
@@ -22,10 +19,9 @@ def make_calibrated_pairs(
     a: float = 0.5,
     b: float = 0.5,
     k: float = 0.0,
-    transform: Distortion | None = None,
     return_frequency: bool = False,
     random_state: RandomStateLike = None,
-) -> tuple[Array, ...]:
+) -> tuple[np.ndarray, ...]:
     """Generate labels and probabilities with known calibration.
 
     Probabilities q are drawn from Beta(a, b), and a label is 1 with probability t(q)
@@ -42,9 +38,6 @@ def make_calibrated_pairs(
         most of its mass near 0, like the probabilities of a single tag.
     k : float, default=0.0
         Distortion, in [0, 0.5].
-    transform : callable, default=None
-        Function t that is used instead of `k`. It receives q of shape (n_samples,) and
-        returns the label frequencies, of the same shape and in [0, 1].
     return_frequency : bool, default=False
         Whether t(q) is also returned.
     random_state : int, RandomState, Generator or None, default=None
@@ -83,86 +76,21 @@ def make_calibrated_pairs(
         check_real(value, low=1e-6, high=1e6, name=name)
     check_real(k, low=0, high=0.5, name="k")
     check_bool(return_frequency, name="return_frequency")
-    if transform is not None and not callable(transform):
-        problem = f"must be a callable or None. Got {transform!r} instead."
-        raise ParameterTypeError("transform", problem)
-    if transform is not None and k:
-        raise ParameterError(None, f"takes 'k' or 'transform', not both. Got k={k!r}.")
     generator = as_generator(random_state)
     q = generator.beta(a, b, n_samples)
-    if transform is None:
-        frequency = np.where(q <= 0.5, np.maximum(0, q - k), np.minimum(1, q + k))
-    else:
-        # a copy, because the function may modify its argument
-        frequency = _check_frequencies(transform(q.copy()), n_samples)
+    frequency = np.where(q <= 0.5, np.maximum(0, q - k), np.minimum(1, q + k))
     y = (generator.random(n_samples) < frequency).astype(np.int64)
     return (y, q, frequency) if return_frequency else (y, q)
 
 
-def _check_frequencies(values: ArrayLike, n: int) -> np.ndarray:
-    found = np.asarray(values)
-    got = ""
-    if found.shape != (n,) or found.dtype.kind not in "biuf":
-        got = f"an array of shape {found.shape} and type {found.dtype}"
-    elif not ((found >= 0) & (found <= 1)).all():
-        got = f"values from {found.min()} to {found.max()}"
-    if got:
-        problem = f"must return {n} frequencies in [0, 1]. Got {got}."
-        raise ParameterError("transform", problem)
-    return found.astype(np.float64)
-
-
 # Tagged sentences.
 
-# Tags that may follow a tag, with weights that need not sum to one. No tag follows the
-# full stop, so its row serves for the beginning of sentences.
-FOLLOWERS = {
-    "DT": "NN 10, JJ 5, NNS 4, NNP 2, CD 1, VBN 1",
-    "JJ": "NN 9, NNS 5, JJ 1, CC 1, IN 1",
-    "NN": "IN 7, VBZ 4, VBP 1, VBD 4, NN 3, CC 2, RB 2, MD 1, VBN 1",
-    "NNS": "IN 7, VBP 4, VBZ 1, VBD 4, CC 2, RB 2, MD 1, VBN 1",
-    "NNP": "NNP 6, VBZ 4, VBD 4, CC 2, IN 2, RB 1, MD 1",
-    "PRP": "VBP 4, VBD 5, VBZ 4, RB 2, MD 2",
-    "VB": "DT 8, NNS 3, JJ 2, IN 4, PRP 2, NNP 2, RB 1",
-    "VBZ": "DT 6, VBN 4, JJ 2, IN 3, RB 3, NNS 2, NNP 1",
-    "VBP": "DT 5, VBN 3, JJ 2, IN 3, RB 3, NNS 2, PRP 1",
-    "VBD": "DT 7, IN 4, PRP 2, VBN 3, RB 2, NNS 2, NNP 1",
-    "VBN": "IN 8, DT 2, RB 1, CC 1, NN 1, NNS 1",
-    "MD": "VB 9, RB 2",
-    "RB": "VBZ 2, VBP 2, VBD 3, VBN 3, JJ 3, VB 2, RB 1, IN 2, DT 1",
-    "IN": "DT 9, NNP 4, NN 3, NNS 3, PRP 2, JJ 3, CD 2",
-    "CC": "DT 3, NN 3, NNS 3, NNP 3, JJ 2, VBZ 2, VBP 2, VBD 2, VBN 1, PRP 1",
-    "CD": "NNS 8, NN 3, IN 2",
-    ".": "DT 8, NNP 5, PRP 5, NNS 3, NN 1, JJ 2, IN 3, RB 2, CD 1",
-}
-TAGS = tuple(FOLLOWERS)
+# The order is that of the states in the random draws.
+TAGS = (
+    *("DT", "JJ", "NN", "NNS", "NNP", "PRP", "VB", "VBZ", "VBP", "VBD", "VBN"),
+    *("MD", "RB", "IN", "CC", "CD", "."),
+)
 FULL_STOP = START = TAGS.index(".")
-
-# Factors on these weights, by the tag before the previous one: agreement across an
-# adverb, verb forms after an auxiliary, one finite verb per clause, equal conjuncts.
-SECOND_ORDER = {
-    ("NN", "RB"): "VBZ 5, VBD 3, VBP 0, VB 0, VBN .3, JJ .2",
-    ("NNP", "RB"): "VBZ 5, VBD 3, VBP 0, VB 0, VBN .3, JJ .2",
-    ("NNS", "RB"): "VBP 5, VBD 3, VBZ 0, VB 0, VBN .3, JJ .2",
-    ("PRP", "RB"): "VBP 3, VBD 3, VBZ 1, VB 0, VBN .2, JJ .1",
-    ("MD", "RB"): "VB 20, VBZ 0, VBP 0, VBD 0, VBN 0, JJ 0, IN 0, DT 0",
-    ("VBZ", "RB"): "VBN 5, JJ 3, VBZ 0, VBP 0, VBD 0, VB 0",
-    ("VBP", "RB"): "VBN 5, JJ 3, VBZ 0, VBP 0, VBD 0, VB 0",
-    ("VBD", "RB"): "VBN 5, JJ 2, VBZ 0, VBP 0, VBD 0, VB 0",
-    ("VBZ", "NNS"): "VBZ 0, VBP 0, VBD 0, MD 0, VBN 3",
-    ("VBP", "NNS"): "VBZ 0, VBP 0, VBD 0, MD 0, VBN 3",
-    ("VBD", "NNS"): "VBZ 0, VBP 0, VBD 0, MD 0, VBN 3",
-    ("VB", "NNS"): "VBZ 0, VBP 0, VBD 0, MD 0, VBN 3",
-    ("IN", "NN"): "VBZ .3, VBP 4, NN .5",
-    ("IN", "NNS"): "VBP .3, VBZ 12",
-    ("DT", "JJ"): "NN 2, NNS 1, CC .1, IN 0",
-    ("VBZ", "JJ"): "NN .1, NNS .1, IN 6, CC 4",
-    ("NN", "CC"): "NN 8, DT 2",
-    ("NNS", "CC"): "NNS 8, DT 2",
-    ("NNP", "CC"): "NNP 12",
-    ("JJ", "CC"): "JJ 20",
-    ("VBN", "CC"): "VBN 30",
-}
 
 # A syllable is an onset and a vowel, a stem is syllables and a coda.
 # Arrays of objects, because adding them concatenates the strings.
@@ -272,23 +200,20 @@ def make_tagged_sentences(
 # Tags.
 
 
-def _weights(text: str) -> dict[int, float]:
-    pairs = [pair.split() for pair in text.split(",")]
-    return {TAGS.index(tag): float(weight) for tag, weight in pairs}
-
-
 def _transitions(order: int) -> np.ndarray:
     """Return cumulative probabilities [tag two back, tag before, tag]."""
+    weights = tomllib.loads(data_file("tag_transitions.toml"))
+    index = {tag: k for k, tag in enumerate(TAGS)}
     first = np.zeros((len(TAGS), len(TAGS)))
-    for tag, text in FOLLOWERS.items():
-        for follower, weight in _weights(text).items():
-            first[TAGS.index(tag), follower] = weight
+    for tag, followers in weights["followers"].items():
+        for follower, weight in followers.items():
+            first[index[tag], index[follower]] = weight
     both = np.tile(first, (len(TAGS), 1, 1))
     if order == 2:
-        for (two_back, before), text in SECOND_ORDER.items():
-            row = both[TAGS.index(two_back), TAGS.index(before)]
-            for follower, factor in _weights(text).items():
-                row[follower] *= factor
+        for two_back, rows in weights["second_order"].items():
+            for before, factors in rows.items():
+                for follower, factor in factors.items():
+                    both[index[two_back], index[before], index[follower]] *= factor
     cumulative = np.cumsum(both, axis=2)
     return cumulative / cumulative[:, :, -1:]
 

@@ -24,37 +24,34 @@ DAMAGED = (gzip.BadGzipFile, zipfile.BadZipFile, zlib.error, EOFError)
 
 # Exceptions raised by zipfile for wrong bytes or for encrypted members.
 BAD_ZIP = (
-    zipfile.BadZipFile,
-    zlib.error,
+    *DAMAGED,
     lzma.LZMAError,
     struct.error,
-    EOFError,
     RuntimeError,
     UnicodeDecodeError,
 )
 
 
-def malformed(source: str, number: int, expected: str, got: str) -> NoReturn:
-    """Raise an error for a malformed line of the file `source`."""
-    raise ValueError(f"{source}, line {number}: expected {expected}, got {got}.")
-
-
 class Line(NamedTuple):
-    """A line without its line ending, and its number."""
+    """A line without its line ending, its number, and the name of its file."""
 
     number: int
     text: str
-
-
-class Block(NamedTuple):
-    """Lines of a sentence, and the name of the file for messages."""
-
     source: str
-    lines: list[Line]
 
-    def malformed(self, number: int, expected: str, got: str) -> NoReturn:
-        """Raise an error for a malformed line of the block."""
-        malformed(self.source, number, expected, got)
+    def is_blank(self) -> bool:
+        """Return whether the line consists of white space, if anything."""
+        return not self.text.strip()
+
+    def malformed(self, expected: str, got: str) -> NoReturn:
+        """Raise an error for a malformed line."""
+        raise ValueError(
+            f"{self.source}, line {self.number}: expected {expected}, got {got}."
+        )
+
+
+# Lines of a sentence.
+Block = list[Line]
 
 
 @contextlib.contextmanager
@@ -98,9 +95,14 @@ def lines_of(
             text = text.rstrip("\r\n")
             if returns_end_lines and "\r" in text:
                 # One lone carriage return makes it a file with these line ends.
-                yield from _cut_at_returns(itertools.chain([text], file), number)
+                texts = itertools.chain([text], file)
+                pieces = (
+                    piece for t in texts for piece in t.rstrip("\r\n").split("\r")
+                )
+                for at, piece in enumerate(pieces, number):
+                    yield Line(at, piece, source)
                 return
-            yield Line(number, text)
+            yield Line(number, text, source)
     except UnicodeDecodeError as error:
         # Text is decoded before it is split into lines.
         raise ValueError(
@@ -113,24 +115,13 @@ def lines_of(
         ) from error
 
 
-def _cut_at_returns(texts: Iterable[str], number: int) -> Iterator[Line]:
-    """Yield lines that also end at carriage returns, numbered from `number`."""
-    pieces = (piece for text in texts for piece in text.rstrip("\r\n").split("\r"))
-    yield from itertools.starmap(Line, enumerate(pieces, number))
-
-
 def blocks_of(path: TextFile, *, returns_end_lines: bool = False) -> Iterator[Block]:
     """Yield the blocks of lines that are not blank."""
     with opened(path) as (file, source):
-        block: list[Line] = []
-        for line in lines_of(file, source, returns_end_lines=returns_end_lines):
-            if line.text.strip():
-                block.append(line)
-            elif block:
-                yield Block(source, block)
-                block = []
-        if block:
-            yield Block(source, block)
+        lines = lines_of(file, source, returns_end_lines=returns_end_lines)
+        for is_blank, block in itertools.groupby(lines, key=Line.is_blank):
+            if not is_blank:
+                yield list(block)
 
 
 def interned(column: Iterable[str]) -> list[str]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 from .._errors import ParameterError, ParameterTypeError, public
 from .._validation import check_bool, check_choice, check_integer
 from ..documents import Document
-from ._lines import Block, TextFile, blocks_of, interned, lines_of, malformed, opened
+from ._lines import Block, TextFile, blocks_of, interned
 
 MISSING = "_"
 DOCUMENT_START = "-DOCSTART-"
@@ -95,10 +95,10 @@ def read_conll_columns(
     documents: list[int] = []
     number, starts = 0, False
     for block in blocks_of(path, returns_end_lines=True):
-        rows = [line.text.split(delimiter) for line in block.lines]
+        rows = [line.text.split(delimiter) for line in block]
         # Some files have no blank line after -DOCSTART-.
         if _starts_document(rows[0], token):
-            del rows[0], block.lines[0]
+            del rows[0], block[0]
             # Sentences before the first mark and after it are in different documents.
             starts = bool(sentences)
         if not rows:
@@ -129,17 +129,17 @@ def _check_rows(
 ) -> None:
     # Negative columns count from the last one.
     least = max(column + 1 if column >= 0 else -column for column in wanted)
-    for line, row in zip(block.lines, rows, strict=True):
+    for line, row in zip(block, rows, strict=True):
         if len(row) < least:
             got = f"{len(row)}"
             if len(row) == 1 and len(line.text.split()) >= least:
                 got += f" with delimiter={delimiter!r}: pass delimiter=None for blanks"
-            block.malformed(line.number, f"at least {least} columns", got)
+            line.malformed(f"at least {least} columns", got)
         if len(row) != width:
             expected = f"{width} columns as in the first line"
-            block.malformed(line.number, expected, f"{len(row)}")
+            line.malformed(expected, f"{len(row)}")
         if not all(row[column] for column in wanted):
-            block.malformed(line.number, "a token and a label", repr(line.text))
+            line.malformed("a token and a label", repr(line.text))
 
 
 @public
@@ -206,59 +206,18 @@ def to_sequences(
     return X, y
 
 
-def read_penn_trees(path: TextFile) -> tuple[list[list[str]], list[list[str]]]:
-    """Read words and tags of the trees of a Penn Treebank file (``.mrg``).
+def read_penn_trees(text: str) -> tuple[list[list[str]], list[list[str]]]:
+    """Return words and tags of trees of the Penn Treebank, one at each unindented line.
 
     Traces (tag ``-NONE-``) are dropped, and so are sentences that consist of them.
     """
     X: list[list[str]] = []
     y: list[list[str]] = []
-    for leaves in _trees(path):
+    for tree in re.split(r"^(?=\()", text, flags=re.MULTILINE):
+        leaves = re.findall(r"\(([^\s()]+) ([^\s()]+)\)", tree)
         # Traces are positions in the syntax, not words of the text.
         kept = [(word, tag) for tag, word in leaves if tag != "-NONE-"]
         if kept:
             X.append(interned(word for word, _ in kept))
             y.append(interned(tag for _, tag in kept))
     return X, y
-
-
-def _trees(path: TextFile) -> Iterator[list[tuple[str, str]]]:
-    """Yield the (tag, word) leaves of each tree."""
-    with opened(path) as (file, source):
-        # For each open bracket: its line, its atoms, and whether it contains brackets.
-        stack: list[tuple[int, list[str], list[bool]]] = []
-        leaves: list[tuple[str, str]] = []
-        for number, text in lines_of(file, source):
-            for atom in re.findall(r"[()]|[^\s()]+", text):
-                if atom == "(":
-                    if stack:
-                        stack[-1][2].append(True)
-                    stack.append((number, [], []))
-                elif not stack:
-                    malformed(source, number, "an opening bracket", repr(atom))
-                elif atom != ")":
-                    stack[-1][1].append(atom)
-                else:
-                    _close(source, number, *stack.pop()[1:], leaves)
-                    if not stack:
-                        yield leaves
-                        leaves = []
-        if stack:
-            expected = "a closing bracket for each one that opens"
-            malformed(source, stack[-1][0], expected, "one that is never closed")
-
-
-def _close(
-    source: str,
-    number: int,
-    atoms: list[str],
-    inside: list[bool],
-    leaves: list[tuple[str, str]],
-) -> None:
-    """Process a closed bracket: a leaf, or a (possibly empty) label above others."""
-    # The bracket around a whole tree has no label.
-    if not inside and len(atoms) == 2:
-        leaves.append((atoms[0], atoms[1]))
-    elif not inside or len(atoms) > 1:
-        expected = "(TAG word) or a label and brackets"
-        malformed(source, number, expected, f"{' '.join(atoms)!r} in a bracket")

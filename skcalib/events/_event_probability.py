@@ -132,9 +132,15 @@ class UncertainLink:
 
     Examples
     --------
-    >>> from skcalib.experimental import UncertainLink
-    >>> UncertainLink(4, 1, "they", "Kenyan rebels", 0.5).proba
-    0.5
+    >>> from skcalib.datasets import make_event_documents
+    >>> from skcalib.events import EventCounter, EventRule
+    >>> documents, _, scores = make_event_documents(
+    ...     20, return_scores=True, random_state=0
+    ... )
+    >>> counts = EventCounter(EventRule(), random_state=0).count(documents, scores)
+    >>> link = counts.uncertain_documents(0.05)[0].links[0]
+    >>> link.agent_text, link.other_text, round(link.proba, 2)
+    ('The soldiers', 'Bolivian soldiers', 0.42)
     """
 
     agent: int

@@ -1,11 +1,7 @@
-"""What the adapters share: tensors as arrays, padding, batch order, labels of tags.
-
-Also contains the transitions that keep taggings consistent with a scheme of entities.
-"""
+"""Tensors as arrays, and transitions that keep taggings valid in a scheme."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -116,61 +112,6 @@ def as_indices(values: Any, name: str) -> np.ndarray:
     return array.astype(np.intp)
 
 
-def unpad(
-    scores: Any,
-    lengths: Any,
-    mask: Any,
-    name: str,
-    order: Any,
-    batch_first: bool = True,
-) -> list[np.ndarray]:
-    """Return the scores of the tokens of each sentence.
-
-    `scores` is a batch padded at the end, (n_sentences, n_tokens, n_tags), or a list
-    with one array per sentence. The number of tokens of a sentence is its entry of
-    `lengths`, or the number of true entries of `mask`. If both are None, there is no
-    padding.
-    """
-    if isinstance(scores, (list, tuple)):
-        rows = [as_numpy(each, name) for each in scores]
-        shapes = {each.ndim for each in rows}
-    else:
-        batch = as_numpy(scores, name)
-        shapes = {batch.ndim}
-        if shapes == {3} and not batch_first:
-            batch = batch.swapaxes(0, 1)
-        rows = list(batch) if batch.ndim else []
-        shapes = {ndim - 1 for ndim in shapes}
-    if shapes - {2}:
-        raise ParameterError(
-            name,
-            "must have shape (n_sentences, n_tokens, n_tags), or be a list of arrays "
-            f"of shape (n_tokens, n_tags). Got {_shape(scores)}.",
-        )
-    source = "lengths"
-    if mask is not None:
-        if lengths is not None:
-            raise ParameterError(None, "accepts 'mask' or 'lengths', not both.")
-        lengths, source = _lengths_of_mask(mask, batch_first), "mask"
-    if lengths is not None:
-        found = as_indices(lengths, "lengths")
-        if found.shape != (len(rows),):
-            raise ParameterError(
-                source,
-                f"must have an entry for each of the {len(rows)} sentences of "
-                f"{name!r}. Got {found.size}.",
-            )
-        for i, n in enumerate(found.tolist()):
-            if not 0 <= n <= len(rows[i]):
-                raise ParameterError(
-                    source,
-                    f"must have at most the number of tokens of {name!r}. Got {n} for "
-                    f"sentence {i}, which has {len(rows[i])}.",
-                )
-            rows[i] = rows[i][:n]
-    return _in_order(without_nan(rows, name), order)
-
-
 def without_nan(rows: list[np.ndarray], name: str) -> list[np.ndarray]:
     """Return the scores of each sentence, which must not contain NaN."""
     for i, row in enumerate(rows):
@@ -182,102 +123,3 @@ def without_nan(rows: list[np.ndarray], name: str) -> list[np.ndarray]:
                 f"sentence {i}.",
             )
     return rows
-
-
-def _shape(values: Any) -> str:
-    if hasattr(values, "shape"):
-        return f"shape {tuple(values.shape)}"
-    return f"{type(values).__name__} {values!r:.60}"
-
-
-def _lengths_of_mask(mask: Any, batch_first: bool) -> np.ndarray:
-    """Return the number of true entries of each sentence, which come first."""
-    array = as_numpy(mask, "mask")
-    if array.ndim != 2:
-        raise ParameterError(
-            "mask",
-            "must have shape (n_sentences, n_tokens), like the scores without the "
-            f"tags. Got {_shape(mask)}.",
-        )
-    wrong = (array != 0) & (array != 1)
-    if wrong.any():
-        i, t = np.argwhere(wrong)[0].tolist()
-        raise ParameterError(
-            "mask",
-            "must contain only True and False, or 1 and 0. Got "
-            f"{float(array[i, t])!r} in row {i}, column {t}.",
-        )
-    rows = (array if batch_first else array.T) != 0
-    lengths = rows.sum(axis=1)
-    # With padding at the end, the true entries are the first `lengths` of each row.
-    wrong = (rows != (np.arange(rows.shape[1]) < lengths[:, None])).any(axis=1)
-    if wrong.any():
-        raise ParameterError(
-            "mask",
-            "must be true for the tokens of each sentence and then false for the "
-            f"padding. In sentence {int(wrong.argmax())} a token comes after padding. "
-            "If special or inner pieces are masked, select the rows of the words "
-            "first, and pass a list of arrays.",
-        )
-    return lengths
-
-
-def _in_order(rows: list[np.ndarray], order: Any) -> list[np.ndarray]:
-    """Return rows in their order before sorting: row i goes to order[i]."""
-    if order is None:
-        return rows
-    places = as_indices(order, "order")
-    if not np.array_equal(np.sort(places, axis=None), np.arange(len(rows))):
-        raise ParameterError(
-            "order",
-            f"must have the position of each of the {len(rows)} sentences before "
-            f"sorting, counted from 0. Got {places.tolist()!r:.60}.",
-        )
-    # The inverse of a permutation is the order that sorts it.
-    return [rows[i] for i in np.argsort(places).tolist()]
-
-
-def check_attributes(
-    value: Any, name: str, attributes: Sequence[str], expected: str, more: str = "."
-) -> None:
-    """Raise an error if an object of a library does not have its attributes."""
-    if not all(hasattr(value, each) for each in attributes):
-        problem = f"{expected}. Got {type(value).__name__}{more}"
-        raise ParameterTypeError(name, problem)
-
-
-def as_labels_of_tags(labels: Any, n_tags: int, name: str) -> list[Any]:
-    """Return the label of each tag index, from a list or an `id2label` mapping."""
-    if hasattr(labels, "items"):
-        if not all(str(k).isdecimal() for k in labels):
-            raise ParameterError(
-                name,
-                "must map tag indices to labels, like id2label, not labels to tag "
-                f"indices. Got the keys {list(labels)!r:.60}.",
-            )
-        found = {int(k): label for k, label in labels.items()}
-        if set(found) != set(range(len(found))):
-            raise ParameterError(
-                name,
-                "must have the labels of the tags 0, 1, ... Got the keys "
-                f"{sorted(found)!r:.60}.",
-            )
-        order = [found[k] for k in range(len(found))]
-    else:
-        order = as_label_list(labels, name=name)
-    if len(order) != n_tags:
-        raise ParameterError(
-            name,
-            f"must have a label for each of the {n_tags} tags. Got {len(order)}: "
-            f"{order!r:.100}.",
-        )
-    return order
-
-
-def log_softmax(scores: np.ndarray) -> np.ndarray:
-    """Return log probabilities of the last axis, in float64."""
-    scores = scores.astype(np.float64)
-    top = scores.max(axis=-1, keepdims=True, initial=-np.inf)
-    # without the shift, exp of a score above 709 would overflow
-    shifted = scores - np.where(np.isfinite(top), top, 0)
-    return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))

@@ -11,7 +11,7 @@ from .._clusterings import check_entries
 from .._errors import ParameterError, ParameterTypeError, public
 from .._validation import check_choice, check_integer, is_sequence
 from ..posteriors import AntecedentPosterior
-from ._arrays import as_indices, as_numpy, check_attributes
+from ._arrays import as_indices, as_numpy
 
 # Models add -10000 to the scores of choices that are masked.
 _MASKED = -9000.0
@@ -63,7 +63,6 @@ def from_antecedent_scores(
 
     See Also
     --------
-    from_fastcoref : Posterior from the results of fastcoref.
     labels_from_clusters : Convert clusters to labels of mentions.
     skcalib.experimental.predicted_links : Links with their probabilities.
 
@@ -178,79 +177,6 @@ def _check_candidates(places: np.ndarray, is_candidate: np.ndarray, i: int) -> N
         )
 
 
-@public
-def from_fastcoref(
-    results: Sequence[Any],
-) -> tuple[AntecedentPosterior, list[list[tuple[int, int]]]]:
-    """Return the posterior and the mentions of fastcoref models.
-
-    Parameters
-    ----------
-    results : sequence of CorefResult
-        Results that ``FCoref().predict(texts)`` or ``LingMessCoref().predict(texts)``
-        returns.
-
-    Returns
-    -------
-    posterior : AntecedentPosterior
-        Posterior over the clusterings of the mentions that the model kept. In the best
-        clustering, some of these mentions are singletons. Many of the singletons are
-        not true mentions.
-    mentions : list of list of (start, end)
-        Index of the first character of each mention of a text, and index of the
-        character after its last character. Mentions that consist of different word
-        pieces of the same words have the same indices.
-
-    See Also
-    --------
-    from_antecedent_scores : Posterior from the arrays of any model.
-    labels_from_clusters : Convert true clusters to labels of these mentions.
-    skcalib.experimental.predicted_links : Links with their probabilities.
-
-    Notes
-    -----
-    ``result.get_logit(a, b)`` is the score of a link before the softmax over all
-    antecedents of the later mention. It is not a probability, and it does not depend on
-    the links of other mentions. `predicted_links` with ``kind="pair"`` returns the
-    probability that both mentions refer to the same entity.
-
-    Examples
-    --------
-    With fastcoref, call ``from_fastcoref(model.predict(texts))``. This example builds
-    an object with the parts of a result that the function uses:
-
-    >>> from types import SimpleNamespace
-    >>> import numpy as np
-    >>> from skcalib.experimental import from_fastcoref
-    >>> result = SimpleNamespace(
-    ...     coref_logit=np.array([[-1e4, -1e4, 0.0], [2.0, -1e4, 0.0]]),
-    ...     char_map={(1, 1): (0, (0, 3)), (3, 3): (1, (9, 12)), (7, 7): (None, None)},
-    ... )
-    >>> posterior, mentions = from_fastcoref([result])
-    >>> mentions, posterior.antecedent_proba()[0][1].round(2)
-    ([[(0, 3), (9, 12)]], array([0.88, 0.12]))
-    """
-    check_entries(results, None, "text", "results")
-    scores, mentions = [], []
-    for i, result in enumerate(results):
-        expected = "must contain results of fastcoref"
-        more = f" for text {i}. For arrays use from_antecedent_scores."
-        parts = ["coref_logit", "char_map"]
-        check_attributes(result, "results", parts, expected, more)
-        # Padding and special pieces have no characters.
-        found = sorted(
-            (int(k), (int(place[0]), int(place[1])))
-            for k, place in result.char_map.values()
-            if place is not None
-        )
-        kept = [k for k, _ in found]
-        logits = as_numpy(result.coref_logit, "results")
-        # the last column is the score of having no antecedent
-        scores.append(logits[np.ix_(kept, [*kept, logits.shape[1] - 1])])
-        mentions.append([place for _, place in found])
-    return from_antecedent_scores(scores), mentions
-
-
 class ClusterLabels(NamedTuple):
     """Labels of mentions, the mentions, and the number of mentions left out."""
 
@@ -275,8 +201,8 @@ def labels_from_clusters(
         This is the format of "clusters" in a line of a .jsonlines file, and of the
         clusters of fastcoref, maverick, s2e-coref and AllenNLP.
     mentions : sequence of sequences, default=None
-        Mentions of each document to label, for example the mentions that
-        :func:`from_fastcoref` returns. A mention that is in no cluster gets a label of
+        Mentions of each document to label, for example the mentions that a model kept.
+        A mention that is in no cluster gets a label of
         its own, and equal mentions get the same label. If None, the mentions in the
         clusters are labelled, in sorted order.
 

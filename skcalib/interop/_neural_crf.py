@@ -1,4 +1,4 @@
-"""Posteriors of neural CRFs: pytorch-crf, AllenNLP, stanza and flair."""
+"""Posteriors of CRF layers of pytorch-crf."""
 
 from __future__ import annotations
 
@@ -7,15 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._errors import ParameterError, public
-from .._validation import check_bool
+from .._clusterings import check_entries
+from .._errors import ParameterError, ParameterTypeError, public
 from ..posteriors import LinearChainPosterior
-from ._arrays import as_labels_of_tags, as_numpy, check_attributes, unpad
-
-# Entries of the tag dictionaries of stanza and flair that are not tags.
-_NOT_TAGS = frozenset(
-    ["<PAD>", "<UNK>", "<EMPTY>", "<ROOT>", "<START>", "<STOP>", "<unk>"]
-)
+from ._arrays import as_indices, as_numpy, without_nan
 
 
 @public
@@ -46,7 +41,7 @@ def from_pytorch_crf(
 
     See Also
     --------
-    from_allennlp : Posterior of AllenNLP's CRF module.
+    skcalib.posteriors.LinearChainPosterior : Posterior of the scores of any CRF.
     skcalib.experimental.predicted_entities : Entities with their probabilities.
 
     Examples
@@ -68,249 +63,96 @@ def from_pytorch_crf(
     >>> [proba.round(2).tolist() for proba in posterior.token_marginals()]
     [[[0.12, 0.88], [0.32, 0.68]], [[0.73, 0.27]]]
     """
-    _check_crf(crf, "transitions", "start_transitions", "end_transitions")
-    batch_first = bool(getattr(crf, "batch_first", False))
-    return LinearChainPosterior(
-        unpad(emissions, None, mask, "emissions", order, batch_first=batch_first),
-        as_numpy(crf.transitions, "crf"),
-        as_numpy(crf.start_transitions, "crf"),
-        as_numpy(crf.end_transitions, "crf"),
-    )
-
-
-@public
-def from_allennlp(
-    crf: Any,
-    logits: Any,
-    mask: Any = None,
-    *,
-    constrained: bool = True,
-    order: ArrayLike | None = None,
-) -> LinearChainPosterior:
-    """Return the posterior of AllenNLP's ``ConditionalRandomField``.
-
-    Parameters
-    ----------
-    crf : ConditionalRandomField
-        Module such as ``model.crf`` of AllenNLP's CrfTagger.
-    logits : tensor of shape (n_sentences, n_tokens, n_tags)
-        Scores passed to the module.
-    mask : tensor of shape (n_sentences, n_tokens), default=None
-        Mask, true for tokens and false for padding. If None, there is no padding.
-    constrained : bool, default=True
-        Whether transitions excluded by the constraints of the module are impossible, as
-        in its `viterbi_tags`. The log likelihood of the module ignores the constraints.
-        Pass False for probabilities that agree with this log likelihood.
-    order : array-like of int of shape (n_sentences,), default=None
-        Position of each sentence before the batch was sorted. If None, the order of the
-        batch is kept.
-
-    Returns
-    -------
-    posterior : LinearChainPosterior
-        Posterior over taggings.
-
-    See Also
-    --------
-    from_pytorch_crf : Posterior of a CRF layer of pytorch-crf.
-
-    Examples
-    --------
-    >>> from types import SimpleNamespace
-    >>> import numpy as np
-    >>> from skcalib.experimental import from_allennlp
-    >>> crf = SimpleNamespace(
-    ...     transitions=np.zeros((2, 2)), include_start_end_transitions=False)
-    >>> from_allennlp(crf, [np.array([[0.0, 1.0]])]).token_marginals()[0].round(2)
-    array([[0.27, 0.73]])
-    """
-    _check_crf(crf, "transitions")
-    check_bool(constrained, name="constrained")
-    log_transition = as_numpy(crf.transitions, "crf").astype(np.float64)
-    k = len(log_transition)
-    ends = {"start": np.zeros(k), "end": np.zeros(k)}
-    if getattr(crf, "include_start_end_transitions", True):
-        _check_crf(crf, "start_transitions", "end_transitions")
-        for name in ends:
-            ends[name] = as_numpy(getattr(crf, f"{name}_transitions"), "crf")
-    if constrained and hasattr(crf, "_constraint_mask"):
-        # The mask has two more rows and columns: START is tag k, and END is tag k + 1.
-        allowed = as_numpy(crf._constraint_mask, "crf") != 0
-        log_transition = np.where(allowed[:k, :k], log_transition, -np.inf)
-        ends["start"] = np.where(allowed[k, :k], ends["start"], -np.inf)
-        ends["end"] = np.where(allowed[:k, k + 1], ends["end"], -np.inf)
-    rows = unpad(logits, None, mask, "logits", order)
-    return LinearChainPosterior(rows, log_transition, ends["start"], ends["end"])
-
-
-@public
-def from_stanza(
-    logits: Any,
-    transitions: Any,
-    tags: ArrayLike,
-    lengths: ArrayLike | None = None,
-    *,
-    order: ArrayLike | None = None,
-) -> tuple[LinearChainPosterior, list[str]]:
-    """Return the posterior of stanza's named entity recogniser.
-
-    Parameters
-    ----------
-    logits : tensor of shape (n_sentences, n_tokens, n_tags)
-        Scores of one tag set. ``NERTagger.forward`` returns ``(loss, logits,
-        transitions)``, where `logits` and `transitions` are lists with an entry for
-        each tag set.
-    transitions : tensor of shape (n_tags, n_tags)
-        Scores from the previous to the next tag.
-    tags : sequence of str
-        Labels of the tag indices, as in the vocabulary of the tagger. The labels <PAD>,
-        <UNK>, <EMPTY> and <ROOT> are left out.
-    lengths : array-like of int of shape (n_sentences,), default=None
-        Number of tokens of each sentence, which is `sentlens` of the batch. If None,
-        there is no padding.
-    order : array-like of int of shape (n_sentences,), default=None
-        Position of each sentence before the batch was sorted, which is `orig_idx` of
-        the batch.
-
-    Returns
-    -------
-    posterior : LinearChainPosterior
-        Posterior over the taggings with the remaining tags.
-    classes : list of str
-        Labels of the tag indices of the posterior, usually in the scheme 'BIOES'.
-
-    See Also
-    --------
-    from_flair : Posterior of flair's tagger.
-    skcalib.experimental.predicted_entities : Entities with their probabilities.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skcalib.experimental import from_stanza
-    >>> tags = ["<PAD>", "<UNK>", "<EMPTY>", "<ROOT>", "O", "S-PER"]
-    >>> logits = np.array([[[0, 0, 0, 0, 1, 2], [0, 0, 0, 0, 3, 0]]])
-    >>> posterior, classes = from_stanza(logits, np.zeros((6, 6)), tags)
-    >>> classes
-    ['O', 'S-PER']
-    >>> posterior.token_marginals()[0].round(2)
-    array([[0.27, 0.73],
-           [0.95, 0.05]])
-    """
-    rows = unpad(logits, lengths, None, "logits", order)
-    moves, labels, kept = _moves_and_tags(transitions, tags)
-    for i, row in enumerate(rows):
-        if row.shape[1] != len(moves):
-            raise ParameterError(
-                "logits",
-                f"must have {len(moves)} tags, like 'transitions'. Got {row.shape[1]} "
-                f"in sentence {i}.",
-            )
-    posterior = LinearChainPosterior(
-        [row[:, kept] for row in rows], moves[np.ix_(kept, kept)]
-    )
-    return posterior, [labels[k] for k in kept]
-
-
-@public
-def from_flair(
-    features: Any,
-    lengths: ArrayLike,
-    transitions: Any,
-    tags: ArrayLike,
-    *,
-    order: ArrayLike | None = None,
-) -> tuple[LinearChainPosterior, list[str]]:
-    """Return the posterior of flair's ``SequenceTagger`` with a CRF.
-
-    Parameters
-    ----------
-    features : tensor of shape (n_sentences, n_tokens, n_tags, n_tags)
-        Scores of each token for [next tag, previous tag]. ``SequenceTagger.forward``
-        returns the tuple ``(features, lengths, transitions)``.
-    lengths : array-like of int of shape (n_sentences,)
-        Number of tokens of each sentence, from the same tuple.
-    transitions : tensor of shape (n_tags, n_tags)
-        Scores of [next tag, previous tag], from the same tuple.
-    tags : sequence of str
-        Labels of the tag indices, from ``tagger.label_dictionary.get_items()``. They
-        include <START> and <STOP>, whose transitions become the scores of the first and
-        the last tag. <START>, <STOP> and <unk> are left out.
-    order : array-like of int of shape (n_sentences,), default=None
-        Position of each sentence before flair sorted the batch by length. If None, the
-        order of the batch is kept.
-
-    Returns
-    -------
-    posterior : LinearChainPosterior
-        Posterior over the taggings with the remaining tags.
-    classes : list of str
-        Labels of the tag indices of the posterior, usually in the scheme 'BIOES'.
-
-    See Also
-    --------
-    from_stanza : Posterior of stanza's named entity recogniser.
-    skcalib.experimental.predicted_entities : Entities with their probabilities.
-
-    Notes
-    -----
-    flair assigns a score to the label of each predicted span. At each token, it
-    computes a softmax of the Viterbi scores, and it averages the result over the tokens
-    of the span. These scores are not marginals of the CRF. They ignore later tokens,
-    and they ignore all taggings except the best tagging that leads to each tag.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skcalib.experimental import from_flair
-    >>> tags = ["O", "S-PER", "<START>", "<STOP>"]
-    >>> transitions = np.zeros((4, 4))
-    >>> emission = np.array([[[1.0, 2, 0, 0], [3, 0, 0, 0]]])
-    >>> features = emission[..., None] + transitions
-    >>> posterior, classes = from_flair(features, [2], transitions, tags)
-    >>> posterior.token_marginals()[0].round(2)
-    array([[0.27, 0.73],
-           [0.95, 0.05]])
-    """
-    moves, labels, kept = _moves_and_tags(transitions, tags)
-    for needed in ("<START>", "<STOP>"):
-        if needed not in labels:
-            problem = f"must contain {needed!r}. Got {labels!r:.100}."
-            raise ParameterError("tags", problem)
-    scores = as_numpy(features, "features")
-    if scores.ndim != 4 or scores.shape[2:] != moves.shape:
-        raise ParameterError(
-            "features",
-            "must have shape (n_sentences, n_tokens, n_tags, n_tags), with as many "
-            f"tags as 'transitions', {len(moves)}. Got shape {scores.shape}. Without "
-            "a CRF, pass the scores of the tags to LinearChainPosterior.",
-        )
-    start, stop = labels.index("<START>"), labels.index("<STOP>")
-    # flair adds the transitions to the emission of each token, in every column of
-    # previous tags. The first kept tag gives the emission back.
-    emission = scores[..., kept, kept[0]] - moves[kept, kept[0]]
-    rows = unpad(emission, lengths, None, "features", order)
-    # flair's transitions are [next tag, previous tag]
-    posterior = LinearChainPosterior(
-        rows, moves[np.ix_(kept, kept)].T, moves[kept, start], moves[stop, kept]
-    )
-    return posterior, [labels[k] for k in kept]
-
-
-def _moves_and_tags(
-    transitions: Any, tags: Any
-) -> tuple[np.ndarray, list[Any], list[int]]:
-    """Return the transitions, the labels of their tags, and which of them are tags."""
-    moves = as_numpy(transitions, "transitions").astype(np.float64)
-    if moves.ndim != 2 or moves.shape[0] != moves.shape[1]:
-        problem = f"must have shape (n_tags, n_tags). Got shape {moves.shape}."
-        raise ParameterError("transitions", problem)
-    labels = as_labels_of_tags(tags, len(moves), "tags")
-    return moves, labels, [k for k, tag in enumerate(labels) if tag not in _NOT_TAGS]
-
-
-def _check_crf(crf: Any, *names: str) -> None:
+    names = ("transitions", "start_transitions", "end_transitions")
     for name in names:
-        expected = f"must have the attribute {name!r}"
-        hint = ", which does not: pass its scores to LinearChainPosterior."
-        check_attributes(crf, "crf", [name], expected, hint)
+        if not hasattr(crf, name):
+            raise ParameterTypeError(
+                "crf",
+                f"must have the attribute {name!r}. Got {type(crf).__name__}, which "
+                "does not: pass its scores to LinearChainPosterior.",
+            )
+    batch_first = bool(getattr(crf, "batch_first", False))
+    rows = without_nan(_unpad(emissions, mask, batch_first), "emissions")
+    if order is not None:
+        places = as_indices(order, "order")
+        if not np.array_equal(np.sort(places, axis=None), np.arange(len(rows))):
+            raise ParameterError(
+                "order",
+                f"must have the position of each of the {len(rows)} sentences before "
+                f"sorting, counted from 0. Got {places.tolist()!r:.60}.",
+            )
+        # The inverse of a permutation is the order that sorts it.
+        rows = [rows[i] for i in np.argsort(places).tolist()]
+    scores = [as_numpy(getattr(crf, name), "crf") for name in names]
+    return LinearChainPosterior(rows, *scores)
+
+
+def _unpad(emissions: Any, mask: Any, batch_first: bool) -> list[np.ndarray]:
+    """Return the scores of the tokens of each sentence.
+
+    `emissions` is a batch padded at the end, or a list with one array per sentence.
+    """
+    if isinstance(emissions, (list, tuple)):
+        rows = [as_numpy(each, "emissions") for each in emissions]
+        is_right = all(each.ndim == 2 for each in rows)
+    else:
+        batch = as_numpy(emissions, "emissions")
+        is_right = batch.ndim == 3
+        rows = list(batch if batch_first else batch.swapaxes(0, 1)) if is_right else []
+    if not is_right:
+        raise ParameterError(
+            "emissions",
+            "must have shape (n_sentences, n_tokens, n_tags), or be a list of arrays "
+            f"of shape (n_tokens, n_tags). Got {_shape(emissions)}.",
+        )
+    if mask is None:
+        return rows
+    lengths = _lengths_of_mask(mask, batch_first)
+    check_entries(lengths, len(rows), "sentence", "mask")
+    for i, n in enumerate(lengths.tolist()):
+        if n > len(rows[i]):
+            raise ParameterError(
+                "mask",
+                f"must have at most the number of tokens of 'emissions'. Got {n} for "
+                f"sentence {i}, which has {len(rows[i])}.",
+            )
+        rows[i] = rows[i][:n]
+    return rows
+
+
+def _shape(values: Any) -> str:
+    if hasattr(values, "shape"):
+        return f"shape {tuple(values.shape)}"
+    return f"{type(values).__name__} {values!r:.60}"
+
+
+def _lengths_of_mask(mask: Any, batch_first: bool) -> np.ndarray:
+    """Return the number of true entries of each sentence, which come first."""
+    array = as_numpy(mask, "mask")
+    if array.ndim != 2:
+        raise ParameterError(
+            "mask",
+            "must have shape (n_sentences, n_tokens), like the scores without the "
+            f"tags. Got {_shape(mask)}.",
+        )
+    wrong = (array != 0) & (array != 1)
+    if wrong.any():
+        i, t = np.argwhere(wrong)[0].tolist()
+        raise ParameterError(
+            "mask",
+            "must contain only True and False, or 1 and 0. Got "
+            f"{float(array[i, t])!r} in row {i}, column {t}.",
+        )
+    rows = (array if batch_first else array.T) != 0
+    lengths = rows.sum(axis=1)
+    # With padding at the end, the true entries are the first `lengths` of each row.
+    wrong = (rows != (np.arange(rows.shape[1]) < lengths[:, None])).any(axis=1)
+    if wrong.any():
+        raise ParameterError(
+            "mask",
+            "must be true for the tokens of each sentence and then false for the "
+            f"padding. In sentence {int(wrong.argmax())} a token comes after padding. "
+            "If special or inner pieces are masked, select the rows of the words "
+            "first, and pass a list of arrays.",
+        )
+    return lengths

@@ -11,7 +11,6 @@ from .._clusterings import check_entries
 from .._errors import ParameterError, ParameterTypeError, public
 from .._validation import check_integer, check_real
 from ..queries._predicted import PredictedEntities
-from ._arrays import as_numpy, check_attributes, log_softmax
 
 
 @public
@@ -45,7 +44,6 @@ def from_spacy_beam(
 
     See Also
     --------
-    from_spacy_spancat : Scores of the span categorizer.
     to_spacy : Write probabilities into documents.
 
     Notes
@@ -74,8 +72,9 @@ def from_spacy_beam(
     """
     width = check_integer(beam_width, minimum=1, name="beam_width")
     density = check_real(beam_density, low=0, high=1, name="beam_density")
-    expected = "must be spaCy's EntityRecognizer, nlp.get_pipe('ner')"
-    check_attributes(ner, "ner", ["beam_parse", "moves"], expected)
+    if not (hasattr(ner, "beam_parse") and hasattr(ner, "moves")):
+        expected = "must be spaCy's EntityRecognizer, nlp.get_pipe('ner')"
+        raise ParameterTypeError("ner", f"{expected}. Got {type(ner).__name__}.")
     check_entries(docs, None, "document", "docs")
     beams = ner.beam_parse(list(docs), beam_width=width, beam_density=density)
     return [_beam_entities(ner.moves.get_beam_parses(beam)) for beam in beams]
@@ -91,124 +90,6 @@ def _beam_entities(parses: Any) -> list[tuple[int, int, str, float]]:
             key = int(start), int(stop), str(label)
             found[key] = found.get(key, 0.0) + float(proba)
     return [(*key, min(1.0, proba / total)) for key, proba in found.items()]
-
-
-@public
-def from_spacy_spancat(
-    docs: Sequence[Any], spans_key: str = "sc"
-) -> list[list[tuple[int, int, str, float]]]:
-    """Return the spans of spaCy's span categorizer with their scores.
-
-    Parameters
-    ----------
-    docs : sequence of Doc
-        Documents that a pipeline with `spancat` has processed. To include spans below
-        its threshold, lower ``nlp.get_pipe("spancat").cfg["threshold"]`` before
-        processing.
-    spans_key : str, default='sc'
-        Key of the spans in ``doc.spans``.
-
-    Returns
-    -------
-    spans : list of list of (start, stop, label, probability)
-        Spans of each document, in the format of
-        :meth:`skcalib.queries.SpanQuery.from_proba`.
-
-    See Also
-    --------
-    from_spacy_beam : Entities of the entity recogniser.
-
-    Examples
-    --------
-    >>> from types import SimpleNamespace
-    >>> import numpy as np
-    >>> from skcalib.experimental import from_spacy_spancat
-    >>> class Spans(list):
-    ...     attrs = {"scores": np.array([0.75])}
-    >>> span = SimpleNamespace(start=0, end=2, label_="PER")
-    >>> from_spacy_spancat([SimpleNamespace(spans={"sc": Spans([span])})])
-    [[(0, 2, 'PER', 0.75)]]
-    """
-    found = []
-    if not isinstance(spans_key, str):
-        raise ParameterTypeError("spans_key", f"must be a str. Got {spans_key!r:.50}.")
-    check_entries(docs, None, "document", "docs")
-    for i, doc in enumerate(docs):
-        expected = "must contain documents of spaCy"
-        check_attributes(doc, "docs", ["spans"], expected, f" for document {i}.")
-        if spans_key not in doc.spans:
-            raise ParameterError(
-                "spans_key",
-                f"must be a key of doc.spans. Got {spans_key!r} for document {i}, "
-                f"which has {list(doc.spans)}.",
-            )
-        group = doc.spans[spans_key]
-        scores = as_numpy(group.attrs.get("scores", ()), "docs").ravel()
-        if scores.size != len(group):
-            raise ParameterError(
-                "docs",
-                "must have a score for each span, in doc.spans[...].attrs['scores'], "
-                f"which spancat writes. Got {scores.size} scores and {len(group)} "
-                f"spans for document {i}.",
-            )
-        spans = zip(group, scores.tolist(), strict=True)
-        found.append([(int(s.start), int(s.end), str(s.label_), p) for s, p in spans])
-    return found
-
-
-@public
-def from_spacy_tagger(
-    tagger: Any, docs: Sequence[Any]
-) -> tuple[list[np.ndarray], list[str]]:
-    """Return the tag probabilities of spaCy's tagger.
-
-    Parameters
-    ----------
-    tagger : Tagger
-        Pipeline component ``nlp.get_pipe("tagger")`` or
-        ``nlp.get_pipe("morphologizer")``.
-    docs : sequence of Doc
-        Documents that the components before the tagger have processed.
-
-    Returns
-    -------
-    proba : list of ndarray of shape (n_tokens, n_tags)
-        Probabilities of the tags of each token, in the format of
-        :meth:`skcalib.queries.TagQuery.from_proba`.
-    classes : list of str
-        Labels of the columns.
-
-    See Also
-    --------
-    from_spacy_beam : Entities of the entity recogniser.
-
-    Notes
-    -----
-    The model returns scores before the softmax, unless it was created with
-    ``normalize=True``. This function applies the softmax where it is needed.
-
-    Examples
-    --------
-    >>> from types import SimpleNamespace
-    >>> import numpy as np
-    >>> from skcalib.experimental import from_spacy_tagger
-    >>> scores = [np.array([[2.0, 0.0]])]
-    >>> model = SimpleNamespace(predict=lambda docs: scores, walk=lambda: [])
-    >>> tagger = SimpleNamespace(model=model, labels=("NN", "VB"))
-    >>> proba, classes = from_spacy_tagger(tagger, ["a doc"])
-    >>> proba[0].round(2), classes
-    (array([[0.88, 0.12]]), ['NN', 'VB'])
-    """
-    expected = "must be spaCy's Tagger, nlp.get_pipe('tagger')"
-    check_attributes(tagger, "tagger", ["model", "labels"], expected)
-    check_entries(docs, None, "document", "docs")
-    scores = [as_numpy(each, "tagger") for each in tagger.model.predict(list(docs))]
-    # "normalize" of the configuration is an attribute of the softmax layer.
-    if not any(
-        layer.attrs.get("softmax_normalize", False) for layer in tagger.model.walk()
-    ):
-        scores = [np.exp(log_softmax(each)) for each in scores]
-    return scores, list(map(str, tagger.labels))
 
 
 @public

@@ -8,16 +8,20 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import log_softmax
 
 from .._clusterings import check_entries
 from .._errors import ParameterError, ParameterTypeError, public
-from .._validation import check_choice, is_integer, is_sequence, out_of_range
+from .._validation import (
+    as_label_list,
+    check_choice,
+    is_integer,
+    out_of_range,
+)
 from ..posteriors import LinearChainPosterior
 from ._arrays import (
     as_indices,
-    as_labels_of_tags,
     as_numpy,
-    log_softmax,
     transitions_of,
     without_nan,
 )
@@ -117,9 +121,13 @@ def from_transformers(
         check_entries(n_words, len(sentences), "sentence", "n_words")
         counts = as_indices(n_words, "n_words").tolist()
     width = sentences[0].shape[1] if sentences else len(id2label)  # type: ignore[arg-type]
-    classes = as_labels_of_tags(id2label, width, "id2label")
+    classes = _labels_of_tags(id2label, width)
     rows = [
-        _words(log_softmax(scores), _places(ids, len(scores), count, i), pieces)
+        _words(
+            log_softmax(scores.astype(np.float64), axis=1),
+            _places(ids, len(scores), count, i),
+            pieces,
+        )
         for i, (scores, ids, count) in enumerate(
             zip(sentences, word_ids, counts, strict=True)
         )
@@ -129,6 +137,34 @@ def from_transformers(
     if scheme is not None:
         transitions = transitions_of(classes, scheme, "id2label")
     return LinearChainPosterior(rows, *transitions), classes
+
+
+def _labels_of_tags(labels: Any, n_tags: int) -> list[Any]:
+    """Return the label of each tag index, from a list or an `id2label` mapping."""
+    if hasattr(labels, "items"):
+        if not all(str(k).isdecimal() for k in labels):
+            raise ParameterError(
+                "id2label",
+                "must map tag indices to labels, like id2label, not labels to tag "
+                f"indices. Got the keys {list(labels)!r:.60}.",
+            )
+        found = {int(k): label for k, label in labels.items()}
+        if set(found) != set(range(len(found))):
+            raise ParameterError(
+                "id2label",
+                "must have the labels of the tags 0, 1, ... Got the keys "
+                f"{sorted(found)!r:.60}.",
+            )
+        order = [found[k] for k in range(len(found))]
+    else:
+        order = as_label_list(labels, name="id2label")
+    if len(order) != n_tags:
+        raise ParameterError(
+            "id2label",
+            f"must have a label for each of the {n_tags} tags. Got {len(order)}: "
+            f"{order!r:.100}.",
+        )
+    return order
 
 
 def _places(ids: Any, n: int, n_words: Any, i: int) -> np.ndarray:
@@ -174,7 +210,7 @@ def _words(log_proba: np.ndarray, places: np.ndarray, pieces: str) -> np.ndarray
     total = np.zeros((words.size, log_proba.shape[1]))
     if pieces == "product":
         np.add.at(total, places[inside], log_proba[inside])
-        return log_softmax(total) if words.size else total
+        return log_softmax(total, axis=1) if words.size else total
     np.add.at(total, places[inside], np.exp(log_proba[inside]))
     with np.errstate(divide="ignore"):
         return np.log(total / np.bincount(places[inside])[:, None])
@@ -234,23 +270,14 @@ def from_pipeline(
     [[(0, 2, 'PER', 0.98)]]
     """
     check_choice(alignment, ("strict", "expand"), name="alignment")
-    if not is_sequence(results) or not is_sequence(offsets):
-        raise ParameterTypeError(
-            None,
-            "needs lists 'results' and 'offsets' with an entry for each text. Got "
-            f"{type(results).__name__} and {type(offsets).__name__}.",
-        )
+    check_entries(results, None, "text", "results")
     if any(isinstance(each, Mapping) for each in results):
         raise ParameterTypeError(
             "results",
             "must have a list of entities for each text. Got the entities of one "
             "text: pass [results] and [offsets].",
         )
-    if len(results) != len(offsets):
-        raise ParameterError(
-            None,
-            f"needs 'offsets' for each text. Got {len(offsets)} and {len(results)}.",
-        )
+    check_entries(offsets, len(results), "text", "offsets")
     return [
         _spans_of_text(i, entities, np.asarray(places).reshape(-1, 2), alignment)
         for i, (entities, places) in enumerate(zip(results, offsets, strict=True))

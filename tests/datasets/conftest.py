@@ -1,4 +1,4 @@
-"""Files of data sets: toy ones where real ones would be, and the real ones."""
+"""Files of corpora: toy ones where real ones would be, and the real ones."""
 
 import hashlib
 import os
@@ -6,18 +6,22 @@ from pathlib import Path
 
 import pytest
 
-from skcalib.datasets._files import data_set
+from skcalib.datasets._files import KINDS, registry
 
 
 @pytest.fixture
 def expect(monkeypatch):
-    """Make the registry expect a content, or a checksum; give the entry."""
+    """Make the registry expect a content, or a checksum of the file's own kind."""
 
-    def expect_it(folder, name, content=b"", **changes):
-        changes.setdefault("checksum", hashlib.sha256(content).hexdigest())
-        files = data_set(folder).files
-        monkeypatch.setitem(files, name, files[name]._replace(**changes))
-        return files[name]
+    def expect_it(corpus, name, content=b"", *, checksum=None, **changes):
+        files = registry()[corpus]["files"]
+        kept = {k: v for k, v in files[name].items() if checksum or k not in KINDS}
+        if checksum:
+            (kind,) = KINDS.keys() & kept.keys()
+            changes[kind] = checksum
+        else:
+            changes["sha256"] = hashlib.sha256(content).hexdigest()
+        monkeypatch.setitem(files, name, kept | changes)
 
     return expect_it
 
@@ -26,10 +30,10 @@ def expect(monkeypatch):
 def put(expect, tmp_path):
     """Put a content into the data home `tmp_path`, where the registry expects it."""
 
-    def put_it(folder, name, content):
+    def put_it(corpus, name, content):
         content = content if isinstance(content, bytes) else content.encode()
-        remote = expect(folder, name, content)
-        path = tmp_path / remote.folder / remote.name
+        expect(corpus, name, content)
+        path = tmp_path / corpus / name
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(content)
         return path
@@ -47,12 +51,11 @@ def real_home():
 
 @pytest.fixture(scope="session")
 def need(real_home):
-    """Skip a test if files of a data set, or some of them, are not in the folder."""
+    """Skip a test if files of a corpus, or some of them, are not in the folder."""
 
-    def need_it(data_set_name, *names):
-        files = data_set(data_set_name).files
-        for file in (files[name] for name in names or files):
-            if not (real_home / file.folder / file.name).exists():
-                pytest.skip(f"{file.folder}/{file.name} is not in SKCALIB_DATA")
+    def need_it(corpus, *names):
+        for name in names or registry()[corpus]["files"]:
+            if not (real_home / corpus / name).exists():
+                pytest.skip(f"{corpus}/{name} is not in SKCALIB_DATA")
 
     return need_it

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from skcalib.experimental import fetch_broad_twitter_entities
+from skcalib.datasets import fetch_corpus
 
 TEXTS = {
     "a": "Ann\tB-PER\nLee\tI-PER\nleft\tO\n\nhi\tO\n",
@@ -26,7 +26,7 @@ def sections(put, tmp_path):
 
 
 def test_the_training_part_has_three_sections_in_order(sections):
-    names = fetch_broad_twitter_entities(data_home=sections)
+    names = fetch_corpus("broad_twitter_entities", data_home=sections)
     # The only token of the first tweet of section g has no text: nothing is left of it.
     assert names.data == [["Ann", "Lee", "left"], ["hi"], ["in", "Rome"], ["_", "no"]]
     assert names.target == [["B-PER", "I-PER", "O"], ["O"], ["O", "B-LOC"], ["O", "O"]]
@@ -43,23 +43,11 @@ def test_the_training_part_has_three_sections_in_order(sections):
     ("subset", "words"), [("dev", [["dev"]]), ("test", [["test", "_"]])]
 )
 def test_the_other_parts_are_a_section_each(sections, subset, words):
-    X, y = fetch_broad_twitter_entities(
-        subset=subset, data_home=sections, return_X_y=True
+    X, y = fetch_corpus(
+        "broad_twitter_entities", subset=subset, data_home=sections, return_X_y=True
     )
     assert words == X
     assert [len(tags) for tags in y] == [len(tokens) for tokens in X]
-
-
-def test_all_sections_can_be_had_at_once(sections):
-    names = fetch_broad_twitter_entities(subset="all", data_home=sections)
-    assert names.section.tolist() == ["a", "a", "b", "f", "g", "h"]
-
-
-@pytest.mark.parametrize("line", ["word", "word\t", "a\tO\tO"])
-def test_a_line_that_is_no_token_and_label_is_named(put, tmp_path, line):
-    put("emoticon_tweets", "btc_h.conll", f"fine\tO\n{line}\n")
-    with pytest.raises(ValueError, match=r"btc_h\.conll, line 2"):
-        fetch_broad_twitter_entities(subset="dev", data_home=tmp_path)
 
 
 def test_the_real_sections_have_as_many_names_as_counted(need, real_home):
@@ -67,7 +55,9 @@ def test_the_real_sections_have_as_many_names_as_counted(need, real_home):
     counts = real_home / "counts.json"
     if not counts.exists():
         pytest.skip("counts.json is not in SKCALIB_DATA")
-    names = fetch_broad_twitter_entities(subset="all", download_if_missing=False)
+    names = fetch_corpus(
+        "broad_twitter_entities", subset="all", download_if_missing=False
+    )
     tags = Counter(tag for tags in names.target for tag in tags)
     # Lines that end in these labels, counted outside.
     assert (tags["B-PER"], tags["B-LOC"], tags["B-ORG"]) == (7869, 2678, 4013)

@@ -2,11 +2,12 @@
 
 import hashlib
 import zipfile
+from pathlib import Path
 
 import pytest
 
-from skcalib.datasets import _document_corpora, fetch_gum, fetch_litbank, read_conll2012
-from skcalib.datasets._files import DataSet, RemoteFile, data_set, git_blob_id
+from skcalib.datasets import fetch_corpus, read_conll2012
+from skcalib.datasets._files import registry
 
 ARCHIVE = "litbank_coref.zip"
 TOY = b"# newdoc id = toy\n1\tAda\t_\t_\t_\t_\t0\t_\t_\tEntity=(7)\n"
@@ -35,13 +36,6 @@ def toy_gum(expect):
     expect("gum", "en_gum-ud-dev.conllu", TOY)
 
 
-def test_a_git_blob_id_is_that_of_git(tmp_path):
-    path = tmp_path / "hello"
-    path.write_bytes(b"hello\n")
-    # echo hello | git hash-object --stdin
-    assert git_blob_id(path) == "ce013625030ba8dba906f756967f9e9ca394464a"
-
-
 @pytest.mark.usefixtures("toy_gum")
 class TestGum:
     @pytest.mark.parametrize(
@@ -54,12 +48,14 @@ class TestGum:
     )
     def test_a_file_on_disk(self, tmp_path, subset, name):
         path = put(tmp_path, name, TOY)
-        data = fetch_gum(subset=subset, data_home=tmp_path, download_if_missing=False)
+        data = fetch_corpus(
+            "gum", subset=subset, data_home=tmp_path, download_if_missing=False
+        )
         assert [document.id for document in data.data] == ["toy"]
         assert [labels.tolist() for labels in data.target] == [[0]]
         assert data.filenames == [str(path)]
         assert "CC BY-NC-SA 4.0" in data.DESCR
-        X, y = fetch_gum(subset=subset, data_home=tmp_path, return_X_y=True)
+        X, y = fetch_corpus("gum", subset=subset, data_home=tmp_path, return_X_y=True)
         assert (len(X), len(y)) == (1, 1)
 
     @pytest.mark.parametrize(
@@ -72,23 +68,25 @@ class TestGum:
     def test_another_file_is_refused_and_left(self, tmp_path, name, message):
         path = put(tmp_path, name, b"mine")
         with pytest.raises(OSError, match=message):
-            fetch_gum(data_home=tmp_path)
+            fetch_corpus("gum", data_home=tmp_path)
         assert path.read_bytes() == b"mine"
 
     @pytest.mark.parametrize("right", [True, False])
     def test_the_train_file_is_looked_at_after_download(
         self, tmp_path, monkeypatch, right
     ):
-        def receive(url, path, size):
+        def fetch_file(url, folder, name, **_):
             assert url.endswith("/en_gum-ud-train.conllu")
+            path = Path(folder, name)
             path.write_bytes(TOY if right else b"other")
+            return path
 
-        monkeypatch.setattr("skcalib.datasets._files._receive", receive)
+        monkeypatch.setattr("skcalib.datasets._files.fetch_file", fetch_file)
         if right:
-            assert len(fetch_gum(data_home=tmp_path).data) == 1
+            assert len(fetch_corpus("gum", data_home=tmp_path).data) == 1
         else:
             with pytest.raises(OSError, match="git blob id"):
-                fetch_gum(data_home=tmp_path)
+                fetch_corpus("gum", data_home=tmp_path)
             assert list((tmp_path / "gum").iterdir()) == []
 
 
@@ -105,21 +103,16 @@ class TestLitbank:
     @pytest.fixture(params=["files", "archive"])
     def home(self, request, tmp_path, monkeypatch):
         files = toy_litbank()
-        entries = {
-            name: RemoteFile(
-                "litbank", name, "https://", sha256(content), "sha256", len(content)
-            )
-            for name, content in files.items()
-        }
-        real = data_set("litbank").files[ARCHIVE]
+        entries = {name: {"sha256": sha256(each)} for name, each in files.items()}
+        real = registry()["litbank"]["files"][ARCHIVE]
         digests = [hashlib.sha256(files[name]).digest() for name in sorted(files)]
-        entries[ARCHIVE] = real._replace(checksum=sha256(b"".join(digests)))
+        entries[ARCHIVE] = real | {"members_sha256": sha256(b"".join(digests))}
         folds = {
             str(k): [f"d{i:02}.ann" for i in range(12) if i % 10 == k]
             for k in range(10)
         }
-        toy = DataSet(entries, folds)
-        monkeypatch.setattr(_document_corpora, "data_set", lambda name: toy)
+        for key, value in (("files", entries), ("folds", folds)):
+            monkeypatch.setitem(registry()["litbank"], key, value)
         folder = tmp_path / "litbank"
         folder.mkdir()
         if request.param == "files":
@@ -144,8 +137,12 @@ class TestLitbank:
         ],
     )
     def test_folds(self, home, subset, fold, expected):
-        data = fetch_litbank(
-            subset=subset, fold=fold, data_home=home, download_if_missing=False
+        data = fetch_corpus(
+            "litbank",
+            subset=subset,
+            fold=fold,
+            data_home=home,
+            download_if_missing=False,
         )
         assert [document.id for document in data.data] == [f"d{i:02}" for i in expected]
         assert [labels.tolist() for labels in data.target] == [[0]] * len(expected)
@@ -160,13 +157,7 @@ class TestLitbank:
             with zipfile.ZipFile(path, "w") as archive:
                 archive.writestr("d00.ann", "mine")
         with pytest.raises(OSError, match=message):
-            fetch_litbank(data_home=home)
-
-    def test_a_missing_file(self, home):
-        for path in (home / "litbank").iterdir():
-            path.unlink()
-        with pytest.raises(OSError, match=r"d01\.ann does not exist, and download_if"):
-            fetch_litbank(data_home=home, download_if_missing=False)
+            fetch_corpus("litbank", data_home=home)
 
     @pytest.mark.parametrize(
         ("kwargs", "error"),
@@ -179,26 +170,22 @@ class TestLitbank:
     )
     def test_parameters(self, home, kwargs, error):
         (name,) = kwargs
-        with pytest.raises(error, match=f"The '{name}' parameter of fetch_litbank"):
-            fetch_litbank(data_home=home, **kwargs)
+        with pytest.raises(error, match=f"The '{name}' parameter of fetch_corpus"):
+            fetch_corpus("litbank", data_home=home, **kwargs)
 
 
 def test_the_litbank_registry_has_a_hundred_documents_in_ten_folds():
-    files, folds = data_set("litbank")
+    files, folds = (registry()["litbank"][key] for key in ("files", "folds"))
     assert {len(fold) for fold in folds.values()} == {10}
     names = {name for fold in folds.values() for name in fold}
     assert len(names) == 100
     texts = {name.replace(".ann", ".txt") for name in names}
     assert files.keys() == {*names, *texts, ARCHIVE}
-    assert len({file.checksum for file in files.values()}) == 201
-
-
-def test_the_archive_of_litbank_is_that_of_its_files():
-    *files, archive = data_set("litbank").files.values()
-    digests = [
-        bytes.fromhex(file.checksum) for file in sorted(files, key=lambda f: f.name)
-    ]
-    assert archive.checksum == sha256(b"".join(digests))
+    digests = [files[name]["sha256"] for name in sorted({*names, *texts})]
+    assert len(set(digests)) == 200
+    # The archive is that of these files.
+    members = b"".join(map(bytes.fromhex, digests))
+    assert files[ARCHIVE]["members_sha256"] == sha256(members)
 
 
 class TestRealData:
@@ -219,7 +206,7 @@ class TestRealData:
     def test_gum(self, need, subset, expected):
         end = ".rebuilt.conllu" if subset == "train" else ".conllu"
         need("gum", f"en_gum-ud-{subset}{end}")
-        data = fetch_gum(subset=subset, download_if_missing=False)
+        data = fetch_corpus("gum", subset=subset, download_if_missing=False)
         found = (
             len(data.data),
             sum(len(document.sentences) for document in data.data),
@@ -243,8 +230,8 @@ class TestRealData:
     )
     def test_litbank(self, need, predicative, n_mentions, n_entities, n_singletons):
         need("litbank", ARCHIVE)
-        data = fetch_litbank(
-            subset="all", predicative=predicative, download_if_missing=False
+        data = fetch_corpus(
+            "litbank", subset="all", predicative=predicative, download_if_missing=False
         )
         assert len(data.data) == 100
         assert sum(len(document.sentences) for document in data.data) == 8562
@@ -258,7 +245,7 @@ class TestRealData:
     def test_the_layers_of_litbank_agree(self, need, real_home, tmp_path):
         need("litbank", ARCHIVE)  # the only file that has the CoNLL layer
         archive = real_home / "litbank" / ARCHIVE
-        data = fetch_litbank(subset="test", fold=3)
+        data = fetch_corpus("litbank", subset="test", fold=3)
         with zipfile.ZipFile(archive) as file:
             for document, labels in zip(data.data, data.target, strict=True):
                 path = tmp_path / "x.conll"

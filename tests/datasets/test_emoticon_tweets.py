@@ -1,20 +1,13 @@
 """Messages labelled by their smileys: what is read, drawn, left out and refused."""
 
-import csv
-import importlib
-import sys
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from skcalib.datasets import _tagged_corpora, fetch_emoticon_tweets
-from skcalib.datasets._files import data_set
-
-ROOT = Path(__file__).parent.parent.parent
+from skcalib.datasets import _tagged_corpora, fetch_corpus
 
 GUREZ = """\
 What a day :)
@@ -51,7 +44,8 @@ def wnut(put_emoticon):
 
 class TestLines:
     def test_everything_as_written(self, wnut, tmp_path):
-        found = fetch_emoticon_tweets(
+        found = fetch_corpus(
+            "emoticon_tweets",
             subset="wnut17",
             remove_emoticons=False,
             drop_duplicates=False,
@@ -73,7 +67,8 @@ class TestLines:
         assert "CC BY 4.0" in found.DESCR
 
     def test_smileys_go_with_all_their_mouths(self, wnut, tmp_path):
-        X, y = fetch_emoticon_tweets(
+        X, y = fetch_corpus(
+            "emoticon_tweets",
             subset="wnut17",
             drop_duplicates=False,
             balanced=False,
@@ -87,8 +82,12 @@ class TestLines:
         assert X[7] == "nothing :( \u2028 é"
 
     def test_copies_are_dropped_label_by_label(self, wnut, tmp_path):
-        X, y = fetch_emoticon_tweets(
-            subset="wnut17", balanced=False, data_home=tmp_path, return_X_y=True
+        X, y = fetch_corpus(
+            "emoticon_tweets",
+            subset="wnut17",
+            balanced=False,
+            data_home=tmp_path,
+            return_X_y=True,
         )
         assert X == [
             "What a day",
@@ -108,7 +107,7 @@ class TestLines:
         assert y.tolist() == [1, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 1, 0]
 
     def test_each_file_gives_as_many_of_each_label(self, wnut, tmp_path):
-        found = fetch_emoticon_tweets(subset="wnut17", data_home=tmp_path)
+        found = fetch_corpus("emoticon_tweets", subset="wnut17", data_home=tmp_path)
         counts = Counter(zip(found.sources, found.target.tolist(), strict=True))
         assert counts == {
             ("wnut17_gurez.10000", 0): 2,
@@ -122,8 +121,11 @@ class TestLines:
 
     def test_every_message_may_be_drawn_and_the_seed_decides(self, wnut, tmp_path):
         def draw(seed):
-            return fetch_emoticon_tweets(
-                subset="wnut17", random_state=seed, data_home=tmp_path
+            return fetch_corpus(
+                "emoticon_tweets",
+                subset="wnut17",
+                random_state=seed,
+                data_home=tmp_path,
             ).data
 
         drawn = {text for seed in range(40) for text in draw(seed)}
@@ -140,8 +142,12 @@ class TestTokens:
         put_emoticon("btc_b.conll", "a\tO\n \tO\n\tO\nb\tO\n\n\tO\n \n:)\tO\n")
         for name in "fgh":
             put_emoticon(f"btc_{name}.conll", "c\tO\n:):\tO\n")
-        X, y = fetch_emoticon_tweets(
-            subset="btc", balanced=False, data_home=tmp_path, return_X_y=True
+        X, y = fetch_corpus(
+            "emoticon_tweets",
+            subset="btc",
+            balanced=False,
+            data_home=tmp_path,
+            return_X_y=True,
         )
         assert X == ["Good", "RT @ me : no", "a b", "", "c  :"]
         assert y.tolist() == [1, 0, 0, 1, 1]
@@ -149,8 +155,12 @@ class TestTokens:
     def test_tagged_tweets_come_from_their_own_folder(self, put, tmp_path):
         for name in ("oct27.train", "oct27.dev", "oct27.test", "daily547.conll"):
             path = put("ark_twitter_pos", name, ARK_TRAIN)
-        found = fetch_emoticon_tweets(
-            subset="ark", balanced=False, data_home=tmp_path, download_if_missing=False
+        found = fetch_corpus(
+            "emoticon_tweets",
+            subset="ark",
+            balanced=False,
+            data_home=tmp_path,
+            download_if_missing=False,
         )
         assert found.filenames[-1] == str(path)
         # A colon before a bracket is no smiley where smileys are single tokens.
@@ -158,44 +168,11 @@ class TestTokens:
         assert found.target.tolist() == [0, 1, 0]
 
 
-class TestRefusals:
-    @pytest.mark.parametrize(
-        ("text", "message"),
-        [
-            ("one\n\ntwo\n", "line 2: expected a message, got a blank line"),
-            ("one\n \t\ntwo\n", "line 2: expected a message, got a blank line"),
-            (b"one\nt\xffo\n", "after line 0: expected utf-8.*, got invalid start"),
-        ],
-    )
-    def test_a_malformed_line(self, wnut, put_emoticon, tmp_path, text, message):
-        path = put_emoticon("wnut17_palm.10000", text)
-        with pytest.raises(ValueError, match=message) as caught:
-            fetch_emoticon_tweets(subset="wnut17", data_home=tmp_path)
-        assert str(caught.value).startswith(str(path))
-
-    @pytest.mark.parametrize("line", ["b", "b\t", "b\tO\tO", "b O"])
-    def test_a_malformed_token(self, put_emoticon, tmp_path, line):
-        for name in "abfgh":
-            path = put_emoticon(f"btc_{name}.conll", f"a\tO\n\nb\tO\n{line}\n")
-        path = path.with_name("btc_a.conll")
-        with pytest.raises(ValueError, match="a token and a label with a tab") as error:
-            fetch_emoticon_tweets(subset="btc", data_home=tmp_path)
-        assert str(error.value).startswith(f"{path}, line 4: expected")
-        assert repr(line) in str(error.value)
-
-    @pytest.mark.parametrize("seed", [-1, "0"])
-    def test_the_random_state_is_checked(self, seed, tmp_path):
-        message = "The 'random_state' parameter of fetch_emoticon_tweets must be"
-        with pytest.raises(ValueError, match=message):
-            fetch_emoticon_tweets(data_home=tmp_path, random_state=seed)
-
-
-def test_names_begin_with_their_corpus():
-    for name, remote in data_set("emoticon_tweets").files.items():
-        corpus, _, original = name.partition("_")
-        folder = {"wnut17": "emerging_entities_17", "btc": "broad_twitter_corpus"}
-        assert f"/{folder[corpus]}/" in remote.url
-        assert remote.url.endswith(f"/{original}")
+@pytest.mark.parametrize("seed", [-1, "0"])
+def test_the_random_state_is_checked(seed, tmp_path):
+    message = "The 'random_state' parameter of fetch_corpus must be"
+    with pytest.raises(ValueError, match=message):
+        fetch_corpus("emoticon_tweets", data_home=tmp_path, random_state=seed)
 
 
 @given(st.text(":) a\t(", max_size=12), st.sampled_from(["wnut17_x", "btc_x"]))
@@ -215,7 +192,9 @@ def test_no_smiley_is_left(text, name):
 def fetch(need):
     for name in ("emoticon_tweets", "ark_twitter_pos"):
         need(name)
-    return lambda **kwargs: fetch_emoticon_tweets(download_if_missing=False, **kwargs)
+    return lambda **kwargs: fetch_corpus(
+        "emoticon_tweets", download_if_missing=False, **kwargs
+    )
 
 
 @pytest.fixture(scope="module")
@@ -265,10 +244,6 @@ class TestRealData:
         assert (n, happy) == (109870, 1086)
 
     @pytest.mark.slow
-    def test_no_smiley_is_left(self, everything):
-        assert [text for text in everything.data if ":)" in text] == []
-
-    @pytest.mark.slow
     def test_labels_are_balanced_in_each_file(self, balanced):
         happy, other = (
             Counter(np.array(balanced.sources)[balanced.target == k].tolist())
@@ -277,67 +252,3 @@ class TestRealData:
         assert happy == other
         # No happy message is lost but for copies.
         assert 0.99 * 1086 < sum(happy.values()) <= 1086
-
-    @pytest.mark.slow
-    def test_messages_differ(self, balanced):
-        rows = list(zip(balanced.data, balanced.target.tolist(), strict=True))
-        assert len(set(rows)) == len(rows)
-
-    @pytest.mark.slow
-    def test_the_subsets_make_the_whole(self, fetch, everything):
-        parts = [
-            fetch(subset=subset, drop_duplicates=False, balanced=False, return_X_y=True)
-            for subset in ("tweets", "youtube")
-        ]
-        assert sum((X for X, _ in parts), []) == everything.data
-
-
-class TestBenchmark:
-    """What ``benchmarks/classification.py`` makes of messages."""
-
-    @pytest.fixture
-    def benchmark_module(self, monkeypatch):
-        folder = ROOT / "benchmarks"
-        if not folder.is_dir():
-            pytest.skip("no benchmarks beside these tests")
-        monkeypatch.syspath_prepend(str(folder))
-        yield importlib.import_module("classification")
-        for name in ("classification", "_common"):
-            sys.modules.pop(name, None)
-
-    @pytest.mark.slow
-    def test_it_runs_on_a_few_messages(self, benchmark_module, tmp_path, monkeypatch):
-        rng = np.random.default_rng(0)
-        y = np.tile([0, 1], 60)
-        # The second word repeats the first, as naive Bayes does not know.
-        day = (rng.random(120) < 0.3 + 0.4 * y).astype(int)
-        texts = [("good x :D", "day y :D")[k] for k in day]
-        monkeypatch.setattr(
-            benchmark_module, "fetch_emoticon_tweets", lambda **_: (texts, y)
-        )
-        for _, grid in benchmark_module.MODELS.values():
-            for key in grid:
-                monkeypatch.setitem(grid, key, [0.1, 1])
-        monkeypatch.setattr(benchmark_module, "N_FOLDS", 2)
-        monkeypatch.setattr(benchmark_module, "N_BINS", 4)
-        monkeypatch.setattr(benchmark_module, "RESULTS", tmp_path)
-        monkeypatch.setattr(sys.modules["_common"], "RESULTS", tmp_path)
-        benchmark_module.main(
-            ["--subset", "btc", "--draws", "1", "--jobs", "1", "--most", "100"]
-        )
-        with (tmp_path / "classification.csv").open(encoding="utf-8") as file:
-            assert file.readline().startswith("# out of 2 folds")
-            rows = list(csv.DictReader(line for line in file if line[0] != "#"))
-        assert [row["n"] for row in rows] == ["100"] * 6
-        lows = [float(row["low"].lstrip("(")) for row in rows]
-        highs = [float(row["high"]) for row in rows]
-        assert all(0 <= a <= b <= 1 for a, b in zip(lows, highs, strict=True))
-        assert (tmp_path / "classification.png").stat().st_size > 10_000
-
-    def test_tokens_are_those_of_tweets(self, benchmark_module):
-        words = benchmark_module.CountVectorizer(token_pattern=benchmark_module.TOKEN)
-        text = "RT @Me_2: don't... #win at 12:30 =) :-( http://t.co/aB?x=1) ❤❤"
-        assert words.build_analyzer()(text) == [
-            *["rt", "@me_2", ":", "don't", "...", "#win", "at", "12", ":", "30"],
-            *["=)", ":-(", "http://t.co/ab?x=1)", "❤❤"],
-        ]

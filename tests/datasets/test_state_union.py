@@ -7,11 +7,11 @@ import zipfile
 
 import pytest
 
-from skcalib.experimental import fetch_state_union
+from skcalib.datasets import fetch_corpus
 
 FILE = "state_union.zip"
 TEXTS = {
-    "1946-Truman": b"MESSAGE\r\n\r\nJanuary 21, 1946. Dated January 14\r\n\r\nSir,\n",
+    "1946-Truman": b"MESSAGE\r\n\r\nJanuary 21, 1946\r\n\r\nSir,\n",
     "1957-Eisenhower": b"MESSAGE\n \nI  appear today.\n",
     "1970-Nixon": b"Message. January 22, 1970\n\nAmerica\xa1\xa6s goals\n",
     "2001-GWBush-2": b"ADDRESS\nSeptember 20, 2001 \nTHE PRESIDENT: \xe2\x80\x9cWe\n",
@@ -37,7 +37,7 @@ def home(put, tmp_path):
 
 
 def test_texts_and_dates(home):
-    data = fetch_state_union(data_home=home, download_if_missing=False)
+    data = fetch_corpus("state_union", data_home=home, download_if_missing=False)
     assert not data.parsed
     assert [document.id for document in data.data] == list(TEXTS)
     assert [document.date for document in data.data] == [
@@ -53,44 +53,37 @@ def test_texts_and_dates(home):
     assert bush["president"] == "GWBush"
     assert bush["paragraphs"][2].endswith("\N{LEFT DOUBLE QUOTATION MARK}We")
     assert "public domain" in data.DESCR
-    assert fetch_state_union(data_home=home, return_X_y=True) == (data.data, None)
+    assert fetch_corpus("state_union", data_home=home, return_X_y=True) == (
+        data.data,
+        None,
+    )
 
 
 def test_the_own_parse_is_used_where_it_is(home):
     path = home / "state_union" / "state_union_parsed.conllu.gz"
     path.write_bytes(gzip.compress(PARSE.encode()))
-    data = fetch_state_union(data_home=home, mentions=True)
+    data = fetch_corpus("state_union", data_home=home, mentions=True)
     assert data.parsed
     assert [len(document.mentions) for document in data.data] == [1, 1, 1, 1]
     assert data.data[0].date == datetime.date(1946, 1, 21)
     assert data.filenames[1] == str(path)
-    assert not fetch_state_union(data_home=home, parsed=False).parsed
+    assert not fetch_corpus("state_union", data_home=home, parsed=False).parsed
 
 
 def test_a_parse_by_path(home, tmp_path):
     path = tmp_path / "mine.conllu"
     path.write_text(PARSE)
-    assert fetch_state_union(data_home=home, parsed=path).parsed
+    assert fetch_corpus("state_union", data_home=home, parsed=path).parsed
     path.write_text(PARSE.replace("1946-Truman", "1946-Attlee"))
-    with pytest.raises(ValueError, match="'1946-Truman'. Got a parse of '1946-Attlee'"):
-        fetch_state_union(data_home=home, parsed=path)
-
-
-def test_a_missing_parse_is_named_with_the_script(home):
-    message = "state_union_parsed.conllu.gz does not exist.*benchmarks/parse_corpora.py"
-    with pytest.raises(OSError, match=message):
-        fetch_state_union(data_home=home, parsed=True)
-
-
-def test_a_text_without_a_date(put, tmp_path):
-    put("state_union", FILE, zipped({"1999-Nobody": b"ADDRESS\nMay 1999\n"}))
-    with pytest.raises(ValueError, match="1999-Nobody.txt: expected a date.*'ADDRESS"):
-        fetch_state_union(data_home=tmp_path)
+    with pytest.raises(ValueError, match="of 1 of them, such as '1946-Truman'"):
+        fetch_corpus("state_union", data_home=home, parsed=path)
 
 
 def test_real_addresses(need):
     need("state_union")
-    documents = fetch_state_union(parsed=False, download_if_missing=False).data
+    documents = fetch_corpus(
+        "state_union", parsed=False, download_if_missing=False
+    ).data
     assert len(documents) == 65
     assert all(str(d.date.year) == d.id[:4] for d in documents)
     assert len({d.date.year for d in documents}) == 61

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from skcalib.datasets import fetch_system_outputs
+from skcalib.datasets import fetch_corpus
 from skcalib.metrics import span_statistics
 
 GOLD_TEXT = "Paris\tB-location\nis\tO\n\t\nfar\tO\n\n"
@@ -41,7 +41,7 @@ def wnut(put):
 
 
 def test_tags_of_all_teams(wnut, tmp_path):
-    found = fetch_system_outputs(data_home=tmp_path)
+    found = fetch_corpus("system_outputs", data_home=tmp_path)
     assert found.tokens == [["Paris", "is"], ["far"]]
     assert found.target == [["B-location", "O"], ["O"]]
     assert found.data == dict.fromkeys(TEAMS, [["B-person", "O"], ["O"]])
@@ -50,21 +50,9 @@ def test_tags_of_all_teams(wnut, tmp_path):
     assert "CC BY 4.0" in found.DESCR
 
 
-def test_data_and_target_alone(wnut, tmp_path):
-    data, target = fetch_system_outputs(data_home=tmp_path, return_X_y=True)
-    assert list(data) == list(TEAMS)
-    assert target == [["B-location", "O"], ["O"]]
-
-
-def test_other_sentences_than_the_gold_ones(wnut, put, tmp_path):
-    path = put(FOLDER, "wnut17_flytxt.txt", SUBMITTED.replace("\r\n\r\n", "\r\n"))
-    with pytest.raises(ValueError, match=f"{path.name}: expected the sentences"):
-        fetch_system_outputs(data_home=tmp_path)
-
-
 def test_scores_in_the_order_of_segments(put, tmp_path):
     put(FOLDER, MQM, SCORES)
-    found = fetch_system_outputs(subset="wmt20", data_home=tmp_path)
+    found = fetch_corpus("system_outputs", subset="wmt20", data_home=tmp_path)
     assert {name: list(each) for name, each in found.data.items()} == {
         "A.1": [0, -1.5],
         "Human-B.0": [-0.25, 0],
@@ -75,35 +63,15 @@ def test_scores_in_the_order_of_segments(put, tmp_path):
     assert "Apache" in found.DESCR
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("system mqm", "name mqm", "line 1: expected the header"),
-        ("A.1 -1.5 2", "A.1 -1.5", "line 2: expected a name and two numbers"),
-        ("A.1 -1.5 2", "A.1 x 2", "line 2: expected a name and two numbers"),
-        ("A.1 -1.5 2", "A.1 nan 2", "line 2: expected a name and two numbers"),
-        ("-0.25 1", "-0.25 2", "expected each segment of a system once"),
-        ("\n", "\n\n", "expected a header and rows, no blank line between"),
-        (
-            "-0.25 1",
-            "-0.25 3",
-            "same segments for every system, got different ones for Human",
-        ),
-    ],
-)
-def test_malformed_scores(put, tmp_path, old, new, message):
-    put(FOLDER, MQM, SCORES.replace(old, new))
-    with pytest.raises(ValueError, match=message):
-        fetch_system_outputs(subset="wmt20", data_home=tmp_path)
-
-
 class TestRealFiles:
     @pytest.fixture(autouse=True)
     def files(self, need):
         need(FOLDER)
 
     def test_f1_of_the_shared_task(self):
-        found = fetch_system_outputs(subset="wnut17", download_if_missing=False)
+        found = fetch_corpus(
+            "system_outputs", subset="wnut17", download_if_missing=False
+        )
         assert len(found.tokens) == 1287
         assert sum(map(len, found.tokens)) == 23394
         for name, (n_entities, f1) in TEAMS.items():
@@ -113,7 +81,9 @@ class TestRealFiles:
             assert round(200 * right / (guessed + gold), 2) == f1
 
     def test_means_of_the_translations(self):
-        found = fetch_system_outputs(subset="wmt20", download_if_missing=False)
+        found = fetch_corpus(
+            "system_outputs", subset="wmt20", download_if_missing=False
+        )
         means = {name: round(float(np.mean(s)), 4) for name, s in found.data.items()}
         assert all(scores.shape == (1418,) for scores in found.data.values())
         assert means["Human-B.0"] == -0.7459

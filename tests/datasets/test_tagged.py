@@ -38,17 +38,6 @@ def test_the_mean_length(mean_length):
     assert lengths.min() >= 3
 
 
-def test_the_same_seed_gives_the_same_sentences(sentences):
-    assert make_tagged_sentences(2000, random_state=0) == sentences
-    assert make_tagged_sentences(2000, random_state=1) != sentences
-
-
-@pytest.mark.parametrize("kind", [np.random.default_rng, np.random.RandomState])
-def test_sources_of_randomness(kind):
-    first = make_tagged_sentences(20, random_state=kind(3))
-    assert make_tagged_sentences(20, random_state=kind(3)) == first
-
-
 def test_words_are_ambiguous_and_some_are_new(sentences):
     X, y = sentences
     tags_of = defaultdict(set)
@@ -110,12 +99,6 @@ def test_tags_depend_on_the_tag_two_back():
 
 def test_tags_of_order_one_do_not():
     assert agreement(order=1) > 0.01
-
-
-@pytest.mark.parametrize("order", [1, 2])
-def test_one_sentence_and_the_smallest_vocabulary(order):
-    X, y = make_tagged_sentences(1, n_words=50, order=order, random_state=0)
-    assert len(X) == len(y) == 1
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from cases import case
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skcalib.datasets import fetch_gum, fetch_muc3, fetch_ud_english_ewt
+from skcalib.datasets import fetch_corpus
 from skcalib.documents import Document, Mention, Sentence, mentions_from_parse
 from skcalib.events import AffiliationLexicon, CountryLexicon, EventRule
 from skcalib.experimental import EventEvidence
@@ -615,7 +615,7 @@ def test_agents_in_gum():
         pytest.skip("GUM is not here")
     rule, n_agents, n_documents = EventRule(), 0, 0
     for subset in ("train", "dev", "test"):
-        for doc in fetch_gum(subset=subset, download_if_missing=False).data:
+        for doc in fetch_corpus("gum", subset=subset, download_if_missing=False).data:
             agent = rule.evidence(doc).agent if rule.may_match(doc) else np.zeros(1)
             n_agents += int(agent.sum())
             n_documents += bool(agent.any())
@@ -630,7 +630,7 @@ def test_agents_in_the_dated_web_text():
     rule = EventRule()
     agents, direct = [], []
     for subset in ("train", "dev", "test"):
-        data = fetch_ud_english_ewt(subset=subset, download_if_missing=False)
+        data = fetch_corpus("ud_english_ewt", subset=subset, download_if_missing=False)
         for doc in data.documents:
             if doc.id.startswith(("weblog", "newsgroup")):
                 assert 2003 <= doc.date.year <= 2006
@@ -654,7 +654,7 @@ def test_agents_in_muc3():
     if not path.exists() or hashlib.sha256(path.read_bytes()).hexdigest() != MUC3:
         pytest.skip("the parse of MUC-3 that was counted is not here")
     rule, n_words, n_documents = EventRule(), 0, 0
-    for doc in fetch_muc3(parsed=path).data:
+    for doc in fetch_corpus("muc3", parsed=path).data:
         n = doc.n_words
         doc = dataclasses.replace(
             doc, mentions=[Mention(i, i + 1) for i in range(n)], entities=range(n)

@@ -1,12 +1,9 @@
 """Scores of antecedents in the layouts of several libraries, worked by hand."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from scipy.special import softmax
 
-from skcalib.experimental import from_fastcoref
 from skcalib.interop import from_antecedent_scores, labels_from_clusters
 
 
@@ -120,30 +117,6 @@ def test_masked_choices_are_impossible():
 def test_errors_name_the_argument(args, kwargs, message):
     with pytest.raises(ValueError, match=message):
         from_antecedent_scores(*args, **kwargs)
-
-
-def test_results_of_fastcoref_without_padded_mentions():
-    scores = draw(5, 4)
-    logits = np.full((5, 6), -1e4)
-    logits[:, 5] = 0
-    real = [0, 1, 3, 4]  # mention 2 is a special token, which has no characters
-    for a, j in enumerate(real):
-        logits[j, real[:a]] = scores[a, :a]
-    places = [(0, 3), (5, 6), (8, 9), (12, 20)]
-    result = SimpleNamespace(
-        coref_logit=logits.astype(np.float32),
-        char_map={
-            (9, 9): (None, None),
-            **{(k, k): (real[k], places[k]) for k in (3, 1, 0, 2)},
-        },
-    )
-    posterior, mentions = from_fastcoref([result])
-    assert mentions == [places]
-    np.testing.assert_allclose(
-        posterior.antecedent_proba()[0], expected(scores), atol=1e-6
-    )
-    with pytest.raises(TypeError, match="results of fastcoref. Got list for text 0"):
-        from_fastcoref([[]])
 
 
 def test_labels_of_clusters_in_json():

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from skcalib.experimental import from_allennlp, from_flair, from_stanza
 from skcalib.interop import from_pytorch_crf
 
 
@@ -105,78 +104,6 @@ def test_the_order_of_a_sorted_batch_is_restored():
         np.testing.assert_array_equal(a, b)
 
 
-def allennlp_crf(seed, k=3, forbidden=(), ends=True):
-    crf = draw_crf(seed, k)
-    allowed = np.ones((k + 2, k + 2))
-    for pair in forbidden:
-        allowed[pair] = 0
-    crf._constraint_mask = allowed
-    crf.include_start_end_transitions = ends
-    return crf
-
-
-@pytest.mark.parametrize("constrained", [True, False])
-@pytest.mark.parametrize("ends", [True, False])
-def test_allennlp_equals_the_enumeration(constrained, ends):
-    k = 3
-    forbidden = [(0, 2), (k, 2), (1, k + 1)]  # start is k, end is k + 1
-    crf = allennlp_crf(2, k, forbidden, ends)
-    batch, mask = draw_batch(3)
-    posterior = from_allennlp(crf, batch, mask, constrained=constrained)
-    zero = np.zeros(k)
-    moves = crf.transitions.copy()
-    start = (crf.start_transitions if ends else zero).copy()
-    end = (crf.end_transitions if ends else zero).copy()
-    if constrained:
-        moves[0, 2] = start[2] = end[1] = -np.inf
-    for i, n in enumerate(LENGTHS):
-        table, _ = marginals(crf_score(batch[i], moves, start, end), n, k)
-        np.testing.assert_allclose(posterior.token_marginals()[i], table, atol=1e-12)
-
-
-def test_stanza_without_the_entries_that_are_no_tags():
-    tags = ["<PAD>", "<UNK>", "<EMPTY>", "<ROOT>", "O", "S-PER", "B-PER"]
-    rng = np.random.default_rng(4)
-    moves = rng.normal(0, 1, (7, 7))
-    batch, mask = draw_batch(5, 7)
-    posterior, classes = from_stanza(
-        Tensor(batch[[0, 2, 1]]), moves, tags, [4, 3, 2], order=[0, 2, 1]
-    )
-    assert classes == tags[4:]
-    zero = np.zeros(3)
-    for i, n in enumerate(LENGTHS):
-        score = crf_score(batch[i][:, 4:], moves[4:, 4:], zero, zero)
-        table, _ = marginals(score, n, 3)
-        np.testing.assert_allclose(posterior.token_marginals()[i], table, atol=1e-12)
-
-
-def test_flair_with_start_and_stop_as_tags():
-    tags = ["<unk>", "O", "S-PER", "<START>", "<STOP>"]
-    rng = np.random.default_rng(6)
-    moves = rng.normal(0, 1, (5, 5))  # [next, previous]
-    moves[3, :] = moves[:, 4] = -10_000
-    moves[0, :] = -10_000  # a tag that the training data do not have
-    emission, mask = draw_batch(7, 5)
-    features = emission[..., None] + moves
-    posterior, classes = from_flair(Tensor(features), LENGTHS, moves, tags)
-    assert classes == ["O", "S-PER"]
-    for i, n in enumerate(LENGTHS):
-
-        def score(path, i=i):
-            path = [3, *path]
-            total = sum(
-                features[i, t, b, a]
-                for t, (a, b) in enumerate(itertools.pairwise(path))
-            )
-            return total + moves[4, path[-1]]
-
-        table, log_z = marginals(score, n, 5)
-        np.testing.assert_allclose(
-            posterior.token_marginals()[i], table[:, 1:3], atol=1e-9
-        )
-        assert posterior.log_partition()[i] == pytest.approx(log_z)
-
-
 def test_empty_sentences():
     posterior = from_pytorch_crf(draw_crf(0), np.zeros((2, 1, 3)), [[0], [1]])
     assert posterior.lengths.tolist() == [0, 1]
@@ -186,7 +113,7 @@ def test_empty_sentences():
     ("mask", "message"),
     [
         ([[1, 0, 1, 1]] * 3, "'mask' .* In sentence 0 a token comes after padding"),
-        ([[1] * 4], "'mask' .* each of the 3 sentences .* Got 1"),
+        ([[1] * 4], "'mask' .* each of the 3 sentences. Got 1"),
         ([1, 1, 1], r"'mask' .* \(n_sentences, n_tokens\)"),
         ([[1] * 5] * 3, "'mask' .* Got 5 for sentence 0, which has 4"),
         ([[1] * 4, [1, 1, 0.5, 0], [1] * 4], "'mask' .* Got 0.5 in row 1, column 2"),
@@ -206,20 +133,8 @@ def test_errors_name_the_argument():
         from_pytorch_crf(draw_crf(0), batch, mask, order=[0, 0, 1])
     with pytest.raises(ValueError, match=r"'order' .* integers. Got 0.9 at position"):
         from_pytorch_crf(draw_crf(0), batch, mask, order=[0.9, 0.0, 2.0])
-    with pytest.raises(ValueError, match=r"'lengths' .* integers. Got 1.5 at posit"):
-        from_stanza(batch, np.zeros((3, 3)), list("OXY"), lengths=[4, 1.5, 2])
     with pytest.raises(ValueError, match=r"'emissions' .* Got shape \(4, 3\)"):
         from_pytorch_crf(draw_crf(0), batch[0])
-    with pytest.raises(ValueError, match="'tags' .* '<START>'"):
-        from_flair(np.zeros((1, 1, 2, 2)), [1], np.zeros((2, 2)), ["O", "<STOP>"])
-    with pytest.raises(ValueError, match=r"'features' .* Without a CRF"):
-        from_flair(np.zeros((1, 2)), [1], np.zeros((2, 2)), ["<START>", "<STOP>"])
-    with pytest.raises(ValueError, match="'tags' .* each of the 3 tags. Got 1"):
-        from_stanza(batch, np.zeros((3, 3)), ["O"])
-    with pytest.raises(ValueError, match="'logits' .* 2 tags, .* Got 3 in sentence 0"):
-        from_stanza(batch, np.zeros((2, 2)), ["O", "S-x"])
-    with pytest.raises(ValueError, match=r"'transitions' .* Got shape \(2,\)"):
-        from_stanza(batch, np.zeros(2), ["O", "S-x"])
 
 
 def test_the_layer_of_pytorch_crf():

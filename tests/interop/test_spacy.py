@@ -3,16 +3,10 @@
 import importlib.util
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
-from skcalib.experimental import (
-    PredictedEntities,
-    from_spacy_spancat,
-    from_spacy_tagger,
-)
+from skcalib.experimental import PredictedEntities
 from skcalib.interop import from_spacy_beam, to_spacy
-from skcalib.queries import SpanQuery
 
 
 def fake_ner(beams):
@@ -39,61 +33,8 @@ def test_the_probability_of_an_entity_is_the_sum_over_the_parses_that_have_it():
 def test_something_else_than_a_recogniser_is_an_error():
     with pytest.raises(TypeError, match="'ner' .* Got int"):
         from_spacy_beam(3, [])
-    with pytest.raises(TypeError, match="'tagger' .* Got int"):
-        from_spacy_tagger(3, [])
     with pytest.raises(TypeError, match="'beam_width' "):
         from_spacy_beam(fake_ner([]), [], beam_width=1.5)
-
-
-class Spans(list):
-    def __init__(self, spans, scores):
-        super().__init__(spans)
-        self.attrs = {"scores": scores}
-
-
-def span(start, end, label):
-    return SimpleNamespace(start=start, end=end, label_=label)
-
-
-def test_spans_of_the_categorizer_have_their_scores():
-    group = Spans([span(0, 2, "PER"), span(1, 2, "ORG")], np.float32([0.5, 0.25]))
-    docs = [
-        SimpleNamespace(spans={"sc": group}),
-        SimpleNamespace(spans={"sc": Spans([], [])}),
-    ]
-    found = from_spacy_spancat(docs)
-    assert found == [[(0, 2, "PER", 0.5), (1, 2, "ORG", 0.25)], []]
-    answers = SpanQuery().from_proba([["B-PER", "I-PER"], ["O"]], found)
-    assert answers.y_true.tolist() == [1, 0]
-
-
-@pytest.mark.parametrize(
-    ("spans", "message"),
-    [
-        ({"other": Spans([], [])}, r"'sc' for document 0, which has \['other'\]"),
-        ({"sc": Spans([span(0, 1, "x")], [])}, "Got 0 scores and 1 spans for docu"),
-    ],
-)
-def test_errors_of_the_categorizer(spans, message):
-    with pytest.raises(ValueError, match=message):
-        from_spacy_spancat([SimpleNamespace(spans=spans)])
-
-
-@pytest.mark.parametrize("normalize", [True, False])
-def test_the_tagger_gives_probabilities_with_and_without_its_softmax(normalize):
-    logits = np.array([[1.0, 2.0, 3.0], [0.0, 0.0, 900.0]])
-    proba = np.exp(logits - logits.max(axis=1, keepdims=True))
-    proba /= proba.sum(axis=1, keepdims=True)
-    layer = SimpleNamespace(attrs={"softmax_normalize": normalize})
-    model = SimpleNamespace(
-        predict=lambda docs: [proba if normalize else logits],
-        walk=lambda: [SimpleNamespace(attrs={}), layer],
-    )
-    found, classes = from_spacy_tagger(
-        SimpleNamespace(model=model, labels=("a", "b", "c")), ["doc"]
-    )
-    np.testing.assert_allclose(found[0], proba, atol=1e-12)
-    assert classes == ["a", "b", "c"]
 
 
 ENTITIES = PredictedEntities.from_spans(
@@ -124,7 +65,10 @@ def test_entities_are_written_into_documents():
     found = [[(e.start, e.end, e.label_, e._.proba) for e in d.ents] for d in docs]
     assert found == ENTITIES.spans()
     to_spacy(ENTITIES, docs, spans_key="sc")
-    assert from_spacy_spancat(docs) == ENTITIES.spans()
+    for doc, rows in zip(docs, ENTITIES.spans(), strict=True):
+        group = doc.spans["sc"]
+        assert [(e.start, e.end, e.label_) for e in group] == [r[:3] for r in rows]
+        assert group.attrs["scores"].tolist() == [row[3] for row in rows]
 
 
 def test_documents_with_other_tokens_are_an_error():

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, brier_score_loss, f1_score
 
-from skcalib.datasets import fetch_ud_english_ewt
+from skcalib.datasets import fetch_corpus
 from skcalib.metrics import (
     accuracy_statistics,
     alignment_statistics,
@@ -406,7 +406,7 @@ def test_parses_that_are_refused(arguments, options, error, message):
 def treebank():
     if not EWT.is_dir():
         pytest.skip("SKCALIB_DATA does not name a folder with the treebank")
-    documents = fetch_ud_english_ewt(subset="test").documents
+    documents = fetch_corpus("ud_english_ewt", subset="test").documents
     return [sentence for d in documents for sentence in d.sentences]
 
 

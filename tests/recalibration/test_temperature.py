@@ -23,7 +23,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_val_s
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import get_tags
 
-from skcalib.datasets import fetch_ark_twitter_pos, make_tagged_sentences
+from skcalib.datasets import fetch_corpus, make_tagged_sentences
 from skcalib.metrics import calibration_error
 from skcalib.posteriors import LinearChainPosterior
 from skcalib.queries import TagQuery
@@ -709,7 +709,9 @@ def test_an_unknown_tag_of_a_pair_is_named():
 )
 def test_untuned_models_of_tweets_get_half_the_error(tagger):
     train, dev, test = (
-        fetch_ark_twitter_pos(subset=name, download_if_missing=False, return_X_y=True)
+        fetch_corpus(
+            "ark_twitter_pos", subset=name, download_if_missing=False, return_X_y=True
+        )
         for name in ("train", "dev", "test")
     )
     model = TemperatureScaling(clone(tagger).fit(*train), cv="prefit").fit(*dev)

@@ -622,28 +622,3 @@ def spacy_ner():
         beam_parse=lambda docs, beam_width, beam_density: [parses] * len(docs),
         moves=SimpleNamespace(get_beam_parses=lambda beam: beam),
     )
-
-
-@given
-def spacy_spans():
-    class Spans(list):
-        attrs = {"scores": np.array([0.75])}
-
-    span = SimpleNamespace(start=0, end=2, label_="PER")
-    return [SimpleNamespace(spans={"sc": Spans([span])})]
-
-
-@given
-def spacy_tagger():
-    model = SimpleNamespace(
-        predict=lambda docs: [np.array([[2.0, 0.0]])], walk=lambda: []
-    )
-    return SimpleNamespace(model=model, labels=("NN", "VB"))
-
-
-@given
-def fastcoref_result():
-    return SimpleNamespace(
-        coref_logit=np.array([[-1e4, -1e4, 0.0], [2.0, -1e4, 0.0]]),
-        char_map={(1, 1): (0, (0, 3)), (3, 3): (1, (9, 12)), (7, 7): (None, None)},
-    )

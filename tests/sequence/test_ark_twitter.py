@@ -8,7 +8,7 @@ from scipy.special import logsumexp
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.pipeline import make_pipeline
 
-from skcalib.datasets import fetch_ark_twitter_pos
+from skcalib.datasets import fetch_corpus
 from skcalib.metrics import calibration_error
 from skcalib.queries import TagQuery
 from skcalib.scorers import log_likelihood_scorer
@@ -24,8 +24,8 @@ pytestmark = [
 
 
 def load(subset):
-    return fetch_ark_twitter_pos(
-        subset=subset, download_if_missing=False, return_X_y=True
+    return fetch_corpus(
+        "ark_twitter_pos", subset=subset, download_if_missing=False, return_X_y=True
     )
 
 

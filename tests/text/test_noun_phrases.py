@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skcalib.datasets import fetch_gum
+from skcalib.datasets import fetch_corpus
 from skcalib.documents import Document, Mention, Sentence, mentions_from_parse
 
 HOME = Path(os.environ.get("SKCALIB_DATA", "nowhere"))
@@ -159,7 +159,7 @@ def test_any_tree_has_mentions_with_their_heads(data):
 def test_the_share_of_mentions_by_hand_that_are_found():
     if not (HOME / "gum").exists():
         pytest.skip("GUM is not here")
-    documents = fetch_gum(subset="test", download_if_missing=False).data
+    documents = fetch_corpus("gum", subset="test", download_if_missing=False).data
     spans = heads = n_gold = n_found = 0
     for gold in documents:
         found = mentions_from_parse(gold)
