@@ -25,7 +25,7 @@ from ..evaluation import (
 )
 from ..evaluation._align import AlignedEvaluations, are_row_numbers
 from ..evaluation._decisions import NAME as DECISIONS
-from ..evaluation._evaluation import rule_of
+from ..evaluation._evaluation import IDENTIFYING, rule_of
 from ..evaluation._files import open_source
 from ..evaluation._table_answers import NAME as TABLE
 from ..evaluation._table_answers import SYSTEMS_NOTE
@@ -214,15 +214,6 @@ def read_inputs(options: Namespace) -> Inputs:
         _check_one_reading(found)
     named = dict(zip(_names(runs), runs, strict=True))
     evaluations = {name: _joined(run) for name, run in named.items()}
-    # A system without known answers or prompts agrees with every other one.
-    golds, prompts = (
-        {
-            name: e._fingerprints[k]
-            for name, e in evaluations.items()
-            if e._fingerprints[k]
-        }
-        for k in range(2)
-    )
     try:
         aligned = align_evaluations(
             evaluations,
@@ -230,8 +221,6 @@ def read_inputs(options: Namespace) -> Inputs:
             duplicates=options.duplicates,
             mismatch=options.mismatch,
             unanswered=options.unanswered,
-            golds=golds or None,
-            prompts=prompts,
         )
     except ValueError as error:
         raise command_error(error, options=options) from None
@@ -244,7 +233,10 @@ def read_inputs(options: Namespace) -> Inputs:
         reject(options, _OF_TABLES, why)
     notes = dict.fromkeys(note for each in found for note in each.evaluation.notes)
     if TABLE in formats:
-        is_checked = bool(golds or prompts or aligned.groups)
+        is_checked = bool(aligned.groups) or any(
+            e.right_answer is not None or e.prompt is not None
+            for e in evaluations.values()
+        )
         if len(paths) > 1 and not is_checked and are_row_numbers(aligned.question):
             notes[_ROW_NUMBERS] = None
         if options.groups is None:
@@ -619,6 +611,13 @@ def _joined(run: Sequence[_File]) -> Evaluation:
         name: np.concatenate([getattr(e, name) for e in evaluations])
         for name in ("repeat", "score", "proba", "status")
     }
+    for name in IDENTIFYING.values():
+        known = [getattr(e, name) for e in evaluations]
+        texts = [
+            np.full(len(e), None) if c is None else c
+            for c, e in zip(known, evaluations, strict=True)
+        ]
+        columns[name] = np.concatenate(texts)
     question = [f"{e.task}: {name}" for e in evaluations for name in e.question]
     names = set.intersection(*(set(e.groups) for e in evaluations)) - {"task"}
     groups = {
@@ -631,25 +630,17 @@ def _joined(run: Sequence[_File]) -> Evaluation:
         for e in evaluations
         for note in e.notes
     )
-    fingerprints = (
-        {
-            f"{e.task}: {name}": value
-            for e in evaluations
-            for name, value in e._fingerprints[k].items()
-        }
-        for k in range(2)
-    )
-    every = replace(
+    return replace(
         evaluations[0],
         **columns,  # type: ignore[arg-type]
         question=np.array(question, dtype=object),
         groups=groups | {"task": np.array(task, dtype=object)},
         option_proba=None,
         gold=None,
+        _response=None,
         task=None,
         notes=tuple(notes),
     )
-    return every._identified(tuple(fingerprints))
 
 
 def _compact(codes: np.ndarray) -> np.ndarray:

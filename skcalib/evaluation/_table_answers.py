@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -93,7 +93,7 @@ def _systems_of(
         options = replace(options, columns={**options.columns, "model": model})
     if gold is not None:
         raise no_answers(table.path, gold)
-    every, system = _read_long(table, options, identifies=True)
+    every, system = _read_long(table, options, describes=True)
     if system is None:
         return {table.path.stem: every}
     names = system.tolist()
@@ -132,24 +132,21 @@ def _two_roles(name: str, one: str, other: str) -> ParameterError:
     )
 
 
-def _identifying(table: Table, question: str | None) -> list[Names | None]:
-    """Return the columns of right answers and of prompts, None for a missing one."""
-    names = [next(iter(table.usual(role)), question) for role in ("answer", "prompt")]
-    return [None if name in (None, question) else Names(name) for name in names]
+def _identifying(table: Table, roles: Mapping[str, str]) -> dict[str, Names]:
+    """Return the columns that distinguish questions of the same name."""
+    if "question" not in roles:
+        return {}
+    taken = {name for role, name in roles.items() if role != "gold"}
+    answers = [roles["gold"]] if "gold" in roles else table.usual("answer")
+    usual = {"right_answer": answers, "prompt": table.usual("prompt")}
+    named = {key: [n for n in names if n not in taken] for key, names in usual.items()}
+    return {key: Names(names[0]) for key, names in named.items() if names}
 
 
-def _fingerprints(
-    question: np.ndarray, columns: list[Names | None]
-) -> tuple[dict[str, str], ...]:
-    """Return the right answer and the prompt of each question, as far as known."""
-    return tuple(
-        {}
-        if column is None
-        else {
-            n: text for n, text in zip(question, column.finish(), strict=True) if text
-        }
-        for column in columns
-    )
+def _texts_of(columns: dict[str, Names]) -> dict[str, np.ndarray]:
+    """Return the texts of columns, and None for an empty cell."""
+    found = {key: column.finish() for key, column in columns.items()}
+    return {key: np.where(texts == "", None, texts) for key, texts in found.items()}
 
 
 def _attributes(
@@ -174,16 +171,15 @@ def _of_one_model(
 ) -> Evaluation:
     """Return the rows of one system of a table that names the system of each row."""
     part = every.take(systems == model)
-    part = replace(part, model=model, repeat=numbered_repeats(part.question))
-    return part._identified(every._fingerprints)
+    return replace(part, model=model, repeat=numbered_repeats(part.question))
 
 
 def _read_long(
-    table: Table, options: Options, identifies: bool = False
+    table: Table, options: Options, describes: bool = False
 ) -> tuple[Evaluation, np.ndarray | None]:
     """Return all rows of a table, and the system of each row if a column names it.
 
-    If `identifies`, right answers and prompts are read, too.
+    If `describes`, the subjects and passages of questions are read, too.
     """
     options.reject("plain tables", "filter", "split")
     roles, notes = _roles(table, options)
@@ -215,11 +211,11 @@ def _read_long(
         if not isinstance(columns.setdefault(name, Names(name)), Names):
             other = "score" if name == roles.get("score") else "proba"
             raise _two_roles(name, other, role)
-    known = _identifying(table, roles.get("question") if identifies else None)
-    more = _attributes(table, options, roles.values()) if identifies else []
+    known = _identifying(table, roles)
+    more = _attributes(table, options, roles.values()) if describes else []
     # The first attempt names all kinds of cells that cannot be read.
     failed: dict[str, ParameterError] = {}
-    others = [*filter(None, known), *more]
+    others = [*known.values(), *more]
     table.read([*columns.values(), *others], options.verbose, failed)
     found = _finished(columns, failed, is_complete=options.missing == "error")
     evaluation = Evaluation._of_scores(
@@ -229,8 +225,8 @@ def _read_long(
         _response=found.get(roles.get("prediction", "")),
         groups=_with_attributes({name: found[name] for name in options.groups}, more),
         notes=(*notes, *(() if proba is None else proba.notes)),
+        **_texts_of(known),
     )
-    evaluation._identified(_fingerprints(evaluation.question, known))
     return evaluation, found.get(roles.get("model", ""))
 
 
@@ -422,12 +418,13 @@ def _read_wide(
     if question is None and usual not in (*names, gold):
         question = usual
     texts = {n: Names(n) for n in (*options.groups, question, gold) if n is not None}
-    known = _identifying(table, question)
+    roles = {"question": question, "gold": gold}
+    known = _identifying(table, {k: n for k, n in roles.items() if n is not None})
     more = _attributes(table, options, (*options.columns.values(), question, gold))
     more = [column for column in more if column.name not in (systems or ())]
     # All columns that may be systems are read at once, and others are left out then.
     columns = {name: _reader(name, options, systems, gold) for name in names}
-    others = [*filter(None, known), *more]
+    others = [*known.values(), *more]
     table.read([*texts.values(), *others, *columns.values()], options.verbose)
     found = {name: column.finish() for name, column in texts.items()}
     constant: dict[str, float] = {}
@@ -445,15 +442,15 @@ def _read_wide(
     groups = _with_attributes({name: found[name] for name in options.groups}, more)
     score = next(iter(scores.values()))
     base = Evaluation._of_scores(
-        found.get(question or ""), score, groups=groups, notes=notes
+        found.get(question or ""), score, groups=groups, notes=notes, **_texts_of(known)
     )
-    fingerprints = _fingerprints(base.question, known)
+    # Questions that no system has a score for stay, so that they are counted.
+    unscored = np.all([np.isnan(score) for score in scores.values()], axis=0)
     evaluations = {}
     for name, score in scores.items():
         part = replace(base, score=score, status=statuses(score), model=name)
-        if np.isnan(score).any():  # questions that the system was not asked
-            part = part.take(~np.isnan(score))
-        evaluations[name] = part._identified(fingerprints)
+        kept = unscored | ~np.isnan(score)
+        evaluations[name] = part if kept.all() else part.take(kept)
     return evaluations
 
 
