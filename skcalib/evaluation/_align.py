@@ -14,7 +14,7 @@ from .._errors import ParameterError, ParameterTypeError, parameter, public
 from .._results import Result
 from .._validation import as_labels, check_choice
 from ..rates._accuracy import as_scores
-from ._evaluation import IDENTIFYING, Evaluation, differing
+from ._evaluation import IDENTIFYING, Evaluation, are_known, differing
 from ._table_answers import NAME as TABLE
 
 # Number of questions that an error gives as examples.
@@ -353,7 +353,7 @@ class _Places:
         found = np.full(self.question.size, None)
         codes = np.repeat(np.arange(self.question.size), self.number[k])
         values = column[self.rows[k]]
-        is_known = np.not_equal(values, None)
+        is_known = are_known(values)
         # Of several values of a question, the one that is assigned last is kept.
         found[codes[is_known][::-1]] = values[is_known][::-1]
         return found
@@ -365,7 +365,8 @@ def _places_of(
     dropped: Mapping[str, set[str]],
 ) -> _Places:
     """Return the rows of each question that is not left out."""
-    first, *others = (each.question.tolist() for each in evaluations.values())
+    every = (*scored.values(), *evaluations.values())
+    first, *others = (each.question.tolist() for each in every)
     # Most systems answer the same questions in the same order.
     more = [column for column in others if column != first]
     names = list(dict.fromkeys(chain(first, *more)))
@@ -486,7 +487,7 @@ def _identifying(
             if texts is not None:
                 by_name = texts.get(name, {})
                 values = np.array([by_name.get(q) for q in e.question], dtype=object)
-            if values is not None and not np.equal(values, None).all():
+            if values is not None and are_known(values).any():
                 attributes[what][name] = places.first_known(k, values)
     for k, (name, e) in enumerate(scored.items()):
         # The attributes of a harness may be of answers, such as the order of options.

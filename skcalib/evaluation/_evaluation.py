@@ -202,6 +202,8 @@ class Evaluation(Result):
         scores = as_scores(score, where, "score")
         known = np.array([each or "answered" for each in status or [None] * n], object)
         names = np.array(question, dtype=object)
+        # Options are kept only if every row has them, since columns have all rows.
+        options = [each for each in option_proba if each is not None]
         golds = np.array([-1 if each is None else each for each in gold], dtype=int)
         columns = dict.fromkeys(name for each in groups for name in each)
         return cls(
@@ -214,10 +216,7 @@ class Evaluation(Result):
             if proba is None
             else as_scores(proba, where, "probability"),
             status=np.where(known == "answered", statuses(scores), known),
-            # Options are kept only if every row has them, since columns have all rows.
-            option_proba=list(option_proba)
-            if option_proba and None not in map(type, option_proba)
-            else None,
+            option_proba=options if len(options) == n else None,
             gold=golds if (golds >= 0).any() else None,
             _response=object_array(response) if len(response) else None,
             groups={
@@ -281,11 +280,14 @@ class Evaluation(Result):
         evaluation : Evaluation
         """
         kept = np.arange(len(self))[rows]
-        columns = {name: getattr(self, name) for name in (*_COLUMNS, *_MAY_LACK)}
+        columns: dict[str, Any] = {}
+        for name in (*_COLUMNS, *_MAY_LACK):
+            column = getattr(self, name)
+            columns[name] = None if column is None else column[kept]
         options = self.option_proba
         return replace(
             self,
-            **{n: None if c is None else c[kept] for n, c in columns.items()},
+            **columns,
             option_proba=None if options is None else [options[k] for k in kept],
             groups={name: values[kept] for name, values in self.groups.items()},
         )
@@ -484,12 +486,17 @@ def _as_texts(values: Sequence[Any]) -> np.ndarray | None:
     return np.array(found, dtype=object) if any(x is not None for x in found) else None
 
 
+def are_known(texts: np.ndarray) -> np.ndarray:
+    """Return which entries are not None."""
+    return np.not_equal(texts, None)  # type: ignore[call-overload]
+
+
 def differing(sides: Sequence[np.ndarray]) -> np.ndarray:
     """Return where two columns of texts are known and differ."""
-    known, *others = sides
-    found = np.zeros(known.size, dtype=bool)
+    first, *others = sides
+    found = np.zeros(first.size, dtype=bool)
     for side in others:
-        is_known, is_new = np.not_equal(side, None), np.equal(known, None)
-        found |= is_known & ~is_new & (side != known)
-        known = np.where(is_new, side, known)
+        is_known = are_known(first)
+        found |= is_known & are_known(side) & (side != first)
+        first = np.where(is_known, first, side)
     return found

@@ -18,7 +18,7 @@ from ._tables import (
     Column,
     Fractions,
     Names,
-    Outcomes,
+    Numbers,
     Table,
     joined_error,
     of_table,
@@ -146,7 +146,9 @@ def _identifying(table: Table, roles: Mapping[str, str]) -> dict[str, Names]:
 def _texts_of(columns: dict[str, Names]) -> dict[str, np.ndarray]:
     """Return the texts of columns, and None for an empty cell."""
     found = {key: column.finish() for key, column in columns.items()}
-    return {key: np.where(texts == "", None, texts) for key, texts in found.items()}
+    for texts in found.values():
+        texts[texts == ""] = None
+    return found
 
 
 def _attributes(
@@ -197,7 +199,9 @@ def _read_long(
         )
     columns: dict[str, Column] = {}
     if "score" in roles:
-        columns[roles["score"]] = Outcomes(roles["score"], options.pos_label)
+        columns[roles["score"]] = Numbers(
+            roles["score"], pos_label=options.pos_label, outcomes=True
+        )
     else:
         columns |= {roles[role]: Names(roles[role]) for role in _ANSWERS}
     proba = None
@@ -214,7 +218,7 @@ def _read_long(
     known = _identifying(table, roles)
     more = _attributes(table, options, roles.values()) if describes else []
     # The first attempt names all kinds of cells that cannot be read.
-    failed: dict[str, ParameterError] = {}
+    failed: dict[Column, ParameterError] = {}
     others = [*known.values(), *more]
     table.read([*columns.values(), *others], options.verbose, failed)
     found = _finished(columns, failed, is_complete=options.missing == "error")
@@ -231,16 +235,19 @@ def _read_long(
 
 
 def _finished(
-    columns: dict[str, Column], failed: dict[str, ParameterError], *, is_complete: bool
+    columns: dict[str, Column],
+    failed: dict[Column, ParameterError],
+    *,
+    is_complete: bool,
 ) -> dict[str, np.ndarray]:
     """Return the columns, or raise one error for all cells that cannot be read."""
     found = {}
     for name, column in columns.items():
         try:
-            if name not in failed:
+            if column not in failed:
                 found[name] = column.finish()
         except ParameterError as error:
-            failed[name] = error
+            failed[column] = error
     errors = list(failed.values())
     empty = [
         f"of {name!r} in line {column.first_missing}"
@@ -374,32 +381,6 @@ def _truth(table: Table) -> str:
     return found[0]
 
 
-class _MaybeScores(Outcomes):
-    """Outcomes, unless one of the first cells is something else.
-
-    With `pos_label`, `labelled` has the outcomes that are meant.
-    """
-
-    def __init__(self, name: str, pos_label: str | None):
-        super().__init__(name, None)
-        self.labelled = self if pos_label is None else Outcomes(name, pos_label)
-        self.is_other = False
-        self._n_read = 0
-
-    def add(self, cells: Sequence[Any], lines: Sequence[int]) -> None:
-        """Read the cells of a chunk, if the earlier ones were scores."""
-        try:
-            if not self.is_other:
-                super().add(cells, lines)
-        except ValueError:
-            if self._n_read >= _N_LOOKED_AT:
-                raise
-            self.is_other = True
-        if self.labelled is not self:
-            self.labelled.add(cells, lines)
-        self._n_read += len(lines)
-
-
 def _read_wide(
     table: Table, options: Options, systems: Sequence[str] | None, gold: str | None
 ) -> dict[str, Evaluation]:
@@ -423,16 +404,28 @@ def _read_wide(
     more = _attributes(table, options, (*options.columns.values(), question, gold))
     more = [column for column in more if column.name not in (systems or ())]
     # All columns that may be systems are read at once, and others are left out then.
-    columns = {name: _reader(name, options, systems, gold) for name in names}
-    others = [*known.values(), *more]
-    table.read([*texts.values(), *others, *columns.values()], options.verbose)
+    columns: dict[str, Any]
+    if gold is not None:
+        columns = {name: Names(name) for name in names}
+    else:
+        columns = _outcomes(names, options.pos_label)
+    numbers: dict[str, Any] = columns
+    failed: dict[Column, ParameterError] | None = None
+    others: list[Any] = [*texts.values(), *known.values(), *more]
+    if gold is None and systems is None:
+        failed = {}
+        # Labels are not numbers, but only columns of numbers are systems by themselves.
+        if options.pos_label is not None:
+            numbers = _outcomes(names)
+            others += numbers.values()
+    table.read([*others, *columns.values()], options.verbose, failed)
     found = {name: column.finish() for name, column in texts.items()}
     constant: dict[str, float] = {}
     if gold is not None:
         scores = _right_answers(table, columns, gold, found[gold], systems)
-    elif systems is None:
-        scores, constant = _scores(table, columns)
     else:
+        if failed is not None:
+            columns, constant = _systems_among(table, columns, numbers, failed)
         scores = {name: column.finish() for name, column in columns.items()}
     left = [name for name in free if name not in scores and name != question]
     notes = () if systems is not None else (_note(list(scores), left, constant),)
@@ -482,14 +475,8 @@ def _candidates(
     return names
 
 
-def _reader(
-    name: str, options: Options, systems: Sequence[str] | None, gold: str | None
-) -> Names | Outcomes:
-    if gold is not None:
-        return Names(name)
-    if systems is None:
-        return _MaybeScores(name, options.pos_label)
-    return Outcomes(name, options.pos_label)
+def _outcomes(names: Iterable[str], pos_label: str | None = None) -> dict[str, Numbers]:
+    return {name: Numbers(name, outcomes=True, pos_label=pos_label) for name in names}
 
 
 def _right_answers(
@@ -521,17 +508,24 @@ def _right_answers(
     return scores
 
 
-def _scores(
-    table: Table, columns: dict[str, Any]
-) -> tuple[dict[str, np.ndarray], dict[str, float]]:
+def _systems_among(
+    table: Table,
+    columns: dict[str, Numbers],
+    numbers: dict[str, Numbers],
+    failed: dict[Column, ParameterError],
+) -> tuple[dict[str, Numbers], dict[str, float]]:
     """Return the columns of scores, and the number of each constant column.
 
     A column with the same number in each row, such as a temperature, has no scores,
     unless the number is 0 or 1, as for a system that is always wrong or always right.
     """
     scores, constant = {}, {}
-    for name, column in columns.items():
-        values = np.empty(0) if column.is_other else column.finish()
+    for name, column in numbers.items():
+        if column in failed:
+            if column.n_read >= _N_LOOKED_AT:  # the first cells were numbers
+                raise failed[column]
+            continue
+        values = column.finish()
         values = values[np.isfinite(values)]
         if not values.size:
             continue
@@ -539,7 +533,7 @@ def _scores(
         if (values == values[0]).all() and values[0] not in (0, 1):
             constant[name] = float(values[0])
         else:
-            scores[name] = column.labelled.finish()
+            scores[name] = columns[name]
     if len(scores) < 2:
         return {}, {}
     found = list(scores)
