@@ -21,7 +21,6 @@ _REMOVED_IN = "0.12"
 EXPERIMENTAL = {
     "skcalib.coref": ["EntityCountCoverage", "entity_count_coverage"],
     "skcalib.datasets": ["fetch_broad_twitter_entities", "fetch_state_union"],
-    "skcalib.evaluation": ["best_of_k"],
     "skcalib.events": ["EventEvidence", "UncertainLink"],
     "skcalib.interop": [
         "from_allennlp",
@@ -44,6 +43,19 @@ EXPERIMENTAL = {
         "SubtreeQuery",
         "predicted_entities",
         "predicted_links",
+    ],
+}
+
+#: Names that `skcalib.rates` exports now, by their old path.
+RATES = {
+    "skcalib.evaluation": [
+        "accuracy_interval",
+        "judged_accuracy",
+        "judged_difference",
+        "pass_at_k",
+        "sample_variance",
+        "sampled_confidence",
+        "threshold_for_precision",
     ],
 }
 
@@ -133,7 +145,11 @@ def _home_elsewhere(name: str) -> str | None:
 
 def _find_moved(module: str, name: str) -> object:
     """Return a name that a module exported once, with a warning."""
-    if name in EXPERIMENTAL.get(module, ()):
+    removed_in = _REMOVED_IN
+    if name in RATES.get(module, ()):
+        home, removed_in = "skcalib.rates", "0.13"
+        remedy = f"Import it from {home}."
+    elif name in EXPERIMENTAL.get(module, ()):
         home = "skcalib.experimental"
         remedy = f"Import it from {home}, where names may change in any release."
     elif name in RESULTS.get(module, ()):
@@ -160,7 +176,7 @@ def _find_moved(module: str, name: str) -> object:
     from ._errors import warn
 
     warn(
-        f"{module}.{name} will be removed in version {_REMOVED_IN}. {remedy}",
+        f"{module}.{name} will be removed in version {removed_in}. {remedy}",
         FutureWarning,
     )
     return getattr(importlib.import_module(home), name)

@@ -10,11 +10,16 @@ from pathlib import Path
 import pytest
 
 import skcalib.experimental
+import skcalib.rates
 from skcalib import _names, _result_classes
-from skcalib._names import EXPERIMENTAL, RESULTS
+from skcalib._names import EXPERIMENTAL, RATES, RESULTS
 
 API = Path(__file__).parents[1] / "docs" / "api"
-TABLES = [(EXPERIMENTAL, skcalib.experimental), (RESULTS, _result_classes)]
+TABLES = [
+    (EXPERIMENTAL, skcalib.experimental),
+    (RATES, skcalib.rates),
+    (RESULTS, _result_classes),
+]
 MOVED = [
     (module, name, home)
     for table, home in TABLES

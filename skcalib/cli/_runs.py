@@ -17,11 +17,9 @@ import numpy as np
 
 from ..evaluation import (
     Evaluation,
-    accuracy_interval,
     align_evaluations,
     read_evaluation,
     read_evaluations,
-    sampled_confidence,
 )
 from ..evaluation._align import AlignedEvaluations, are_row_numbers
 from ..evaluation._decisions import NAME as DECISIONS
@@ -30,6 +28,7 @@ from ..evaluation._files import open_source
 from ..evaluation._table_answers import NAME as TABLE
 from ..evaluation._table_answers import SYSTEMS_NOTE
 from ..evaluation._tables import CHUNK, USUAL, open_table
+from ..rates import accuracy_interval, sampled_confidence
 from ._blocks import estimate_of
 from ._corpus import factorised
 from ._labels import judged_report, read_labels

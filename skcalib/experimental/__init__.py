@@ -31,7 +31,6 @@ if typing.TYPE_CHECKING:
         predicted_links,
     )
     from ..queries._trees import ArcQuery, SubtreeQuery
-    from ..rates._repeats import best_of_k
 else:
     __getattr__, __dir__ = _names.load_late(__name__)
 
@@ -46,7 +45,6 @@ __all__ = [
     "SubtreeQuery",
     "TreePosterior",
     "UncertainLink",
-    "best_of_k",
     "entity_count_coverage",
     "fetch_broad_twitter_entities",
     "fetch_state_union",

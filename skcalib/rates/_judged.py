@@ -132,7 +132,7 @@ class JudgedAccuracy(Result):
     Examples
     --------
     >>> import numpy as np
-    >>> from skcalib.evaluation import judged_accuracy
+    >>> from skcalib.rates import judged_accuracy
     >>> judge = np.tile([1, 1, 0, 1, 0], 40)
     >>> human = np.full(200, np.nan)
     >>> human[:20] = np.tile([1, 1, 0, 1, 0, 1, 0, 0, 1, 0], 2)
@@ -293,7 +293,7 @@ def judged_accuracy(
     answers:
 
     >>> import numpy as np
-    >>> from skcalib.evaluation import judged_accuracy
+    >>> from skcalib.rates import judged_accuracy
     >>> rng = np.random.default_rng(2)
     >>> right = rng.random(2000) < 0.6
     >>> judge = np.where(right, rng.random(2000) < 0.95, rng.random(2000) < 0.4)
@@ -461,7 +461,7 @@ class JudgedDifference(Result):
     Examples
     --------
     >>> import numpy as np
-    >>> from skcalib.evaluation import judged_difference
+    >>> from skcalib.rates import judged_difference
     >>> judge_a, judge_b = np.tile([1, 1, 0, 0], 50), np.tile([1, 1, 1, 0], 50)
     >>> human_a, human_b = np.full((2, 200), np.nan)
     >>> human_a[:40], human_b[:40] = judge_a[:40], np.tile([1, 1, 0, 0, 1, 1, 1, 0], 5)
@@ -573,7 +573,7 @@ def judged_difference(
     wrong answers of the first system:
 
     >>> import numpy as np
-    >>> from skcalib.evaluation import judged_difference
+    >>> from skcalib.rates import judged_difference
     >>> rng = np.random.default_rng(2)
     >>> right = rng.random((2, 1000)) < 0.6
     >>> too_kind = rng.random((2, 1000)) < [[0.05], [0.2]]

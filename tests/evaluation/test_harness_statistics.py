@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from skcalib import calibration_error, read_evaluation
-from skcalib.evaluation import sampled_confidence
+from skcalib.rates import sampled_confidence
 
 DATA = Path(os.environ.get("SKCALIB_DATA", "nowhere"), "evaluation")
 
