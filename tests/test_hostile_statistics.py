@@ -1,9 +1,9 @@
 """Hostile arguments of statistics: a right answer, or an error that names the argument.
 
 Every public function of counts, evaluation, rates and significance is called with one
-argument replaced. Wrong types, missing and infinite numbers, ragged rows and huge sizes must end
-in a ValueError or TypeError that names the parameter. Other calls must return finite
-numbers. NumPy's warnings are errors.
+argument replaced. Wrong types, missing and infinite numbers, ragged rows and huge sizes
+must end in a ValueError or TypeError that names the parameter. Other calls must return
+finite numbers. NumPy's warnings are errors.
 """
 
 import inspect
