@@ -74,7 +74,7 @@ def _measure_part(
     if part.groups is not None and (part.groups == part.groups[0]).all():
         raise CommandError(one_group(where, part.group_names[part.groups[0]]))
     try:
-        return _measure(part.compact(), stated, options)
+        return _measure(part, stated, options)
     except ValueError as error:
         raise command_error(error, where) from None
 

@@ -62,6 +62,9 @@ _RULES = {
     "separate": "Samples without an answer are left out and counted separately.",
 }
 
+# Columns of the tasks of a run that are joined as they are.
+_JOINED = ("repeat", "score", "proba", "status", *IDENTIFYING.values())
+
 # More systems are names of questions by mistake, and their pairs take too long.
 _MOST_SYSTEMS = 100
 
@@ -110,12 +113,6 @@ class Answers:
         columns = {n: getattr(self, n) for n in ("y", "q", "question", "groups", "by")}
         taken = {n: column[rows] for n, column in columns.items() if column is not None}
         return replace(self, **taken)
-
-    def compact(self) -> Answers:
-        """Return the same answers, with consecutive codes of questions and groups."""
-        columns = (self.question, self.groups)
-        question, groups = (None if c is None else _compact(c) for c in columns)
-        return replace(self, question=question, groups=groups)
 
     def parts(self) -> dict[str, Answers]:
         """Return the answers of each value of the column `by`, as they appear."""
@@ -605,23 +602,17 @@ def _joined(run: Sequence[_File]) -> Evaluation:
     evaluations = [each.evaluation for each in run]
     if len(run) == 1:
         return evaluations[0]
+
+    def joined(name: str) -> np.ndarray:
+        columns = [getattr(e, name) for e in evaluations]
+        unknown = (np.full(len(e), None) for e in evaluations)
+        pairs = zip(columns, unknown, strict=True)
+        return np.concatenate([b if a is None else a for a, b in pairs])
+
     # Only attributes that all tasks have are kept, since each row needs a value.
-    columns = {
-        name: np.concatenate([getattr(e, name) for e in evaluations])
-        for name in ("repeat", "score", "proba", "status")
-    }
-    for name in IDENTIFYING.values():
-        known = [getattr(e, name) for e in evaluations]
-        texts = [
-            np.full(len(e), None) if c is None else c
-            for c, e in zip(known, evaluations, strict=True)
-        ]
-        columns[name] = np.concatenate(texts)
-    question = [f"{e.task}: {name}" for e in evaluations for name in e.question]
     names = set.intersection(*(set(e.groups) for e in evaluations)) - {"task"}
-    groups = {
-        name: np.concatenate([e.groups[name] for e in evaluations]) for name in names
-    }
+    groups = {n: np.concatenate([e.groups[n] for e in evaluations]) for n in names}
+    question = [f"{e.task}: {name}" for e in evaluations for name in e.question]
     task = [str(e.task) for e in evaluations for _ in range(len(e))]
     is_common = len({e.notes for e in evaluations}) == 1
     notes = dict.fromkeys(
@@ -631,7 +622,7 @@ def _joined(run: Sequence[_File]) -> Evaluation:
     )
     return replace(
         evaluations[0],
-        **columns,  # type: ignore[arg-type]
+        **{name: joined(name) for name in _JOINED},  # type: ignore[arg-type]
         question=np.array(question, dtype=object),
         groups=groups | {"task": np.array(task, dtype=object)},
         option_proba=None,
@@ -640,12 +631,6 @@ def _joined(run: Sequence[_File]) -> Evaluation:
         task=None,
         notes=tuple(notes),
     )
-
-
-def _compact(codes: np.ndarray) -> np.ndarray:
-    """Return codes without gaps, in the same order."""
-    seen = np.bincount(codes) > 0
-    return codes if seen.all() else (np.cumsum(seen) - 1)[codes]
 
 
 def safe_stem(path: Path) -> str:

@@ -699,7 +699,7 @@ def _verdict_codes(
         return None
     # -1 comes before all scores, which are at least 0
     scores = [np.where(np.isnan(judge), -1, judge) for judge in judges]
-    found = [_levels_and_codes(column) for column in scores]
+    found = [np.unique(column, return_inverse=True) for column in scores]
     sizes = [levels.size for levels, _ in found]
     if max(sizes) > most:
         return None
@@ -712,16 +712,6 @@ def _verdict_codes(
     verdicts = np.column_stack([levels[rows] for (levels, _), rows in columns])
     codes = (np.cumsum(seen) - 1)[pairs]
     return codes, np.where(verdicts < 0, np.nan, verdicts)
-
-
-def _levels_and_codes(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distinct scores in ascending order, and the place of each score."""
-    levels = np.unique(scores[:_FIRST])
-    codes = np.minimum(np.searchsorted(levels, scores), levels.size - 1)
-    if np.array_equal(levels[codes], scores):  # quicker than sorting all scores
-        return levels, codes
-    levels, codes = np.unique(scores, return_inverse=True)
-    return levels, codes
 
 
 def _is_one_group(groups: np.ndarray | None, rows: np.ndarray) -> bool:

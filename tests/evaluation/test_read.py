@@ -1008,20 +1008,6 @@ def test_events_of_openai_evals(files, tmp_path):
 # Files
 
 
-def test_a_key_that_occurs_twice_is_an_error(files, tmp_path):
-    path = tmp_path / "judged.json"
-    text = (files / "hle/judged_tern.json").read_text("utf-8")
-    name = next(iter(json.loads(text)))
-    path.write_text(text.rstrip()[:-1] + f', "{name}": {{"response": ""}}}}', "utf-8")
-    with pytest.raises(
-        ValueError, match=rf"judged\.json: the key '{name}' occurs more"
-    ):
-        read_evaluation(path)
-    path.write_text('{"id": 1, "correct": 1}\n{"id": 2, "correct": 1, "correct": 0}\n')
-    with pytest.raises(ValueError, match=r"line 2 of .*: the key 'correct' occurs"):
-        read_evaluation(path)
-
-
 def test_files_may_begin_with_a_byte_order_mark(files, tmp_path):
     shutil.copytree(files / "helm/tern", tmp_path / "run")
     for path in (tmp_path / "run").iterdir():
