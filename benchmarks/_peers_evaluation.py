@@ -110,7 +110,7 @@ def our_prevalence(data):
 
 
 def our_judged(data):
-    from skcalib.evaluation import judged_accuracy
+    from skcalib.rates import judged_accuracy
 
     f, y, labelled = data
     y = np.where(labelled, y, np.nan)

@@ -21,9 +21,9 @@ from _common import RESULTS, print_table, read_csv, versions, write_csv
 from scipy.stats import binom, norm
 from scipy.stats import t as student
 
-from skcalib.evaluation import accuracy_interval, pass_at_k
 from skcalib.metrics._dependence import sandwich
 from skcalib.metrics._frequency_intervals import frequency_interval
+from skcalib.rates import accuracy_interval, pass_at_k
 from skcalib.significance import bleu, bleu_statistics, compare_metrics, compare_scores
 from skcalib.significance._score_comparison import (
     flipped_gain,

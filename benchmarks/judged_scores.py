@@ -37,7 +37,7 @@ from _common import print_table, read_csv, versions, write_csv
 from scipy.special import ndtri
 
 from skcalib.counts import corrected_count
-from skcalib.evaluation import accuracy_interval, judged_accuracy
+from skcalib.rates import accuracy_interval, judged_accuracy
 from skcalib.rates._judged import regression_interval
 from skcalib.rates._strata import Labels, Strata, strata_of, stratified_interval
 

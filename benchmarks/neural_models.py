@@ -29,7 +29,6 @@ from spacy.training import Example
 
 from skcalib import calibration_error_interval
 from skcalib.datasets import fetch_gum
-from skcalib.evaluation import accuracy_interval, threshold_for_precision
 from skcalib.experimental import predicted_links
 from skcalib.interop import (
     from_antecedent_scores,
@@ -38,6 +37,7 @@ from skcalib.interop import (
     from_transformers,
 )
 from skcalib.queries import Answers, CorefPairQuery, SpanQuery, TagQuery
+from skcalib.rates import accuracy_interval, threshold_for_precision
 from skcalib.recalibration import fit_temperature
 
 N_TYPES = 4

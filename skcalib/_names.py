@@ -15,50 +15,17 @@ import sys
 from collections.abc import Callable
 from functools import cache
 
-_REMOVED_IN = "0.12"
-
-#: Names that `skcalib.experimental` exports now, by their old path.
-EXPERIMENTAL = {
-    "skcalib.evaluation": ["best_of_k"],
-    "skcalib.events": ["EventEvidence"],
-    "skcalib.posteriors": ["TreePosterior"],
-    "skcalib.queries": [
-        "ArcQuery",
-        "PredictedEntities",
-        "SubtreeQuery",
-        "predicted_entities",
-        "predicted_links",
-    ],
-}
-
-#: Classes of results, which only functions create, by their old path.
-RESULTS = {
-    "skcalib.counts": ["DocumentChoice", "LabelsOnly"],
-    "skcalib.evaluation": [
-        "AccuracyInterval",
-        "AlignedEvaluations",
-        "JudgedAccuracy",
-        "JudgedDifference",
-        "PassAtK",
-        "PrecisionThreshold",
-        "RateInterval",
-        "SampleVariance",
-    ],
-    "skcalib.events": [
-        "CorrectedEventCounts",
-        "CountComparison",
-        "UncertainDocument",
-        "UncertainLink",
-    ],
-    "skcalib.metrics": ["BinSizeCurve", "SampleSizeCurve", "ScoreDecomposition"],
-    "skcalib.queries": ["ExpectedCounts", "PredictedLinks"],
-    "skcalib.scorers": ["CalibrationComparison"],
-    "skcalib.significance": [
-        "McNemarResult",
-        "PairedBootstrapResult",
-        "PermutationTestResult",
-        "TestSizeCurve",
-    ],
+#: Modules that export names which the subpackage of their definition exported once.
+MOVED = {
+    "skcalib.experimental": (
+        "0.12",
+        "Import it from skcalib.experimental, where names may change in any release.",
+    ),
+    "skcalib._result_classes": (
+        "0.12",
+        "Functions return this class, and nobody needs to import it.",
+    ),
+    "skcalib.rates": ("0.13", "Import it from skcalib.rates."),
 }
 
 #: Functions by their old path: the function that replaced them, and its first argument.
@@ -103,18 +70,17 @@ def load_late(
 
 
 @cache
-def _homes(package: str) -> dict[str, str]:
-    """Return the module of each name that the ``__init__.py`` of a package imports."""
-    loaded = sys.modules.get(package)
-    spec = loaded.__spec__ if loaded else importlib.util.find_spec(package)
+def _homes(module: str) -> dict[str, str]:
+    """Return the module of each name that a module imports from the package."""
+    spec = importlib.util.find_spec(module)
     source = None
     if spec is not None and spec.loader is not None:
-        source = spec.loader.get_source(package)  # type: ignore[attr-defined]
-    if source is None:
-        raise ImportError(f"{package} needs its source files, which were not installed")
+        source = spec.loader.get_source(module)  # type: ignore[attr-defined]
+    if spec is None or source is None:
+        raise ImportError(f"{module} needs its source files, which were not installed")
     return {
         alias.name: importlib.util.resolve_name(
-            "." * node.level + (node.module or ""), package
+            "." * node.level + (node.module or ""), spec.parent
         )
         for node in ast.walk(ast.parse(source))
         if isinstance(node, ast.ImportFrom) and node.level
@@ -122,63 +88,53 @@ def _homes(package: str) -> dict[str, str]:
     }
 
 
-def _home_elsewhere(name: str) -> str | None:
-    """Return the first subpackage that exports a name, or None."""
-    homes = _homes("skcalib")
-    if name in homes:
-        return "skcalib"
-    packages = (f"skcalib.{each}" for each, home in homes.items() if home == "skcalib")
-    return next((each for each in packages if name in _homes(each)), None)
-
-
 def _find_moved(module: str, name: str) -> object:
     """Return a name that a module exported once, with a warning."""
     if name in REPLACED.get(module, ()):
         return _replaced(module, name, *REPLACED[module][name])
-    if name in EXPERIMENTAL.get(module, ()):
-        home = "skcalib.experimental"
-        remedy = f"Import it from {home}, where names may change in any release."
-    elif name in RESULTS.get(module, ()):
-        home = "skcalib._result_classes"
-        remedy = "Functions return this class, and nobody needs to import it."
-    elif name == "CalibrationDisplay" and module in ("skcalib", "skcalib.plot"):
-        # Python replaces the message of an AttributeError in `from ... import name`.
-        raise ImportError(
-            "skcalib does not have a CalibrationDisplay. Its reliability diagram is "
-            "skcalib.ReliabilityDisplay; CalibrationDisplay is in sklearn.calibration."
+    for home, (removed_in, remedy) in MOVED.items():
+        defined_in = _homes(home).get(name, "").rpartition(".")[0]
+        # skcalib.evaluation contained the functions of skcalib.rates.
+        if module == defined_in.replace("skcalib.rates", "skcalib.evaluation"):
+            _warn(module, name, removed_in, remedy)
+            return getattr(importlib.import_module(home), name)
+    problem, hint = f"module {module!r} has no attribute {name!r}", _hint(name)
+    # Python replaces the message of an AttributeError in `from ... import name`, which
+    # importlib looks up. For hasattr, it must be an AttributeError.
+    if hint and sys._getframe(2).f_globals.get("__name__") == "importlib._bootstrap":
+        raise ImportError(hint)
+    raise AttributeError(f"{problem}. {hint}" if hint else problem)
+
+
+def _hint(name: str) -> str:
+    """Return where a name is that a module does not have, or an empty text."""
+    if name == "CalibrationDisplay":
+        return (
+            "The reliability diagram of skcalib is skcalib.ReliabilityDisplay; "
+            "CalibrationDisplay is in sklearn.calibration."
         )
-    else:
-        problem, other = f"module {module!r} has no attribute {name!r}", None
-        if not name.startswith("_"):
-            other = _home_elsewhere(name)
-        if other is None:
-            raise AttributeError(problem)
-        hint = f"{name} is in {other}: from {other} import {name}"
-        # Python replaces the message of an AttributeError in `from ... import name`,
-        # which importlib looks up. For hasattr, it must be an AttributeError.
-        if sys._getframe(2).f_globals.get("__name__") == "importlib._bootstrap":
-            raise ImportError(hint)
-        raise AttributeError(f"{problem}. {hint}")
+    homes = _homes("skcalib")
+    packages = [f"skcalib.{each}" for each, home in homes.items() if home == "skcalib"]
+    for package in ["skcalib", *packages]:
+        if not name.startswith("_") and name in _homes(package):
+            return f"{name} is in {package}: from {package} import {name}"
+    return ""
+
+
+def _warn(module: str, name: str, removed_in: str, remedy: str) -> None:
     from ._errors import warn
 
     warn(
-        f"{module}.{name} will be removed in version {_REMOVED_IN}. {remedy}",
+        f"{module}.{name} will be removed in version {removed_in}. {remedy}",
         FutureWarning,
     )
-    return getattr(importlib.import_module(home), name)
 
 
 def _replaced(module: str, name: str, new: str, first: str) -> Callable[..., object]:
     """Return an old function, which warns when it is called and calls the new one."""
 
     def function(*args: object, **kwargs: object) -> object:
-        from ._errors import warn
-
-        warn(
-            f"{module}.{name} will be removed in version 0.13. Use {new}({first!r}, "
-            "...).",
-            FutureWarning,
-        )
+        _warn(module, name, "0.13", f"Use {new}({first!r}, ...).")
         return getattr(sys.modules[module], new)(first, *args, **kwargs)
 
     function.__name__ = function.__qualname__ = name

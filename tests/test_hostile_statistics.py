@@ -1,9 +1,9 @@
 """Hostile arguments of statistics: a right answer, or an error that names the argument.
 
-Every public function of counts, evaluation and significance is called with one argument
-replaced. Wrong types, missing and infinite numbers, ragged rows and huge sizes must end
-in a ValueError or TypeError that names the parameter. Other calls must return finite
-numbers. NumPy's warnings are errors.
+Every public function of counts, evaluation, rates and significance is called with one
+argument replaced. Wrong types, missing and infinite numbers, ragged rows and huge sizes
+must end in a ValueError or TypeError that names the parameter. Other calls must return
+finite numbers. NumPy's warnings are errors.
 """
 
 import inspect
@@ -13,7 +13,7 @@ import warnings
 import numpy as np
 import pytest
 
-from skcalib import counts, evaluation, experimental, significance
+from skcalib import counts, evaluation, rates, significance
 from skcalib._errors import ParameterError
 
 N = 24
@@ -68,7 +68,7 @@ CALLS = {
         "mix": 0.5,
         "random_state": 0,
     },
-    evaluation.accuracy_interval: {
+    rates.accuracy_interval: {
         "y": RIGHT,
         "groups": None,
         "questions": None,
@@ -87,7 +87,7 @@ CALLS = {
         "mismatch": "error",
         "unanswered": None,
     },
-    evaluation.pass_at_k: {
+    rates.pass_at_k: {
         "correct": np.arange(N) % 5,
         "n_samples": 4,
         "k": 2,
@@ -95,19 +95,12 @@ CALLS = {
         "groups": None,
         "confidence_level": 0.95,
     },
-    experimental.best_of_k: {
-        "score": PROBA,
-        "question": np.arange(N) // 4,
-        "k": 2,
-        "groups": None,
-        "confidence_level": 0.95,
-    },
-    evaluation.sample_variance: {"score": PROBA, "question": np.arange(N) // 4},
-    evaluation.sampled_confidence: {
+    rates.sample_variance: {"score": PROBA, "question": np.arange(N) // 4},
+    rates.sampled_confidence: {
         "answers": np.arange(N).reshape(-1, 4) % 3,
         "equivalent": [np.eye(4, dtype=int)] * (N // 4),
     },
-    evaluation.judged_accuracy: {
+    rates.judged_accuracy: {
         "judge": RIGHT,
         "human": LABELS,
         "groups": None,
@@ -117,7 +110,7 @@ CALLS = {
         "method": "auto",
         "confidence_level": 0.95,
     },
-    evaluation.judged_difference: {
+    rates.judged_difference: {
         "judge_a": RIGHT,
         "judge_b": OTHER,
         "human_a": LABELS,
@@ -127,7 +120,7 @@ CALLS = {
         "population": "superpopulation",
         "confidence_level": 0.95,
     },
-    evaluation.threshold_for_precision: {
+    rates.threshold_for_precision: {
         "y_true": RIGHT | True,
         "y_proba": PROBA,
         "precision": 0.7,
@@ -354,10 +347,8 @@ def test_a_hostile_argument_gives_an_answer_or_is_named(function, name):
 def test_extreme_confidence_levels_of_groups(level):
     groups = np.arange(N) // 3
     results = [
-        evaluation.accuracy_interval(RIGHT, groups=groups, confidence_level=level),
-        evaluation.judged_accuracy(
-            RIGHT, LABELS, groups=groups, confidence_level=level
-        ),
+        rates.accuracy_interval(RIGHT, groups=groups, confidence_level=level),
+        rates.judged_accuracy(RIGHT, LABELS, groups=groups, confidence_level=level),
         counts.corrected_count(
             np.where(groups % 2 > 0, RIGHT, np.nan),
             PROBA,
@@ -375,7 +366,7 @@ def test_a_lazy_frame_is_named():
     pl = pytest.importorskip("polars")
     frame = pl.LazyFrame({"right": RIGHT.astype(int)})
     with pytest.raises(TypeError, match=r"'y' .* LazyFrame.* `\.collect\(\)`"):
-        evaluation.accuracy_interval(frame)
+        rates.accuracy_interval(frame)
     with pytest.raises(TypeError, match=r"'stats_a' .* LazyFrame"):
         significance.paired_bootstrap_test(frame, frame)
 
@@ -389,7 +380,7 @@ def test_statistics_must_return_rows():
 
 
 def test_every_public_function_and_parameter_is_tried():
-    for module in (counts, evaluation, significance):
+    for module in (counts, evaluation, rates, significance):
         for name in module.__all__:
             function = getattr(module, name)
             if not inspect.isfunction(function) or name.startswith("read_"):

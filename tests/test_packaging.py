@@ -108,14 +108,7 @@ def rooms() -> list[str]:
 
 
 def public_names() -> list[str]:
-    """Return the names where they belong: evaluation exports those of rates, too."""
-    rates = importlib.import_module("skcalib.rates").__all__
-    return [
-        f"{r}.{n}"
-        for r in rooms()
-        for n in importlib.import_module(r).__all__
-        if r != "skcalib.evaluation" or n not in rates
-    ]
+    return [f"{r}.{n}" for r in rooms() for n in importlib.import_module(r).__all__]
 
 
 def documented_names() -> list[str]:

@@ -12,7 +12,6 @@ from sklearn.naive_bayes import GaussianNB
 import skcalib
 from skcalib.coref import AntecedentFeatures
 from skcalib.datasets import make_event_documents, make_tagged_sentences
-from skcalib.evaluation import accuracy_interval
 from skcalib.metrics import (
     ReliabilitySketch,
     calibration_error,
@@ -24,6 +23,7 @@ from skcalib.plot import (
 )
 from skcalib.posteriors import LinearChainPosterior
 from skcalib.queries import ClassQuery, TagQuery
+from skcalib.rates import accuracy_interval
 from skcalib.recalibration import TemperatureScaling, fit_temperature
 from skcalib.scorers import calibration_error_scorer, compare_calibration
 from skcalib.significance import (

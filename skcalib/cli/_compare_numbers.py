@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ..evaluation import pass_at_k, sample_variance
 from ..evaluation._align import AlignedEvaluations
+from ..rates import pass_at_k, sample_variance
 from ..rates._repeats import question_best_of_k, question_pass_at_k
 from ..scorers import compare_calibration
 from ..significance import ScoreComparison, compare_scores, paired_bootstrap_test

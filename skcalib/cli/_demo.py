@@ -19,7 +19,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from ..datasets import fetch_corpus, make_tagged_sentences
-from ..evaluation import accuracy_interval
 from ..metrics import (
     CalibrationErrorInterval,
     calibration_error,
@@ -27,6 +26,7 @@ from ..metrics import (
 )
 from ..plot import ReliabilityDisplay, _style
 from ..queries import TagQuery
+from ..rates import accuracy_interval
 from ..rates._accuracy import AccuracyInterval
 from ..scorers import log_likelihood_scorer
 from ..sequence import CRFTagger, HMMTagger, TokenFeatures

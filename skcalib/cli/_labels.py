@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from ..evaluation import Evaluation, judged_accuracy, judged_difference
+from ..evaluation import Evaluation
 from ..evaluation._align import AlignedEvaluations
 from ..evaluation._tables import Names, Numbers
 from ..metrics import calibration_error_interval
+from ..rates import judged_accuracy, judged_difference
 from ._blocks import estimate_of
 from ._corpus import open_documents, read_columns
 from ._shared import CommandError

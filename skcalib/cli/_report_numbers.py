@@ -10,13 +10,13 @@ import numpy as np
 from scipy.special import gammaln, xlog1py, xlogy
 
 from .._pairs import Pairs, check_pairs
-from ..evaluation import accuracy_interval
 from ..metrics import confidence_ranking
 from ..metrics._bins import FOR_INTERVAL, MOST_STATED, Bins, bins_of, check_binning
 from ..metrics._curve import curve_of_pairs
 from ..metrics._decomposition import check_rule, decompose_pairs
 from ..metrics._frequency_intervals import frequency_interval
 from ..metrics._interval import LEAST_UNITS, interval_of_pairs
+from ..rates import accuracy_interval
 from ..rates._accuracy import grouped_frequency_interval
 from ..significance._system_comparison import holm
 from ._blocks import estimate_of
@@ -74,7 +74,7 @@ def _measure_part(
     if part.groups is not None and (part.groups == part.groups[0]).all():
         raise CommandError(one_group(where, part.group_names[part.groups[0]]))
     try:
-        return _measure(part.compact(), stated, options)
+        return _measure(part, stated, options)
     except ValueError as error:
         raise command_error(error, where) from None
 

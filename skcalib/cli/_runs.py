@@ -17,19 +17,18 @@ import numpy as np
 
 from ..evaluation import (
     Evaluation,
-    accuracy_interval,
     align_evaluations,
     read_evaluation,
     read_evaluations,
-    sampled_confidence,
 )
 from ..evaluation._align import AlignedEvaluations, are_row_numbers
 from ..evaluation._decisions import NAME as DECISIONS
-from ..evaluation._evaluation import rule_of
+from ..evaluation._evaluation import IDENTIFYING, rule_of
 from ..evaluation._files import open_source
 from ..evaluation._table_answers import NAME as TABLE
 from ..evaluation._table_answers import SYSTEMS_NOTE
 from ..evaluation._tables import CHUNK, USUAL, open_table
+from ..rates import accuracy_interval, sampled_confidence
 from ._blocks import estimate_of
 from ._corpus import factorised
 from ._labels import judged_report, read_labels
@@ -62,6 +61,9 @@ _RULES = {
     "drop": "Samples without an answer are left out.",
     "separate": "Samples without an answer are left out and counted separately.",
 }
+
+# Columns of the tasks of a run that are joined as they are.
+_JOINED = ("repeat", "score", "proba", "status", *IDENTIFYING.values())
 
 # More systems are names of questions by mistake, and their pairs take too long.
 _MOST_SYSTEMS = 100
@@ -111,12 +113,6 @@ class Answers:
         columns = {n: getattr(self, n) for n in ("y", "q", "question", "groups", "by")}
         taken = {n: column[rows] for n, column in columns.items() if column is not None}
         return replace(self, **taken)
-
-    def compact(self) -> Answers:
-        """Return the same answers, with consecutive codes of questions and groups."""
-        columns = (self.question, self.groups)
-        question, groups = (None if c is None else _compact(c) for c in columns)
-        return replace(self, question=question, groups=groups)
 
     def parts(self) -> dict[str, Answers]:
         """Return the answers of each value of the column `by`, as they appear."""
@@ -214,15 +210,6 @@ def read_inputs(options: Namespace) -> Inputs:
         _check_one_reading(found)
     named = dict(zip(_names(runs), runs, strict=True))
     evaluations = {name: _joined(run) for name, run in named.items()}
-    # A system without known answers or prompts agrees with every other one.
-    golds, prompts = (
-        {
-            name: e._fingerprints[k]
-            for name, e in evaluations.items()
-            if e._fingerprints[k]
-        }
-        for k in range(2)
-    )
     try:
         aligned = align_evaluations(
             evaluations,
@@ -230,8 +217,6 @@ def read_inputs(options: Namespace) -> Inputs:
             duplicates=options.duplicates,
             mismatch=options.mismatch,
             unanswered=options.unanswered,
-            golds=golds or None,
-            prompts=prompts,
         )
     except ValueError as error:
         raise command_error(error, options=options) from None
@@ -244,7 +229,10 @@ def read_inputs(options: Namespace) -> Inputs:
         reject(options, _OF_TABLES, why)
     notes = dict.fromkeys(note for each in found for note in each.evaluation.notes)
     if TABLE in formats:
-        is_checked = bool(golds or prompts or aligned.groups)
+        is_checked = bool(aligned.groups) or any(
+            e.right_answer is not None or e.prompt is not None
+            for e in evaluations.values()
+        )
         if len(paths) > 1 and not is_checked and are_row_numbers(aligned.question):
             notes[_ROW_NUMBERS] = None
         if options.groups is None:
@@ -614,16 +602,17 @@ def _joined(run: Sequence[_File]) -> Evaluation:
     evaluations = [each.evaluation for each in run]
     if len(run) == 1:
         return evaluations[0]
+
+    def joined(name: str) -> np.ndarray:
+        columns = [getattr(e, name) for e in evaluations]
+        unknown = (np.full(len(e), None) for e in evaluations)
+        pairs = zip(columns, unknown, strict=True)
+        return np.concatenate([b if a is None else a for a, b in pairs])
+
     # Only attributes that all tasks have are kept, since each row needs a value.
-    columns = {
-        name: np.concatenate([getattr(e, name) for e in evaluations])
-        for name in ("repeat", "score", "proba", "status")
-    }
-    question = [f"{e.task}: {name}" for e in evaluations for name in e.question]
     names = set.intersection(*(set(e.groups) for e in evaluations)) - {"task"}
-    groups = {
-        name: np.concatenate([e.groups[name] for e in evaluations]) for name in names
-    }
+    groups = {n: np.concatenate([e.groups[n] for e in evaluations]) for n in names}
+    question = [f"{e.task}: {name}" for e in evaluations for name in e.question]
     task = [str(e.task) for e in evaluations for _ in range(len(e))]
     is_common = len({e.notes for e in evaluations}) == 1
     notes = dict.fromkeys(
@@ -631,31 +620,17 @@ def _joined(run: Sequence[_File]) -> Evaluation:
         for e in evaluations
         for note in e.notes
     )
-    fingerprints = (
-        {
-            f"{e.task}: {name}": value
-            for e in evaluations
-            for name, value in e._fingerprints[k].items()
-        }
-        for k in range(2)
-    )
-    every = replace(
+    return replace(
         evaluations[0],
-        **columns,  # type: ignore[arg-type]
+        **{name: joined(name) for name in _JOINED},  # type: ignore[arg-type]
         question=np.array(question, dtype=object),
         groups=groups | {"task": np.array(task, dtype=object)},
         option_proba=None,
         gold=None,
+        _response=None,
         task=None,
         notes=tuple(notes),
     )
-    return every._identified(tuple(fingerprints))
-
-
-def _compact(codes: np.ndarray) -> np.ndarray:
-    """Return codes without gaps, in the same order."""
-    seen = np.bincount(codes) > 0
-    return codes if seen.all() else (np.cumsum(seen) - 1)[codes]
 
 
 def safe_stem(path: Path) -> str:

@@ -14,7 +14,7 @@ from .._errors import ParameterError, ParameterTypeError, parameter, public
 from .._results import Result
 from .._validation import as_labels, check_choice
 from ..rates._accuracy import as_scores
-from ._evaluation import Evaluation
+from ._evaluation import IDENTIFYING, Evaluation, are_known, differing
 from ._table_answers import NAME as TABLE
 
 # Number of questions that an error gives as examples.
@@ -218,7 +218,8 @@ def align_evaluations(
         How samples without an answer are scored, as in :meth:`Evaluation.scored`.
     golds, prompts : mapping of str to mapping of str to str, default=None
         For each system, the right answer and the prompt (or a hash of it) of each
-        question. If `golds` is None, `Evaluation.gold` is used if it is known.
+        question. If None, they are those of the evaluations, `Evaluation.right_answer`
+        and `Evaluation.prompt`, as far as they are known.
 
     Returns
     -------
@@ -248,11 +249,12 @@ def align_evaluations(
     for name, evaluation in evaluations.items():
         dropped[name] = _duplicated(name, evaluation, duplicates, notes)
         scored[name] = evaluation.scored(unanswered)
-    places = _places_of(scored, dropped)
+    places = _places_of(evaluations, scored, dropped)
     common = _common(evaluations, places, missing, notes)
     left = np.count_nonzero(places.number, axis=1) - common.size
     only_in = dict(zip(scored, left.tolist(), strict=True))
-    common = _agreeing(scored, places, common, mismatch, golds, prompts, notes)
+    given = dict(zip(IDENTIFYING, (golds, prompts), strict=True))
+    common = _agreeing(scored, places, common, mismatch, given, notes)
     aligned = _collect(scored, places, common, only_in, tuple(notes))
     if mismatch != "keep":
         _check_related(aligned)
@@ -336,42 +338,52 @@ class _Places:
     """The rows of each question in each system.
 
     Questions have codes in the order in which they first occur. `rows` contains the
-    rows of each system by the code of their question, and `number` the number of rows
-    of each question, of shape (n_systems, n_questions).
+    scored rows of each system by the code of their question, and `number` the number of
+    scored rows of each question, of shape (n_systems, n_questions). `is_named` is False
+    for questions that are left out because their names are not unique.
     """
 
     question: np.ndarray
     rows: list[np.ndarray]
     number: np.ndarray
+    is_named: np.ndarray
 
-    def first_rows(self, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the questions of a system, and the first row of each."""
-        number = self.number[k]
-        start = (np.cumsum(number) - number)[number > 0]
-        return self.question[number > 0], self.rows[k][start]
+    def first_known(self, k: int, column: np.ndarray) -> np.ndarray:
+        """Return the first known value of each question in a system; None without."""
+        found = np.full(self.question.size, None)
+        codes = np.repeat(np.arange(self.question.size), self.number[k])
+        values = column[self.rows[k]]
+        is_known = are_known(values)
+        # Of several values of a question, the one that is assigned last is kept.
+        found[codes[is_known][::-1]] = values[is_known][::-1]
+        return found
 
 
 def _places_of(
-    scored: dict[str, Evaluation], dropped: Mapping[str, set[str]]
+    evaluations: Mapping[str, Evaluation],
+    scored: dict[str, Evaluation],
+    dropped: Mapping[str, set[str]],
 ) -> _Places:
     """Return the rows of each question that is not left out."""
-    first, *others = (evaluation.question.tolist() for evaluation in scored.values())
+    every = (*scored.values(), *evaluations.values())
+    first, *others = (each.question.tolist() for each in every)
     # Most systems answer the same questions in the same order.
-    columns = [first, *(first if other == first else other for other in others)]
-    more = [column for column in columns if column is not first]
+    more = [column for column in others if column != first]
     names = list(dict.fromkeys(chain(first, *more)))
     code_of = dict(zip(names, range(len(names)), strict=True))
-    rows, numbers = [], []
+    rows, numbers, is_named = [], [], np.ones(len(names), dtype=bool)
     codes_of_first = _codes(first, code_of)
-    for left, column in zip(dropped.values(), columns, strict=True):
-        codes = codes_of_first if column is first else _codes(column, code_of)
+    for left, evaluation in zip(dropped.values(), scored.values(), strict=True):
+        column = evaluation.question.tolist()
+        codes = codes_of_first if column == first else _codes(column, code_of)
         number = np.bincount(codes, minlength=len(names))
-        # A question without a score has no code.
-        number[[code_of[name] for name in left if name in code_of]] = 0
+        is_left = [code_of[name] for name in left]
+        number[is_left] = is_named[is_left] = 0
         order = np.argsort(codes, kind="stable")
         rows.append(order if not left else order[number[codes[order]] > 0])
         numbers.append(number)
-    return _Places(np.array(names, dtype=object), rows, np.array(numbers))
+    question = np.array(names, dtype=object)
+    return _Places(question, rows, np.array(numbers), is_named)
 
 
 def _codes(names: list[str], code_of: dict[str, int]) -> np.ndarray:
@@ -396,7 +408,8 @@ def _common(
             f"systems have ({pairs}).",
         )
     lacking = []
-    others = has.any(axis=0)
+    # A question without a score in any system is named too.
+    others = has.any(axis=0) | places.is_named
     for name, each in zip(names, has, strict=True):
         absent = places.question[others & ~each].tolist()
         if absent:
@@ -424,35 +437,20 @@ def _agreeing(
     places: _Places,
     common: np.ndarray,
     mismatch: str,
-    golds: Mapping[str, Mapping[str, str]] | None,
-    prompts: Mapping[str, Mapping[str, str]] | None,
+    given: Mapping[str, Mapping[str, Mapping[str, str]] | None],
     notes: list[str],
 ) -> np.ndarray:
     """Return the questions whose answers and prompts are the same in all systems."""
-    if golds is None:
-        golds = {
-            name: {
-                question: str(gold)
-                for question, gold in zip(names, e.gold[rows].tolist(), strict=True)
-                if gold >= 0
-            }
-            for k, (name, e) in enumerate(scored.items())
-            if e.gold is not None
-            for names, rows in [places.first_rows(k)]
-        }
-    names = places.question[common].tolist()
-    differing: dict[str, None] = {}
+    differs = np.zeros(common.size, dtype=bool)
     found = []
-    groups = _attributes_of(scored, places)
-    for what, known in (("right answers", golds), ("prompts", prompts or {}), *groups):
-        sides = list(known.values())
-        if all(side == sides[0] for side in sides):  # which is fast
-            continue
-        other = [q for q in names if len({s[q] for s in sides if q in s}) > 1]
-        if other:
-            found.append(_differing_in_words(what, other, known, names))
-            differing.update(dict.fromkeys(other))
-    if not differing:
+    for what, known in _identifying(scored, places, given):
+        other = differing([side[common] for side in known.values()])
+        if other.any():
+            found.append(
+                _differing_in_words(what, common[other], known, places, common)
+            )
+            differs |= other
+    if not found:
         return common
     if mismatch == "error":
         raise ParameterError(
@@ -466,48 +464,60 @@ def _agreeing(
     if mismatch == "keep":
         return common
     # Dropping is decided for all systems, so that they stay on the same questions.
-    kept = common[[q not in differing for q in names]]
-    if not kept.size:
+    if differs.all():
         raise ParameterError(
             "mismatch", f"must leave questions to compare. Got {'; '.join(found)}."
         )
-    return kept
+    return common[~differs]
 
 
-def _attributes_of(
-    scored: dict[str, Evaluation], places: _Places
-) -> Iterator[tuple[str, dict[str, dict[str, str]]]]:
-    """Yield each attribute of questions that several tables have, by system."""
-    # The attributes of a harness may be of answers, such as the order of options.
-    systems = [
-        (k, n, e) for k, (n, e) in enumerate(scored.items()) if e.format == TABLE
-    ]
-    for group in dict.fromkeys(name for *_, e in systems for name in e.groups):
-        known = {}
-        for k, name, e in systems:
-            if group in e.groups:
-                questions, rows = places.first_rows(k)
-                known[name] = dict(zip(questions, e.groups[group][rows], strict=True))
-        if len(known) > 1:
-            yield f"values of {group!r}", known
+def _identifying(
+    scored: dict[str, Evaluation],
+    places: _Places,
+    given: Mapping[str, Mapping[str, Mapping[str, str]] | None],
+) -> Iterator[tuple[str, dict[str, np.ndarray]]]:
+    """Yield each attribute of the questions that several systems have, by system.
+
+    Attributes of a system have one entry for each question, None if it is not known.
+    """
+    attributes: dict[str, dict[str, np.ndarray]] = {what: {} for what in IDENTIFYING}
+    for k, (name, e) in enumerate(scored.items()):
+        for what, column in IDENTIFYING.items():
+            texts, values = given[what], getattr(e, column)
+            if texts is not None:
+                by_name = texts.get(name, {})
+                values = np.array([by_name.get(q) for q in e.question], dtype=object)
+            if values is not None and are_known(values).any():
+                attributes[what][name] = places.first_known(k, values)
+    for k, (name, e) in enumerate(scored.items()):
+        # The attributes of a harness may be of answers, such as the order of options.
+        for group, values in e.groups.items() if e.format == TABLE else ():
+            what = f"values of {group!r}"
+            attributes.setdefault(what, {})[name] = places.first_known(k, values)
+    return (each for each in attributes.items() if len(each[1]) > 1)
 
 
 def _differing_in_words(
     what: str,
-    differing: Sequence[str],
-    known: Mapping[str, Mapping[str, str]],
-    common: Sequence[str],
+    codes: np.ndarray,
+    known: Mapping[str, np.ndarray],
+    places: _Places,
+    common: np.ndarray,
 ) -> str:
     """Describe the differences, and whether the order of the files explains them."""
-    first = differing[0]
-    shown = {name: _short(side[first]) for name, side in known.items() if first in side}
-    sides = " and ".join(f"{value!r} in {name}" for name, value in shown.items())
-    text = (
-        f"{len(differing)} of {len(common)} questions with different {what}, for "
-        f"example question {_short(first)!r}: {sides}"
+    first = codes[0]
+    values = {name: side[first] for name, side in known.items()}
+    sides = " and ".join(
+        f"{_short(value)!r} in {name}"
+        for name, value in values.items()
+        if value is not None
     )
-    if what != "prompts" or 10 * len(differing) < len(common):
-        if 4 * len(differing) < len(common):
+    text = (
+        f"{len(codes)} of {len(common)} questions with different {what}, for "
+        f"example question {_short(places.question[first])!r}: {sides}"
+    )
+    if what != "prompts" or 10 * len(codes) < len(common):
+        if 4 * len(codes) < len(common):
             return text
         other = (
             "the systems were scored against different right answers"
@@ -518,7 +528,8 @@ def _differing_in_words(
             f"{text}. Either the questions are in different orders in the files, so "
             f"that equal names stand for different questions, or {other}"
         )
-    n_shared = len(set.intersection(*(set(side.values()) for side in known.values())))
+    texts = (set(side.tolist()) - {None} for side in known.values())
+    n_shared = len(set.intersection(*texts))
     if n_shared < 2:
         return (
             f"{text}. By name, all questions are common; by prompt, {n_shared} are. "
@@ -526,7 +537,7 @@ def _differing_in_words(
             "different"
         )
     return (
-        f"{text}. By name {len(common) - len(differing)} of {len(common)} questions "
+        f"{text}. By name {len(common) - len(codes)} of {len(common)} questions "
         f"agree, by prompt {n_shared} are in all files: the questions are in different "
         "orders, and their names are row numbers"
     )

@@ -15,9 +15,17 @@ from typing import Any
 
 import numpy as np
 
-from ._evaluation import Evaluation, Row
+from ._evaluation import Evaluation
 from ._files import Options, Source
-from ._values import as_dict, as_key, as_list, choose, file_error, scalar_fields
+from ._values import (
+    as_dict,
+    as_key,
+    as_list,
+    choose,
+    columns_of,
+    file_error,
+    scalar_fields,
+)
 
 NAME = "decision models"
 
@@ -76,20 +84,22 @@ def read(source: Source, options: Options) -> Evaluation:
         if models[k] == model
         for answer in _rows_of(as_dict(row), k, source.place(k), kinds)
     ]
-    if all(row.gold < 0 for row in rows):
+    if all(row.get("gold") is None for row in rows):
         raise file_error(
             f"must have gold labels: {_GOLD[0]!r}, an object of right answers by "
             f"question, beside 'answers'. Got {source.path.name}, which has none."
         )
     named = None if model == "None" else model
     notes = _notes(rows, "" if named is None else f" by {named}")
-    return Evaluation._from_rows(rows, source, NAME, notes, named)
+    return Evaluation._from_columns(
+        source, NAME, notes, **columns_of(rows), model=named
+    )
 
 
 def _rows_of(
     row: dict[str, Any], k: int, place: str, kinds: dict[str, str]
-) -> Iterator[Row]:
-    """Yield the answers of a response."""
+) -> Iterator[dict[str, Any]]:
+    """Yield the entries of the answers of a response in the columns."""
     answers = _answers_of(row)
     gold: Any = next((row[name] for name in _GOLD if row.get(name) is not None), {})
     if not isinstance(gold, dict):  # the label of the only question
@@ -109,24 +119,22 @@ def _rows_of(
         groups = {**groups, "name": name, "kind": kinds.get(name, _REFUSAL)}
         common: dict[str, Any] = {
             "question": f"{item}: {name}",
-            "repeat": None,
             "groups": groups,
-            "answer": right,
+            "right_answer": right,
             "prompt": row.get("state", row.get("input")),
             "place": about,
         }
         if answer.get("type") == _REFUSAL:
-            yield Row(status="refused", **common)
+            yield common | {"status": "refused", "score": None}
             continue
         options, proba, chosen = _options(answer, about)
-        index = -1 if right is None else _index(right, options, about)
-        yield Row(
-            score=None if right is None else float(chosen == index),
-            proba=float(proba[chosen]),
-            option_proba=proba,
-            gold=index,
-            **common,
-        )
+        index = None if right is None else _index(right, options, about)
+        yield common | {
+            "score": None if index is None else float(chosen == index),
+            "proba": float(proba[chosen]),
+            "option_proba": proba,
+            "gold": index,
+        }
 
 
 def _options(
@@ -179,38 +187,38 @@ def _index(name: Any, options: dict[str, int], about: str) -> int:
     return options[as_key(name)]
 
 
-def _notes(rows: list[Row], by: str) -> Iterator[str]:
+def _notes(rows: list[dict[str, Any]], by: str) -> Iterator[str]:
     """Yield what the questions are, and the ranked probability score of scores."""
-    named = dict.fromkeys((r.groups["name"], r.groups["kind"]) for r in rows)
+    named = dict.fromkeys((r["groups"]["name"], r["groups"]["kind"]) for r in rows)
     yield f"The questions are {', '.join(f'{n!r} ({kind})' for n, kind in named)}."
     yield (
         "The probability is that of the answer, never 'confidence', which measures the "
         "shape of the distribution."
     )
-    if len({row.groups["item"] for row in rows}) < len(rows):
+    if len({row["groups"]["item"] for row in rows}) < len(rows):
         yield (
             "Answers about one item may depend on each other: the column 'item' has "
             "their groups."
         )
-    levels: dict[tuple[str, int], list[Row]] = defaultdict(list)
+    levels: dict[tuple[str, int], list[dict[str, Any]]] = defaultdict(list)
     for row in rows:
-        if row.groups["kind"] == "score" and row.option_proba is not None:
-            levels[row.groups["name"], row.option_proba.size].append(row)
-    for (name, n_levels), answers in levels.items():
-        known = [row for row in answers if row.gold >= 0]
-        if known and n_levels > 1:
+        # A refusal has no options.
+        if row["groups"]["kind"] == "score" and row.get("gold") is not None:
+            levels[row["groups"]["name"], row["option_proba"].size].append(row)
+    for (name, n_levels), known in levels.items():
+        if n_levels > 1:
             yield _ranked(f"{name!r}{by}", known, np.arange(n_levels - 1))
 
 
-def _ranked(name: str, rows: list[Row], below: np.ndarray) -> str:
+def _ranked(name: str, rows: list[dict[str, Any]], below: np.ndarray) -> str:
     """Return the ranked probability score of a question in words.
 
     It is the squared difference of the cumulative distributions of the forecast and of
     the right level (Epstein, 1969, in the form of Murphy, 1971), as a mean over the
     levels but the last.
     """
-    said = np.array([row.option_proba for row in rows]).cumsum(axis=1)[:, :-1]
-    right = np.array([row.gold for row in rows])[:, None] <= below
+    said = np.array([row["option_proba"] for row in rows]).cumsum(axis=1)[:, :-1]
+    right = np.array([row["gold"] for row in rows])[:, None] <= below
     # The frequencies of the levels as a forecast have the variance of `right`.
     return (
         f"Mean ranked probability score of {name}: {((said - right) ** 2).mean():.4f}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._evaluation import Evaluation, Row
+from ._evaluation import Evaluation
 from ._files import Options, Source
 from ._values import as_dict, as_list, choose, file_error, text_or_none
 
@@ -28,13 +28,23 @@ def read(source: Source, options: Options) -> Evaluation:
     metrics = [_metrics(case, source.place(k)) for k, case in enumerate(cases)]
     names = [name for each in metrics for name in each]
     score = choose(options.score, names, option="score", what="metric")
-    rows = [
-        _as_row(case, each.get(str(score), {}), k)
-        for k, (case, each) in enumerate(zip(cases, metrics, strict=True))
-    ]
-    model = as_dict(run.get("hyperparameters")).get("model")
-    notes = [f"The score is the score of the metric {score!r}."]
-    return Evaluation._from_rows(rows, source, NAME, notes, model)
+    found = [each.get(str(score), {}) for each in metrics]
+    failed = [bool(each.get("error")) for each in found]
+    return Evaluation._from_columns(
+        source,
+        NAME,
+        [f"The score is the score of the metric {score!r}."],
+        question=list(map(_question, cases)),
+        score=[
+            None if has_failed else each.get("score")
+            for each, has_failed in zip(found, failed, strict=True)
+        ],
+        status=["error" if has_failed else "answered" for has_failed in failed],
+        right_answer=[case.get("expectedOutput") for case in cases],
+        prompt=[case.get("input") for case in cases],
+        response=[text_or_none(case.get("actualOutput")) for case in cases],
+        model=as_dict(run.get("hyperparameters")).get("model"),
+    )
 
 
 def _metrics(case: Any, place: str) -> dict[str, dict]:
@@ -51,17 +61,3 @@ def _question(case: dict) -> str:
     # deepeval itself numbers cases without a name.
     is_given = isinstance(name, str) and not name.startswith("test_case_")
     return name if is_given and name else str(case.get("input"))
-
-
-def _as_row(case: dict, found: dict, place: int) -> Row:
-    is_error = bool(found.get("error"))
-    return Row(
-        _question(case),
-        None if is_error else found.get("score"),
-        "error" if is_error else "answered",
-        repeat=None,
-        answer=case.get("expectedOutput"),
-        prompt=case.get("input"),
-        response=text_or_none(case.get("actualOutput")),
-        place=place,
-    )

@@ -63,6 +63,9 @@ def rule_of(format: str) -> str:
     return _RULES[format][1] if format in _RULES else ""
 
 
+# Columns that distinguish questions of the same name, by what they contain.
+IDENTIFYING = {"right answers": "right_answer", "prompts": "prompt"}
+
 STATUSES = ("answered", "refused", "unparseable", "error", "unscored")
 
 
@@ -75,33 +78,6 @@ class Samples(NamedTuple):
     answers: list[Any]
     scores: list[float]
     rows: list[int]
-
-
-@dataclass(frozen=True)
-class Row:
-    """One sample of one question, as read from a file.
-
-    Score and probability are numbers, or verdicts of a harness, or None. Two rows of a
-    question with the same `repeat` are duplicates; if `repeat` is None, the rows of the
-    question are its samples and are numbered in the order of the file. `answer` and
-    `prompt` are the right answer and the prompt of the question, as JSON values, or
-    None if they are not known. `response` is the answer of the system, or its samples
-    if a row of the harness has several. `place` is the entry of the file, as a number
-    or in words, for messages.
-    """
-
-    question: str
-    score: Any = None
-    status: str = "answered"
-    proba: Any = None
-    option_proba: np.ndarray | None = None
-    repeat: int | None = 0
-    gold: int = -1
-    groups: Mapping[str, str] = field(default_factory=dict)
-    answer: Any = None
-    prompt: Any = None
-    response: Any = None
-    place: int | str = ""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -129,6 +105,10 @@ class Evaluation(Result):
         Index of the right option of each row. -1 if it is not known.
     groups : dict of str to ndarray of shape (n_rows,)
         Further attributes of each row, such as its subject or source.
+    right_answer, prompt : ndarray of shape (n_rows,), object, or None
+        Right answer and prompt of the question of each row, as text; the prompt may be
+        a hash of it. None where it is not known. They distinguish questions of the same
+        name in different files.
     model, task : str or None
         Name of the model, and name of the task it was evaluated on.
     format : str
@@ -170,68 +150,85 @@ class Evaluation(Result):
     option_proba: list[np.ndarray] | None = None
     gold: np.ndarray | None = None
     groups: dict[str, np.ndarray] = field(default_factory=dict)
+    right_answer: np.ndarray | None = None
+    prompt: np.ndarray | None = None
     # Answers of the system, if the reader knows them.
     _response: np.ndarray | None = None
-    # Right answers and prompts by question, only directly after reading.
-    _fingerprints: tuple[dict[str, str], ...] = field(default=({}, {}), init=False)
     model: str | None = None
     task: str | None = None
     format: str = "table"
     notes: tuple[str, ...] = ()
 
     @classmethod
-    def _from_rows(
+    def _from_columns(
         cls,
-        rows: Sequence[Row],
         source: Source,
         format: str,
         notes: Iterable[str],
+        *,
+        question: Sequence[str],
+        score: Sequence[Any],
+        proba: Sequence[Any] | None = None,
+        status: Sequence[str | None] | None = None,
+        repeat: Sequence[int] | None = None,
+        option_proba: Sequence[np.ndarray | None] = (),
+        gold: Sequence[int | None] = (),
+        groups: Sequence[Mapping[str, str]] = (),
+        right_answer: Sequence[Any] = (),
+        prompt: Sequence[Any] = (),
+        response: Sequence[Any] = (),
+        place: Sequence[int | str] | None = None,
         model: Any = None,
         task: Any = None,
     ) -> Evaluation:
-        """Return the evaluation of the rows of a reader, which names the format.
+        """Return the evaluation of the columns that a reader filled.
 
-        A row without a score is not 'answered' but 'unscored'.
+        Scores and probabilities are numbers, or verdicts of a harness, or None. Right
+        answers and prompts are JSON values, and responses are the answers of the
+        system, or its samples. A row without a score is not 'answered' but 'unscored'.
+        Two rows of a question with the same `repeat` are duplicates; if `repeat` is
+        None, the rows of a question are its samples in the order of the file.
+        `place` is the entry of the file of each row, as a number or in words, for
+        messages.
         """
-        if not rows:
+        n = len(question)
+        if not n:
             raise file_error("must contain at least one answer. Got none.")
 
-        def place(k: int) -> str:
-            where = rows[k].place
-            return source.place(where) if isinstance(where, int) else where
+        def where(k: int) -> str:
+            found = k if place is None else place[k]
+            return found if isinstance(found, str) else source.place(found)
 
-        score = as_scores([row.score for row in rows], place, "score")
-        proba = as_scores([row.proba for row in rows], place, "probability")
-        status = np.array([row.status for row in rows], dtype=object)
-        status = np.where(status == "answered", statuses(score), status)
+        scores = as_scores(score, where, "score")
+        known = np.array([each or "answered" for each in status or [None] * n], object)
+        names = np.array(question, dtype=object)
         # Options are kept only if every row has them, since columns have all rows.
-        options = [row.option_proba for row in rows if row.option_proba is not None]
-        gold = np.array([row.gold for row in rows])
-        names = dict.fromkeys(name for row in rows for name in row.groups)
-        question = np.array([row.question for row in rows], dtype=object)
-        # Rows without a number of their own are samples in the order of the file.
-        numbers = zip(rows, numbered_repeats(question).tolist(), strict=True)
-        repeats = [k if row.repeat is None else row.repeat for row, k in numbers]
-        found = cls(
-            question=question,
-            repeat=np.array(repeats, dtype=np.int64),
-            score=score,
-            proba=proba,
-            status=status,
-            option_proba=options if len(options) == len(rows) else None,
-            gold=gold if (gold >= 0).any() else None,
-            _response=object_array([row.response for row in rows]),
+        options = [each for each in option_proba if each is not None]
+        golds = np.array([-1 if each is None else each for each in gold], dtype=int)
+        columns = dict.fromkeys(name for each in groups for name in each)
+        return cls(
+            question=names,
+            repeat=numbered_repeats(names)
+            if repeat is None
+            else np.array(repeat, dtype=np.int64),
+            score=scores,
+            proba=np.full(n, np.nan)
+            if proba is None
+            else as_scores(proba, where, "probability"),
+            status=np.where(known == "answered", statuses(scores), known),
+            option_proba=options if len(options) == n else None,
+            gold=golds if (golds >= 0).any() else None,
+            _response=object_array(response) if len(response) else None,
             groups={
-                name: np.array([row.groups.get(name, "") for row in rows], object)
-                for name in names
+                name: np.array([each.get(name, "") for each in groups], dtype=object)
+                for name in columns
             },
+            right_answer=_as_texts(right_answer),
+            prompt=_as_texts(prompt),
             model=text_or_none(model),
             task=text_or_none(task),
             format=format,
             notes=tuple(notes),
-        )
-        return found._identified(
-            tuple(_first_known(rows, name) for name in ("answer", "prompt"))
         )
 
     @classmethod
@@ -252,11 +249,6 @@ class Evaluation(Result):
             status=statuses(score),
             **properties,
         )
-
-    def _identified(self, fingerprints: tuple[dict[str, str], ...]) -> Evaluation:
-        """Add the right answers and the prompts of questions, and return self."""
-        object.__setattr__(self, "_fingerprints", fingerprints)
-        return self
 
     @property
     def n_questions(self) -> int:
@@ -288,14 +280,15 @@ class Evaluation(Result):
         evaluation : Evaluation
         """
         kept = np.arange(len(self))[rows]
-        columns = {name: getattr(self, name)[kept] for name in _COLUMNS}
+        columns: dict[str, Any] = {}
+        for name in (*_COLUMNS, *_MAY_LACK):
+            column = getattr(self, name)
+            columns[name] = None if column is None else column[kept]
         options = self.option_proba
         return replace(
             self,
             **columns,
             option_proba=None if options is None else [options[k] for k in kept],
-            gold=None if self.gold is None else self.gold[kept],
-            _response=None if self._response is None else self._response[kept],
             groups={name: values[kept] for name, values in self.groups.items()},
         )
 
@@ -389,8 +382,9 @@ class Evaluation(Result):
         Raises
         ------
         ValueError
-            If a sample of a question occurs twice, or if the two evaluations do not
-            have a sample of a question in common.
+            If a sample of a question occurs twice, if the two evaluations do not have a
+            sample of a question in common, or if they have different right answers or
+            prompts for one.
         """
         if not isinstance(other, Evaluation):
             raise ParameterTypeError(
@@ -413,6 +407,20 @@ class Evaluation(Result):
                 note = f"{n_left} of {len(places)} samples are not in the other file."
                 part = replace(part, notes=(*one.notes, note))
             sides.append(part)
+        for what, name in IDENTIFYING.items():
+            known = [getattr(side, name) for side in sides]
+            if any(side is None for side in known):
+                continue
+            differ = np.flatnonzero(differing(known))
+            if differ.size:
+                here, there = (side[differ[0]] for side in known)
+                raise ParameterError(
+                    "other",
+                    f"must have the same {what} as this evaluation. Got {differ.size} "
+                    f"of {len(common)} samples with different {what}, for example "
+                    f"{there!r:.60} there and {here!r:.60} here for question "
+                    f"{common[differ[0]][0]!r:.60}.",
+                )
         return sides[0], sides[1]
 
     def _places(self) -> dict[tuple[str, int], int]:
@@ -463,6 +471,7 @@ class Evaluation(Result):
 
 
 _COLUMNS = ("question", "repeat", "score", "proba", "status")
+_MAY_LACK = ("gold", "right_answer", "prompt", "_response")
 
 
 def statuses(score: np.ndarray) -> np.ndarray:
@@ -471,12 +480,23 @@ def statuses(score: np.ndarray) -> np.ndarray:
     return np.array(["answered", "unscored"], dtype=object)[np.isnan(score).astype(int)]
 
 
-def _first_known(rows: Sequence[Row], name: str) -> dict[str, str]:
-    """Return an attribute of each question as text, from the first row with it."""
-    found: dict[str, str] = {}
-    for row in rows:
-        value = getattr(row, name)
-        # Samples of one question have the same answer and prompt.
-        if value is not None and row.question not in found:
-            found[row.question] = as_key(value)
+def _as_texts(values: Sequence[Any]) -> np.ndarray | None:
+    """Return right answers or prompts as text, and None where one is not known."""
+    found = [None if value is None else as_key(value) for value in values]
+    return np.array(found, dtype=object) if any(x is not None for x in found) else None
+
+
+def are_known(texts: np.ndarray) -> np.ndarray:
+    """Return which entries are not None."""
+    return np.not_equal(texts, None)  # type: ignore[call-overload]
+
+
+def differing(sides: Sequence[np.ndarray]) -> np.ndarray:
+    """Return where two columns of texts are known and differ."""
+    first, *others = sides
+    found = np.zeros(first.size, dtype=bool)
+    for side in others:
+        is_known = are_known(first)
+        found |= is_known & are_known(side) & (side != first)
+        first = np.where(is_known, first, side)
     return found

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
-from ._evaluation import Evaluation, Row
+from ._evaluation import Evaluation
 from ._files import Options, Source, open_source
 from ._values import (
     as_dict,
@@ -58,9 +58,32 @@ def read(source: Source, options: Options) -> Evaluation:
     n = sum(len({float(row["evaluation"][s]) for s in _SCORES}) > 1 for _, row in kept)
     if n:
         notes.append(f"'is_correct' and 'score' differ in {n} of {len(kept)} rows.")
-    rows = [_as_row(row, k, score, len(tasks) > 1) for k, row in kept]
-    task = tasks.pop() if len(tasks) == 1 else None
-    return Evaluation._from_rows(rows, source, NAME, notes, model, task)
+    rows = [row for _, row in kept]
+    given = [as_dict(row.get("input")) for row in rows]
+    return Evaluation._from_columns(
+        source,
+        NAME,
+        notes,
+        question=[
+            f"{row['evaluation_name']}: " * (len(tasks) > 1) + str(row["sample_id"])
+            for row in rows
+        ],
+        score=[row["evaluation"][score] for row in rows],
+        status=["error" if row.get("error") else "answered" for row in rows],
+        groups=[
+            {
+                **scalar_fields(row.get("metadata")),
+                "evaluation_name": str(row["evaluation_name"]),
+            }
+            for row in rows
+        ],
+        right_answer=[each.get("reference") for each in given],
+        prompt=[each.get("raw") for each in given],
+        response=list(map(_answer, rows)),
+        place=[k for k, _ in kept],
+        model=model,
+        task=tasks.pop() if len(tasks) == 1 else None,
+    )
 
 
 def _instances_of(source: Source) -> Source:
@@ -87,19 +110,3 @@ def _answer(row: dict[str, Any]) -> str | None:
     found = map(as_dict, as_list(row.get("answer_attribution")))
     final = [each for each in found if each.get("is_terminal")]
     return text_or_none(final[-1].get("extracted_value")) if final else None
-
-
-def _as_row(row: dict[str, Any], k: int, score: str, has_tasks: bool) -> Row:
-    task, sample = str(row["evaluation_name"]), str(row["sample_id"])
-    given = as_dict(row.get("input"))
-    return Row(
-        f"{task}: {sample}" if has_tasks else sample,
-        row["evaluation"][score],
-        "error" if row.get("error") else "answered",
-        repeat=None,
-        groups={**scalar_fields(row.get("metadata")), "evaluation_name": task},
-        answer=given.get("reference"),
-        prompt=given.get("raw"),
-        response=_answer(row),
-        place=k,
-    )

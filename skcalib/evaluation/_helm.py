@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from .._errors import ParameterError
-from ._evaluation import Evaluation, Row
+from ._evaluation import Evaluation
 from ._files import Options, Source, open_source, sibling
-from ._values import as_dict, as_list, choose, file_error
+from ._values import as_dict, as_list, choose, columns_of, file_error
 
 NAME = "HELM"
 
@@ -56,15 +55,17 @@ def read(source: Source, options: Options) -> Evaluation:
             notes.append(f"{n} rows of {what} are left out.")
     instances = _instances(sibling(source.path, "scenario_state.json"))
     found = [
-        replace(
-            _as_row(means, entry, score, has_logprob),
-            groups=groups,
+        {
+            **_as_row(means, entry, score, has_logprob),
+            "groups": groups,
             **instances.get(str(entry["instance_id"]), {}),
-        )
+        }
         for means, entry in kept
     ]
     model = as_dict(spec.get("adapter_spec")).get("model")
-    return Evaluation._from_rows(found, source, NAME, notes, model, spec.get("name"))
+    return Evaluation._from_columns(
+        source, NAME, notes, **columns_of(found), model=model, task=spec.get("name")
+    )
 
 
 def _instances(state: Any) -> dict[str, dict[str, Any]]:
@@ -83,7 +84,7 @@ def _instances(state: Any) -> dict[str, dict[str, Any]]:
             if "correct" in as_list(each.get("tags"))
         ]
         prompt = [as_dict(instance.get("input")).get("text"), texts]
-        found[str(instance["id"])] = {"answer": right or None, "prompt": prompt}
+        found[str(instance["id"])] = {"right_answer": right or None, "prompt": prompt}
     return found
 
 
@@ -115,7 +116,7 @@ def _default_score(rows: list[dict[str, Any]]) -> str:
     )
 
 
-def _as_row(means: dict, entry: dict, score: str, has_logprob: bool) -> Row:
+def _as_row(means: dict, entry: dict, score: str, has_logprob: bool) -> dict:
     place = f"instance {entry['instance_id']!r}"
     if score not in means:
         raise ParameterError(
@@ -127,10 +128,10 @@ def _as_row(means: dict, entry: dict, score: str, has_logprob: bool) -> Row:
         raise file_error(
             f"must number the trials from 0. Got {trial!r:.60} in {place}."
         )
-    return Row(
-        question=str(entry["instance_id"]),
-        score=means[score],
-        proba=means.get("max_prob") if has_logprob else None,
-        repeat=trial,
-        place=place,
-    )
+    return {
+        "question": str(entry["instance_id"]),
+        "score": means[score],
+        "proba": means.get("max_prob") if has_logprob else None,
+        "repeat": trial,
+        "place": place,
+    }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._evaluation import Evaluation, Row
+from ._evaluation import Evaluation
 from ._files import Options, Source
 from ._values import as_dict, as_number, file_error, text_or_none
 
@@ -22,39 +22,47 @@ def read(source: Source, options: Options) -> Evaluation:
     options.reject(NAME, "score", "filter", "split", "model")
     # If no text mentions a confidence, the texts are not the answers.
     has_texts = any(map(_speaks_of_confidence, source.content.values()))
-    rows = [
-        _as_row(str(question), entry, has_texts, f"question {question!r}")
-        for question, entry in source.content.items()
+    entries = source.content
+    places = [f"question {name!r}" for name in entries]
+    judged = [as_dict(entry.get("judge_response")) for entry in entries.values()]
+    proba = [
+        None if "correct" not in each else _confidence(each, place)
+        for each, place in zip(judged, places, strict=True)
     ]
-    models = {text_or_none(entry.get("model")) for entry in source.content.values()}
-    unstated = sum(row.score is not None and row.proba is None for row in rows)
+    # The judge writes 100 if no confidence is stated.
+    proba = [
+        None if p == 1 and has_texts and not _speaks_of_confidence(entry) else p
+        for p, entry in zip(proba, entries.values(), strict=True)
+    ]
     notes = [
         "Questions without an answer are not in the file; the harness counts them as "
         "wrong."
     ]
+    scores = [each.get("correct") for each in judged]
+    stated = zip(scores, proba, strict=True)
+    unstated = sum(s is not None and p is None for s, p in stated)
     if unstated:
         notes.append(
             f"{unstated} answers do not state a confidence. The judge's value of 100 "
             "for these answers is left out."
         )
-    model = models.pop() if len(models) == 1 else None
-    return Evaluation._from_rows(rows, source, NAME, notes, model)
+    models = {text_or_none(entry.get("model")) for entry in entries.values()}
+    return Evaluation._from_columns(
+        source,
+        NAME,
+        notes,
+        question=list(map(str, entries)),
+        score=scores,
+        proba=proba,
+        right_answer=[each.get("correct_answer") for each in judged],
+        place=places,
+        model=models.pop() if len(models) == 1 else None,
+    )
 
 
 def _speaks_of_confidence(entry: dict) -> bool:
     response = entry["response"]
     return isinstance(response, str) and "confidence" in response.lower()
-
-
-def _as_row(question: str, entry: dict, has_texts: bool, place: str) -> Row:
-    judged = as_dict(entry.get("judge_response"))
-    answer = judged.get("correct_answer")
-    if "correct" not in judged:
-        return Row(question, answer=answer, place=place)
-    proba = _confidence(judged, place)
-    if proba == 1 and has_texts and not _speaks_of_confidence(entry):
-        proba = None  # the judge writes 100 if no confidence is stated
-    return Row(question, judged["correct"], proba=proba, answer=answer, place=place)
 
 
 def _confidence(judged: dict, place: str) -> float | None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from ._evaluation import Evaluation, Row
+from ._evaluation import Evaluation
 from ._files import Archive, Options, Source
 from ._values import (
     CONFIDENCE,
     as_dict,
     as_list,
     choose,
+    columns_of,
     file_error,
     scalar_fields,
 )
@@ -67,7 +68,7 @@ def _read(
         if scorer in scores:
             stated.update(dict.fromkeys(_stated(scores[scorer][1])))
         # A sample that is in the log twice would be a second answer of the question.
-        key = rows[-1].question, rows[-1].repeat
+        key = rows[-1]["question"], rows[-1]["repeat"]
         if key in seen:
             raise file_error(
                 "must contain each sample once per epoch. Got a second "
@@ -84,9 +85,14 @@ def _read(
             f"must be a log with scores. Got {source.path.name}, whose samples were "
             "never scored."
         )
-    notes = _notes(head, scorer, stated)
-    names = about.get("model"), about.get("task")
-    return Evaluation._from_rows(rows, source, NAME, notes, *names)
+    return Evaluation._from_columns(
+        source,
+        NAME,
+        _notes(head, scorer, stated),
+        **columns_of(rows),
+        model=about.get("model"),
+        task=about.get("task"),
+    )
 
 
 def _notes(head: dict, scorer: str, stated: Collection[str]) -> Iterator[str]:
@@ -126,26 +132,30 @@ def _scores(sample: dict) -> dict[str, tuple[Any, dict]]:
     return found
 
 
-def _as_row(sample: dict, scores: dict, scorer: str | None, place: str) -> Row:
+def _as_row(
+    sample: dict, scores: dict, scorer: str | None, place: str
+) -> dict[str, Any]:
+    """Return the entries of a sample in the columns of an evaluation."""
     epoch = sample.get("epoch", 1)
-    common: dict[str, Any] = {
+    row = {
         "question": str(sample["id"]),
         "repeat": epoch - 1 if isinstance(epoch, int) and 0 < epoch < 2**31 else 0,
         "groups": scalar_fields(sample.get("metadata")),
-        "answer": sample.get("target"),
+        "right_answer": sample.get("target"),
         "prompt": [_texts_of(sample.get("input")), sample.get("choices")],
         "place": place,
+        "status": "error" if sample.get("error") else "unscored",
+        "score": None,
     }
-    if scorer is None or scorer not in scores:
-        return Row(status="error" if sample.get("error") else "unscored", **common)
-    value, entry = scores[scorer]
-    return Row(
-        score=value,
-        status=_status(value, sample),
-        proba=next(iter(_stated(entry).values()), None),
-        response=entry.get("answer"),
-        **common,
-    )
+    if scorer in scores:
+        value, entry = scores[scorer]
+        row |= {
+            "score": value,
+            "status": _status(value, sample),
+            "proba": next(iter(_stated(entry).values()), None),
+            "response": entry.get("answer"),
+        }
+    return row
 
 
 def _texts_of(value: Any) -> Any:

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ._evaluation import Evaluation, Row
+from ._evaluation import Evaluation
 from ._files import Options, Source, read_parquet
-from ._values import as_dict, choose, file_error, scalar_fields, softmax
+from ._values import as_dict, choose, columns_of, file_error, scalar_fields, softmax
 
 NAME = "lighteval"
 
@@ -42,11 +42,13 @@ def read(source: Source, options: Options) -> Evaluation:
                 )
         found.append(_as_row(doc, logprobs, metric.get(score), place))
     how = "There are no probabilities."
-    if any(row.option_proba is not None for row in found):
+    if any(row["option_proba"] is not None for row in found):
         how = "Probabilities are the softmax of the options' log-likelihoods."
     notes = f"The score is {score!r}.", how
     model = _model_of(source.path)
-    return Evaluation._from_rows(found, source, NAME, notes, model, task)
+    return Evaluation._from_columns(
+        source, NAME, notes, **columns_of(found), model=model, task=task
+    )
 
 
 def _parts(row: dict[str, Any], place: str) -> tuple[dict[str, Any], Any, dict]:
@@ -76,22 +78,23 @@ def _model_of(path: Path) -> str | None:
     return (folder.parent if folder.name == time else folder).name or None
 
 
-def _as_row(doc: dict[str, Any], logprobs: Any, score: Any, place: str) -> Row:
+def _as_row(
+    doc: dict[str, Any], logprobs: Any, score: Any, place: str
+) -> dict[str, Any]:
     logprobs = np.array(logprobs or (), dtype=float).ravel()
     options = None
     if logprobs.size > 1 and logprobs.size == len(doc.get("choices") or ()):
         options = softmax(logprobs)
     gold = answer = doc.get("gold_index")
     gold = gold[0] if isinstance(gold, list) and len(gold) == 1 else gold
-    return Row(
-        str(doc["id"]),
-        score,
-        proba=None if options is None else options.max(),
-        option_proba=options,
-        gold=gold if isinstance(gold, int) and options is not None else -1,
-        repeat=None,
-        groups=scalar_fields(doc.get("specific")),
-        answer=answer,
-        prompt=doc.get("query"),
-        place=place,
-    )
+    return {
+        "question": str(doc["id"]),
+        "score": score,
+        "proba": None if options is None else options.max(),
+        "option_proba": options,
+        "gold": gold if isinstance(gold, int) and options is not None else None,
+        "groups": scalar_fields(doc.get("specific")),
+        "right_answer": answer,
+        "prompt": doc.get("query"),
+        "place": place,
+    }

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .._errors import ParameterError
-from ._evaluation import Evaluation, Row
+from ._evaluation import Evaluation
 from ._files import Options, Source, sibling
 from ._lm_eval_samples import samples_of
 from ._values import (
@@ -81,26 +81,6 @@ def read(source: Source, options: Options) -> Evaluation:
     options_of = _option_probas(numbered, score, source)
     task, model, config, more = _run_of(source.path, len(rows))
     samples = samples_of(rows, config, str(rows[0].get("filter")), score)
-    found = [
-        Row(
-            question,
-            row.get(score),
-            "unparseable" if row["filtered_resps"] == ["[invalid]"] else "answered",
-            proba=None if proba is None else proba.max(),
-            option_proba=proba,
-            gold=_gold(row, proba),
-            groups=scalar_fields(
-                {n: v for n, v in as_dict(row.get("doc")).items() if n in _GROUPS}
-            ),
-            answer=row.get("target"),
-            prompt=_prompt(row),
-            response=sampled,
-            place=k,
-        )
-        for (k, row), question, proba, sampled in zip(
-            numbered, _identities(rows), options_of, samples, strict=True
-        )
-    ]
     if any(proba is not None for proba in options_of):
         how = {"acc_norm": " per character", "acc_bytes": " per byte"}.get(score, "")
         notes.append(
@@ -109,8 +89,33 @@ def read(source: Source, options: Options) -> Evaluation:
         )
     else:
         notes.append(f"The score is {score}; there are no probabilities.")
-    notes += more
-    return Evaluation._from_rows(found, source, NAME, notes, model, task)
+    return Evaluation._from_columns(
+        source,
+        NAME,
+        [*notes, *more],
+        question=_identities(rows),
+        repeat=[0] * len(rows),
+        score=[row.get(score) for row in rows],
+        proba=[None if each is None else each.max() for each in options_of],
+        status=[
+            "unparseable" if row["filtered_resps"] == ["[invalid]"] else "answered"
+            for row in rows
+        ],
+        option_proba=options_of,
+        gold=list(map(_gold, rows, options_of)),
+        groups=[
+            scalar_fields(
+                {n: v for n, v in as_dict(row.get("doc")).items() if n in _GROUPS}
+            )
+            for row in rows
+        ],
+        right_answer=[row.get("target") for row in rows],
+        prompt=list(map(_prompt, rows)),
+        response=samples,
+        place=[k for k, _ in numbered],
+        model=model,
+        task=task,
+    )
 
 
 def _of_one_filter(rows: list, wanted: str | None) -> tuple[list, list[str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._evaluation import Evaluation, Row
+from ._evaluation import Evaluation
 from ._files import Options, Source
 from ._values import as_dict, choose, file_error
 
@@ -42,19 +42,27 @@ def read(source: Source, options: Options) -> Evaluation:
                 f"must contain {_SCORED[kind]!r} in each event {kind!r}. Got "
                 f"{source.place(k)}, which has none."
             )
-        score, answer = data[_SCORED[kind]], data.get("expected")
-        prompt = prompts.get(sample)
-        rows.append(Row(sample, score, answer=answer, prompt=prompt, place=k))
+        rows.append((sample, data[_SCORED[kind]], data.get("expected"), k))
     failed = {sample for _, sample, event in events if event.get("type") == "error"}
     # A sample that failed and was tried again is scored.
-    rows += [
-        Row(sample, status="error", prompt=prompts.get(sample))
-        for sample in sorted(failed - {row.question for row in rows})
-    ]
+    lost = sorted(failed - {sample for sample, *_ in rows})
+    rows += [(sample, None, None, 0) for sample in lost]
     spec = source.content[0]["spec"]
     models = spec.get("completion_fns")
     model = ", ".join(map(str, models)) if isinstance(models, list) else None
     notes = [f"The score is the score of the events {kind!r}."]
-    return Evaluation._from_rows(
-        rows, source, NAME, notes, model, spec.get("eval_name")
+    names, scores, answers, places = zip(*rows, strict=True) if rows else [()] * 4
+    return Evaluation._from_columns(
+        source,
+        NAME,
+        notes,
+        question=names,
+        repeat=[0] * len(rows),
+        score=scores,
+        status=["answered"] * (len(rows) - len(lost)) + ["error"] * len(lost),
+        right_answer=answers,
+        prompt=[prompts.get(name) for name in names],
+        place=places,
+        model=model,
+        task=spec.get("eval_name"),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._errors import ParameterError
-from ._evaluation import Evaluation, Row
+from ._evaluation import Evaluation
 from ._files import Options, Source
 from ._values import as_dict, as_key, as_list, choose, file_error, scalar_fields
 
@@ -68,34 +68,42 @@ def read_one(
 ) -> Evaluation:
     """Return the evaluation of the rows of one system."""
     options.reject(NAME, "filter", "split")
-    found = [
-        _as_row(row, options.score, source, k)
+    score = options.score or "success"
+    rows = [
+        (k, row)
         for k, (row, system) in enumerate(zip(_results(source), systems, strict=True))
         if system == model
     ]
-    score = options.score or "success"
-    notes = [f"The score is {score!r}. There are no probabilities."]
-    return Evaluation._from_rows(found, source, NAME, notes, model)
+    failed = [row.get("failureReason") == _ERROR for _, row in rows]
+    outputs = [as_dict(row.get("response")).get("output") for _, row in rows]
+    return Evaluation._from_columns(
+        source,
+        NAME,
+        [f"The score is {score!r}. There are no probabilities."],
+        question=[as_key(row["vars"]) for _, row in rows],
+        score=[
+            None if has_failed else _score(row, score, source, k)
+            for (k, row), has_failed in zip(rows, failed, strict=True)
+        ],
+        status=["error" if has_failed else "answered" for has_failed in failed],
+        groups=[
+            scalar_fields(as_dict(row.get("testCase")).get("metadata"))
+            for _, row in rows
+        ],
+        response=[None if output is None else as_key(output) for output in outputs],
+        place=[k for k, _ in rows],
+        model=model,
+    )
 
 
-def _as_row(row: dict, score: str | None, source: Source, k: int) -> Row:
-    output = as_dict(row.get("response")).get("output")
-    common: dict[str, Any] = {
-        "question": as_key(row["vars"]),
-        "response": None if output is None else as_key(output),
-        "repeat": None,
-        "groups": scalar_fields(as_dict(row.get("testCase")).get("metadata")),
-        "place": k,
-    }
-    if row.get("failureReason") == _ERROR:
-        return Row(status="error", **common)
+def _score(row: dict, name: str, source: Source, k: int) -> Any:
+    if name in ("success", "score"):
+        return row.get(name)
     named = as_dict(row.get("namedScores"))
-    if score in (None, "success", "score"):
-        return Row(score=row.get(score or "success"), **common)
-    if score not in named:
+    if name not in named:
         raise ParameterError(
             "score",
             f"must be 'success', 'score' or one of the named scores {list(named)}. Got "
-            f"{score!r} for {source.place(k)}.",
+            f"{name!r} for {source.place(k)}.",
         )
-    return Row(score=named[score], **common)
+    return named[name]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ._evaluation import Evaluation, Row
+from ._evaluation import Evaluation
 from ._files import Options, Source
 from ._values import as_dict, file_error
 
@@ -33,10 +33,9 @@ def read(source: Source, options: Options) -> Evaluation:
             f"{len(talks)} conversations."
         )
     questions = [_question(talk, source.place(k)) for k, talk in enumerate(talks)]
-    rows = [
-        _as_row(page, question, k)
-        for k, (page, question) in enumerate(zip(pages, questions, strict=True))
-    ]
+    texts = [page if isinstance(page, str) else "" for page in pages]
+    scores = [_last(_SCORE, text) for text in texts]
+    extracted = [_EXTRACTED.findall(text) for text in texts]
     notes = ["Questions are identified by first messages. There are no probabilities."]
     # SimpleQA states this rate in its metrics only.
     missed = as_dict(source.content["metrics"]).get("is_not_attempted")
@@ -45,7 +44,19 @@ def read(source: Source, options: Options) -> Evaluation:
             f"{missed:.1%} of the answers were not attempted; the file does not say "
             "which, and they count as wrong."
         )
-    return Evaluation._from_rows(rows, source, NAME, notes)
+    return Evaluation._from_columns(
+        source,
+        NAME,
+        notes,
+        question=questions,
+        score=scores,
+        status=[
+            "unparseable" if score is not None and {"None", ""} & set(found) else None
+            for score, found in zip(scores, extracted, strict=True)
+        ],
+        right_answer=[_last(_CORRECT, text) for text in texts],
+        response=[found[-1] if found else None for found in extracted],
+    )
 
 
 def _question(talk: Any, place: str) -> str:
@@ -56,22 +67,6 @@ def _question(talk: Any, place: str) -> str:
             f"must contain a first message. Got none in {place}."
         ) from None
     return content if isinstance(content, str) else repr(content)
-
-
-def _as_row(page: Any, question: str, place: int) -> Row:
-    page = page if isinstance(page, str) else ""
-    score = _last(_SCORE, page)
-    extracted = _EXTRACTED.findall(page)
-    is_parsed = score is None or not {"None", ""} & set(extracted)
-    return Row(
-        question,
-        score,
-        "answered" if is_parsed else "unparseable",
-        repeat=None,
-        answer=_last(_CORRECT, page),
-        response=extracted[-1] if extracted else None,
-        place=place,
-    )
 
 
 def _last(pattern: re.Pattern, page: str) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from ._tables import (
     Column,
     Fractions,
     Names,
-    Outcomes,
+    Numbers,
     Table,
     joined_error,
     of_table,
@@ -93,7 +93,7 @@ def _systems_of(
         options = replace(options, columns={**options.columns, "model": model})
     if gold is not None:
         raise no_answers(table.path, gold)
-    every, system = _read_long(table, options, identifies=True)
+    every, system = _read_long(table, options, describes=True)
     if system is None:
         return {table.path.stem: every}
     names = system.tolist()
@@ -132,24 +132,23 @@ def _two_roles(name: str, one: str, other: str) -> ParameterError:
     )
 
 
-def _identifying(table: Table, question: str | None) -> list[Names | None]:
-    """Return the columns of right answers and of prompts, None for a missing one."""
-    names = [next(iter(table.usual(role)), question) for role in ("answer", "prompt")]
-    return [None if name in (None, question) else Names(name) for name in names]
+def _identifying(table: Table, roles: Mapping[str, str]) -> dict[str, Names]:
+    """Return the columns that distinguish questions of the same name."""
+    if "question" not in roles:
+        return {}
+    taken = {name for role, name in roles.items() if role != "gold"}
+    answers = [roles["gold"]] if "gold" in roles else table.usual("answer")
+    usual = {"right_answer": answers, "prompt": table.usual("prompt")}
+    named = {key: [n for n in names if n not in taken] for key, names in usual.items()}
+    return {key: Names(names[0]) for key, names in named.items() if names}
 
 
-def _fingerprints(
-    question: np.ndarray, columns: list[Names | None]
-) -> tuple[dict[str, str], ...]:
-    """Return the right answer and the prompt of each question, as far as known."""
-    return tuple(
-        {}
-        if column is None
-        else {
-            n: text for n, text in zip(question, column.finish(), strict=True) if text
-        }
-        for column in columns
-    )
+def _texts_of(columns: dict[str, Names]) -> dict[str, np.ndarray]:
+    """Return the texts of columns, and None for an empty cell."""
+    found = {key: column.finish() for key, column in columns.items()}
+    for texts in found.values():
+        texts[texts == ""] = None
+    return found
 
 
 def _attributes(
@@ -174,16 +173,15 @@ def _of_one_model(
 ) -> Evaluation:
     """Return the rows of one system of a table that names the system of each row."""
     part = every.take(systems == model)
-    part = replace(part, model=model, repeat=numbered_repeats(part.question))
-    return part._identified(every._fingerprints)
+    return replace(part, model=model, repeat=numbered_repeats(part.question))
 
 
 def _read_long(
-    table: Table, options: Options, identifies: bool = False
+    table: Table, options: Options, describes: bool = False
 ) -> tuple[Evaluation, np.ndarray | None]:
     """Return all rows of a table, and the system of each row if a column names it.
 
-    If `identifies`, right answers and prompts are read, too.
+    If `describes`, the subjects and passages of questions are read, too.
     """
     options.reject("plain tables", "filter", "split")
     roles, notes = _roles(table, options)
@@ -201,7 +199,9 @@ def _read_long(
         )
     columns: dict[str, Column] = {}
     if "score" in roles:
-        columns[roles["score"]] = Outcomes(roles["score"], options.pos_label)
+        columns[roles["score"]] = Numbers(
+            roles["score"], pos_label=options.pos_label, outcomes=True
+        )
     else:
         columns |= {roles[role]: Names(roles[role]) for role in _ANSWERS}
     proba = None
@@ -215,11 +215,11 @@ def _read_long(
         if not isinstance(columns.setdefault(name, Names(name)), Names):
             other = "score" if name == roles.get("score") else "proba"
             raise _two_roles(name, other, role)
-    known = _identifying(table, roles.get("question") if identifies else None)
-    more = _attributes(table, options, roles.values()) if identifies else []
+    known = _identifying(table, roles)
+    more = _attributes(table, options, roles.values()) if describes else []
     # The first attempt names all kinds of cells that cannot be read.
-    failed: dict[str, ParameterError] = {}
-    others = [*filter(None, known), *more]
+    failed: dict[Column, ParameterError] = {}
+    others = [*known.values(), *more]
     table.read([*columns.values(), *others], options.verbose, failed)
     found = _finished(columns, failed, is_complete=options.missing == "error")
     evaluation = Evaluation._of_scores(
@@ -229,22 +229,25 @@ def _read_long(
         _response=found.get(roles.get("prediction", "")),
         groups=_with_attributes({name: found[name] for name in options.groups}, more),
         notes=(*notes, *(() if proba is None else proba.notes)),
+        **_texts_of(known),
     )
-    evaluation._identified(_fingerprints(evaluation.question, known))
     return evaluation, found.get(roles.get("model", ""))
 
 
 def _finished(
-    columns: dict[str, Column], failed: dict[str, ParameterError], *, is_complete: bool
+    columns: dict[str, Column],
+    failed: dict[Column, ParameterError],
+    *,
+    is_complete: bool,
 ) -> dict[str, np.ndarray]:
     """Return the columns, or raise one error for all cells that cannot be read."""
     found = {}
     for name, column in columns.items():
         try:
-            if name not in failed:
+            if column not in failed:
                 found[name] = column.finish()
         except ParameterError as error:
-            failed[name] = error
+            failed[column] = error
     errors = list(failed.values())
     empty = [
         f"of {name!r} in line {column.first_missing}"
@@ -378,32 +381,6 @@ def _truth(table: Table) -> str:
     return found[0]
 
 
-class _MaybeScores(Outcomes):
-    """Outcomes, unless one of the first cells is something else.
-
-    With `pos_label`, `labelled` has the outcomes that are meant.
-    """
-
-    def __init__(self, name: str, pos_label: str | None):
-        super().__init__(name, None)
-        self.labelled = self if pos_label is None else Outcomes(name, pos_label)
-        self.is_other = False
-        self._n_read = 0
-
-    def add(self, cells: Sequence[Any], lines: Sequence[int]) -> None:
-        """Read the cells of a chunk, if the earlier ones were scores."""
-        try:
-            if not self.is_other:
-                super().add(cells, lines)
-        except ValueError:
-            if self._n_read >= _N_LOOKED_AT:
-                raise
-            self.is_other = True
-        if self.labelled is not self:
-            self.labelled.add(cells, lines)
-        self._n_read += len(lines)
-
-
 def _read_wide(
     table: Table, options: Options, systems: Sequence[str] | None, gold: str | None
 ) -> dict[str, Evaluation]:
@@ -422,20 +399,33 @@ def _read_wide(
     if question is None and usual not in (*names, gold):
         question = usual
     texts = {n: Names(n) for n in (*options.groups, question, gold) if n is not None}
-    known = _identifying(table, question)
+    roles = {"question": question, "gold": gold}
+    known = _identifying(table, {k: n for k, n in roles.items() if n is not None})
     more = _attributes(table, options, (*options.columns.values(), question, gold))
     more = [column for column in more if column.name not in (systems or ())]
     # All columns that may be systems are read at once, and others are left out then.
-    columns = {name: _reader(name, options, systems, gold) for name in names}
-    others = [*filter(None, known), *more]
-    table.read([*texts.values(), *others, *columns.values()], options.verbose)
+    columns: dict[str, Any]
+    if gold is not None:
+        columns = {name: Names(name) for name in names}
+    else:
+        columns = _outcomes(names, options.pos_label)
+    numbers: dict[str, Any] = columns
+    failed: dict[Column, ParameterError] | None = None
+    others: list[Any] = [*texts.values(), *known.values(), *more]
+    if gold is None and systems is None:
+        failed = {}
+        # Labels are not numbers, but only columns of numbers are systems by themselves.
+        if options.pos_label is not None:
+            numbers = _outcomes(names)
+            others += numbers.values()
+    table.read([*others, *columns.values()], options.verbose, failed)
     found = {name: column.finish() for name, column in texts.items()}
     constant: dict[str, float] = {}
     if gold is not None:
         scores = _right_answers(table, columns, gold, found[gold], systems)
-    elif systems is None:
-        scores, constant = _scores(table, columns)
     else:
+        if failed is not None:
+            columns, constant = _systems_among(table, columns, numbers, failed)
         scores = {name: column.finish() for name, column in columns.items()}
     left = [name for name in free if name not in scores and name != question]
     notes = () if systems is not None else (_note(list(scores), left, constant),)
@@ -445,15 +435,15 @@ def _read_wide(
     groups = _with_attributes({name: found[name] for name in options.groups}, more)
     score = next(iter(scores.values()))
     base = Evaluation._of_scores(
-        found.get(question or ""), score, groups=groups, notes=notes
+        found.get(question or ""), score, groups=groups, notes=notes, **_texts_of(known)
     )
-    fingerprints = _fingerprints(base.question, known)
+    # Questions that no system has a score for stay, so that they are counted.
+    unscored = np.all([np.isnan(score) for score in scores.values()], axis=0)
     evaluations = {}
     for name, score in scores.items():
         part = replace(base, score=score, status=statuses(score), model=name)
-        if np.isnan(score).any():  # questions that the system was not asked
-            part = part.take(~np.isnan(score))
-        evaluations[name] = part._identified(fingerprints)
+        kept = unscored | ~np.isnan(score)
+        evaluations[name] = part if kept.all() else part.take(kept)
     return evaluations
 
 
@@ -485,14 +475,8 @@ def _candidates(
     return names
 
 
-def _reader(
-    name: str, options: Options, systems: Sequence[str] | None, gold: str | None
-) -> Names | Outcomes:
-    if gold is not None:
-        return Names(name)
-    if systems is None:
-        return _MaybeScores(name, options.pos_label)
-    return Outcomes(name, options.pos_label)
+def _outcomes(names: Iterable[str], pos_label: str | None = None) -> dict[str, Numbers]:
+    return {name: Numbers(name, outcomes=True, pos_label=pos_label) for name in names}
 
 
 def _right_answers(
@@ -524,17 +508,24 @@ def _right_answers(
     return scores
 
 
-def _scores(
-    table: Table, columns: dict[str, Any]
-) -> tuple[dict[str, np.ndarray], dict[str, float]]:
+def _systems_among(
+    table: Table,
+    columns: dict[str, Numbers],
+    numbers: dict[str, Numbers],
+    failed: dict[Column, ParameterError],
+) -> tuple[dict[str, Numbers], dict[str, float]]:
     """Return the columns of scores, and the number of each constant column.
 
     A column with the same number in each row, such as a temperature, has no scores,
     unless the number is 0 or 1, as for a system that is always wrong or always right.
     """
     scores, constant = {}, {}
-    for name, column in columns.items():
-        values = np.empty(0) if column.is_other else column.finish()
+    for name, column in numbers.items():
+        if column in failed:
+            if column.n_read >= _N_LOOKED_AT:  # the first cells were numbers
+                raise failed[column]
+            continue
+        values = column.finish()
         values = values[np.isfinite(values)]
         if not values.size:
             continue
@@ -542,7 +533,7 @@ def _scores(
         if (values == values[0]).all() and values[0] not in (0, 1):
             constant[name] = float(values[0])
         else:
-            scores[name] = column.labelled.finish()
+            scores[name] = columns[name]
     if len(scores) < 2:
         return {}, {}
     found = list(scores)

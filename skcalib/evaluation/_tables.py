@@ -96,6 +96,11 @@ class _Column:
             self.first_missing = lines[int(is_missing.argmax())]
         self._chunks.append(found)
 
+    @property
+    def n_read(self) -> int:
+        """Number of rows that were read."""
+        return sum(chunk.size for chunk in self._chunks)
+
     def finish(self) -> np.ndarray:
         """Return the column of all rows."""
         return np.concatenate(self._chunks)
@@ -126,7 +131,9 @@ class Numbers(_Column):
     """Numbers from a minimum to a maximum; NaN for a missing cell.
 
     With `words`, cells may be words such as true, yes or correct and their opposites.
-    With `pos_label`, cells that are this label count as 1 and others as 0.
+    With `pos_label`, cells that are this label count as 1 and others as 0. With
+    `outcomes`, they say whether answers are right: by words, or by scores in [0, 1],
+    and -1 is wrong.
     """
 
     def __init__(
@@ -137,10 +144,12 @@ class Numbers(_Column):
         *,
         words: bool = False,
         pos_label: str | None = None,
+        outcomes: bool = False,
     ):
         super().__init__(name)
-        self._least, self._most = least, most
-        self._words, self._pos_label = words, pos_label
+        self._least, self._most = (0.0, 1.0) if outcomes else (least, most)
+        self._words, self._outcomes = words or outcomes, outcomes
+        self._pos_label = pos_label
         self._known: dict[Any, float] = {}
         self._other_labels: set[str] = set()
 
@@ -168,31 +177,41 @@ class Numbers(_Column):
         return (found >= self._least) & (found <= self._most) & (found < np.inf)
 
     def _value(self, cell: Any, line: int) -> float:
-        if self._pos_label is not None and text_of(cell) == self._pos_label:
+        label = self._pos_label
+        if label is not None and text_of(cell) == label:
             return 1.0
         text = value_of(cell)
-        if self._pos_label is not None and text_of(cell).lower() == "none":
+        if label is not None and text_of(cell).lower() == "none":
             text = text_of(cell)  # a label, as one of no event
         if not text:
             return np.nan
-        if self._pos_label is not None:
+        if label is not None:
             self._other_labels.add(text)
             return 0.0
         word = text.lower()
         if self._words and word in YES | NO:
             return float(word in YES)
         try:
-            number = self._number(word)
+            number = as_number(word)
         except ValueError:
             number = np.nan
+        if self._outcomes and number == -1:  # a label of support vector machines
+            return 0.0
         if not self._is_inside(number):
             raise file_error(self._problem(text, line))
         return number
 
-    def _number(self, word: str) -> float:
-        return as_number(word)
-
     def _problem(self, text: str, line: int) -> str:
+        if self._outcomes:
+            is_number = text.strip().lstrip("+-").replace(".", "", 1).isdecimal()
+            return (
+                "must contain 0/1, true/false, yes/no, correct/incorrect or a score in "
+                f"[0, 1] in {self.name!r}. Got {text!r:.60} in line {line}. "
+                f"{'Rescale other scores to [0, 1]. ' * is_number}Name the label that "
+                f"counts as right with {parameter('pos_label')}. If the column "
+                f"contains answers, {parameter('_gold', '')}add a column 'correct' "
+                "with 1 for each right answer and 0 for each wrong one."
+            )
         expected, remedy = f"numbers of at least {self._least:g}", ""
         if self._words and self._most == 1:
             expected = "1 or 0, yes or no, or a score in [0, 1]"
@@ -214,47 +233,15 @@ class Numbers(_Column):
         """Return the numbers of all rows."""
         found = super().finish()
         # A sample may have no positive label, and then has one other label as a rule.
-        if len(self._other_labels) > 1 and not (found > 0).any():
-            raise self._no_label()
-        return found
-
-    def _no_label(self) -> ParameterError:
-        found = ", ".join(sorted(self._other_labels)[:_SHOWN])
-        return ParameterError(
+        is_sample = len(self._other_labels) < 2 and not self._outcomes
+        if self._pos_label is None or is_sample or (found > 0).any():
+            return found
+        others = ", ".join(sorted(self._other_labels)[:_SHOWN])
+        raise ParameterError(
             "pos_label",
-            f"must be a label of {self.name!r}, which contains {found}. Got "
+            f"must be a label of {self.name!r}, which contains {others}. Got "
             f"{self._pos_label!r}.",
         )
-
-
-class Outcomes(Numbers):
-    """Whether answers are right: words, labels or scores in [0, 1]; -1 is wrong."""
-
-    def __init__(self, name: str, pos_label: str | None):
-        super().__init__(name, 0, 1, words=True, pos_label=pos_label)
-
-    def _number(self, word: str) -> float:
-        number = as_number(word)
-        # Labels of support vector machines are 1 and -1.
-        return 0.0 if number == -1 else number
-
-    def _problem(self, text: str, line: int) -> str:
-        is_number = text.strip().lstrip("+-").replace(".", "", 1).isdecimal()
-        return (
-            "must contain 0/1, true/false, yes/no, correct/incorrect or a score in "
-            f"[0, 1] in {self.name!r}. Got {text!r:.60} in line {line}. "
-            f"{'Rescale other scores to [0, 1]. ' * is_number}Name the "
-            f"label that counts as right with {parameter('pos_label')}. If the column "
-            f"contains answers, {parameter('_gold', '')}add a column 'correct' with 1 "
-            "for each right answer and 0 for each wrong one."
-        )
-
-    def finish(self) -> np.ndarray:
-        """Return the outcomes of all rows."""
-        found = super().finish()
-        if self._pos_label is not None and not (found == 1).any():
-            raise self._no_label()
-        return found
 
 
 class Fractions(_Column):
@@ -501,7 +488,7 @@ class Table:
         self,
         columns: Sequence[Column],
         verbose: int = 0,
-        failed: dict[str, ParameterError] | None = None,
+        failed: dict[Column, ParameterError] | None = None,
     ) -> list[Sequence[int]]:
         """Read the cells of columns, and return the lines of the rows of each chunk.
 
@@ -511,12 +498,12 @@ class Table:
         for cells, lines in self.chunks(list(dict.fromkeys(c.name for c in columns))):
             for column in columns:
                 try:
-                    if failed is None or column.name not in failed:
+                    if failed is None or column not in failed:
                         column.add(cells[column.name], lines)
                 except ParameterError as error:
                     if failed is None:
                         raise
-                    failed[column.name] = error
+                    failed[column] = error
             read.append(lines)
             n += len(lines)
             if verbose and n >= n_said + _SAID_EACH:

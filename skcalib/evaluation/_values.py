@@ -6,6 +6,7 @@ import json
 import reprlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -117,6 +118,12 @@ def scalar_fields(values: Any) -> dict[str, str]:
         for name, value in values.items()
         if isinstance(value, (str, int)) and len(str(value)) <= 100
     }
+
+
+def columns_of(rows: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
+    """Return the columns of rows, with None for an entry that a row does not have."""
+    names = dict.fromkeys(chain.from_iterable(rows))
+    return {name: [row.get(name) for row in rows] for name in names}
 
 
 def softmax(log_values: np.ndarray) -> np.ndarray:

@@ -18,7 +18,6 @@ if typing.TYPE_CHECKING:
         predicted_links,
     )
     from ..queries._trees import ArcQuery, SubtreeQuery
-    from ..rates._repeats import best_of_k
 else:
     __getattr__, __dir__ = _names.load_late(__name__)
 
@@ -28,7 +27,6 @@ __all__ = [
     "PredictedEntities",
     "SubtreeQuery",
     "TreePosterior",
-    "best_of_k",
     "predicted_entities",
     "predicted_links",
 ]

@@ -749,7 +749,7 @@ def confidence_ranking(
     See Also
     --------
     calibration_error_interval : Compare probabilities with frequencies.
-    skcalib.evaluation.threshold_for_precision : Choose a threshold with a guarantee.
+    skcalib.rates.threshold_for_precision : Choose a threshold with a guarantee.
 
     Notes
     -----

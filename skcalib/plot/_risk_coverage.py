@@ -44,7 +44,7 @@ class RiskCoverageDisplay(ModelsDisplay):
         Ranking of each confidence, from :func:`~skcalib.metrics.confidence_ranking`.
     threshold : PrecisionThreshold or list of PrecisionThreshold, default=None
         Threshold of each confidence, from
-        :func:`~skcalib.evaluation.threshold_for_precision`. It is marked at the share
+        :func:`~skcalib.rates.threshold_for_precision`. It is marked at the share
         of selected answers.
     name : str or list of str, default=None
         Name of each confidence, for the legend.
@@ -129,7 +129,7 @@ class RiskCoverageDisplay(ModelsDisplay):
             As in :func:`~skcalib.metrics.confidence_ranking`.
         precision : float, default=None
             Accuracy that the selected answers must have. If given, the threshold of
-            :func:`~skcalib.evaluation.threshold_for_precision` is marked. The
+            :func:`~skcalib.rates.threshold_for_precision` is marked. The
             confidences must then be probabilities, without weights.
         confidence_level : float, default=0.95
             Confidence level of the band, of the interval and of the threshold.

@@ -1,7 +1,6 @@
 """Accuracies, repeated samples, judged answers and thresholds, with intervals.
 
 The functions take arrays of scores and need no file of a harness.
-:mod:`skcalib.evaluation` exports the same names.
 """
 
 import typing

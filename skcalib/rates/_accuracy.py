@@ -45,7 +45,7 @@ class AccuracyInterval(Result):
 
     Examples
     --------
-    >>> from skcalib.evaluation import accuracy_interval
+    >>> from skcalib.rates import accuracy_interval
     >>> interval = accuracy_interval([1, 1, 0, 1, 1, 1, 0, 1])
     >>> interval.estimate, interval.n, interval.method
     (0.75, 8, 'mid-P')
@@ -144,7 +144,7 @@ def accuracy_interval(
     --------
     All of 15 answers are right:
 
-    >>> from skcalib.evaluation import accuracy_interval
+    >>> from skcalib.rates import accuracy_interval
     >>> accuracy_interval([1] * 15)
     AccuracyInterval(1.0000 [0.8190, 1.0000], n=15, method='mid-P',
                      confidence_level=0.95)

@@ -132,7 +132,7 @@ class JudgedAccuracy(Result):
     Examples
     --------
     >>> import numpy as np
-    >>> from skcalib.evaluation import judged_accuracy
+    >>> from skcalib.rates import judged_accuracy
     >>> judge = np.tile([1, 1, 0, 1, 0], 40)
     >>> human = np.full(200, np.nan)
     >>> human[:20] = np.tile([1, 1, 0, 1, 0, 1, 0, 0, 1, 0], 2)
@@ -293,7 +293,7 @@ def judged_accuracy(
     answers:
 
     >>> import numpy as np
-    >>> from skcalib.evaluation import judged_accuracy
+    >>> from skcalib.rates import judged_accuracy
     >>> rng = np.random.default_rng(2)
     >>> right = rng.random(2000) < 0.6
     >>> judge = np.where(right, rng.random(2000) < 0.95, rng.random(2000) < 0.4)
@@ -461,7 +461,7 @@ class JudgedDifference(Result):
     Examples
     --------
     >>> import numpy as np
-    >>> from skcalib.evaluation import judged_difference
+    >>> from skcalib.rates import judged_difference
     >>> judge_a, judge_b = np.tile([1, 1, 0, 0], 50), np.tile([1, 1, 1, 0], 50)
     >>> human_a, human_b = np.full((2, 200), np.nan)
     >>> human_a[:40], human_b[:40] = judge_a[:40], np.tile([1, 1, 0, 0, 1, 1, 1, 0], 5)
@@ -573,7 +573,7 @@ def judged_difference(
     wrong answers of the first system:
 
     >>> import numpy as np
-    >>> from skcalib.evaluation import judged_difference
+    >>> from skcalib.rates import judged_difference
     >>> rng = np.random.default_rng(2)
     >>> right = rng.random((2, 1000)) < 0.6
     >>> too_kind = rng.random((2, 1000)) < [[0.05], [0.2]]
@@ -699,7 +699,7 @@ def _verdict_codes(
         return None
     # -1 comes before all scores, which are at least 0
     scores = [np.where(np.isnan(judge), -1, judge) for judge in judges]
-    found = [_levels_and_codes(column) for column in scores]
+    found = [np.unique(column, return_inverse=True) for column in scores]
     sizes = [levels.size for levels, _ in found]
     if max(sizes) > most:
         return None
@@ -712,16 +712,6 @@ def _verdict_codes(
     verdicts = np.column_stack([levels[rows] for (levels, _), rows in columns])
     codes = (np.cumsum(seen) - 1)[pairs]
     return codes, np.where(verdicts < 0, np.nan, verdicts)
-
-
-def _levels_and_codes(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distinct scores in ascending order, and the place of each score."""
-    levels = np.unique(scores[:_FIRST])
-    codes = np.minimum(np.searchsorted(levels, scores), levels.size - 1)
-    if np.array_equal(levels[codes], scores):  # quicker than sorting all scores
-        return levels, codes
-    levels, codes = np.unique(scores, return_inverse=True)
-    return levels, codes
 
 
 def _is_one_group(groups: np.ndarray | None, rows: np.ndarray) -> bool:

@@ -69,7 +69,7 @@ class PrecisionThreshold(Result):
 
     Examples
     --------
-    >>> from skcalib.evaluation import threshold_for_precision
+    >>> from skcalib.rates import threshold_for_precision
     >>> found = threshold_for_precision([1] * 60, [0.8] * 60, precision=0.9)
     >>> found.threshold, found.share_selected
     (0.8, 1.0)
@@ -189,7 +189,7 @@ def threshold_for_precision(
     Examples
     --------
     >>> import numpy as np
-    >>> from skcalib.evaluation import threshold_for_precision
+    >>> from skcalib.rates import threshold_for_precision
     >>> rng = np.random.default_rng(0)
     >>> y_proba = rng.beta(4, 1, 2000)
     >>> y_true = rng.random(2000) < y_proba

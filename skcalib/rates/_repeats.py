@@ -24,7 +24,6 @@ from ._accuracy import (
     AccuracyInterval,
     accuracy_interval,
     as_scores,
-    groups_of_questions,
 )
 
 # The prior of the Beta-binomial model: a uniform mean, and a concentration whose
@@ -73,7 +72,7 @@ class PassAtK(Result):
 
     Examples
     --------
-    >>> from skcalib.evaluation import pass_at_k
+    >>> from skcalib.rates import pass_at_k
     >>> result = pass_at_k([4, 0, 2, 1], 4, k=2)
     >>> round(result.estimate, 4)
     0.5833
@@ -136,7 +135,7 @@ class SampleVariance(Result):
 
     Examples
     --------
-    >>> from skcalib.evaluation import sample_variance
+    >>> from skcalib.rates import sample_variance
     >>> result = sample_variance([1, 1, 0, 1, 0, 0], question=[0, 0, 1, 1, 2, 2])
     >>> round(result.share_of_samples, 2)
     0.33
@@ -241,7 +240,7 @@ def pass_at_k(
 
     Examples
     --------
-    >>> from skcalib.evaluation import pass_at_k
+    >>> from skcalib.rates import pass_at_k
     >>> pass_at_k([4, 0, 2, 1, 4, 3, 0, 4, 4, 1], 4, k=2)
     PassAtK(pass@2 0.6833 [0.43..., 0.87...], n_questions=10, n_samples=4, ...)
     """
@@ -300,80 +299,6 @@ def question_pass_at_k(
     return share if all_of else 1 - share
 
 
-@public
-def best_of_k(
-    score: ArrayLike,
-    *,
-    question: ArrayLike,
-    k: int,
-    groups: ArrayLike | None = None,
-    confidence_level: float = 0.95,
-) -> AccuracyInterval:
-    """Estimate the mean score of the best of k samples of a question.
-
-    Parameters
-    ----------
-    score : array-like of shape (n_rows,)
-        Score of each sample, in [0, 1].
-    question : array-like of shape (n_rows,)
-        Question of each sample.
-    k : int
-        Number of samples from which the best one is selected. No question may have
-        fewer samples.
-    groups : array-like of shape (n_rows,), default=None
-        Group of each sample. All samples of a question must be in one group.
-    confidence_level : float, default=0.95
-        Confidence level of the interval.
-
-    Returns
-    -------
-    interval : AccuracyInterval
-        Mean score of the best of k samples with its confidence interval.
-
-    Raises
-    ------
-    ValueError
-        If a question has fewer than k samples, or a score is not in [0, 1].
-
-    See Also
-    --------
-    pass_at_k : Estimate for binary scores, with a more accurate interval.
-
-    Notes
-    -----
-    For each question, the estimate is the best score of k samples, averaged over all
-    subsets of k of its samples. It is unbiased.
-
-    Examples
-    --------
-    >>> from skcalib.experimental import best_of_k
-    >>> score = [0.2, 0.4, 0.9, 0.5, 0.5, 0.5]
-    >>> round(best_of_k(score, question=[0, 0, 0, 1, 1, 1], k=2).estimate, 4)
-    0.6167
-    """
-    k = check_integer(k, minimum=1, name="k")
-    level = check_fraction(confidence_level, name="confidence_level")
-    values, codes = _check_samples(score, question)
-    inner = as_groups(groups, values.size)
-    if inner is not None:
-        inner = groups_of_questions(codes, inner)
-    best = question_best_of_k(values, codes, k)
-    return accuracy_interval(
-        best,
-        groups=np.arange(best.size) if inner is None else inner,
-        confidence_level=level,
-    )
-
-
-def _check_samples(score: Any, question: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return the scores of samples, and the code of the question of each."""
-    values = as_scores(score, name="score")
-    codes = as_groups(question, values.size, name="question")
-    if codes is None:
-        raise ParameterTypeError("question", "must name the question of each score.")
-    return values, codes
-
-
 def question_best_of_k(values: np.ndarray, codes: np.ndarray, k: int) -> np.ndarray:
     """Return the mean best score over all choices of k samples, for each question."""
     number = np.bincount(codes)
@@ -422,13 +347,16 @@ def sample_variance(score: ArrayLike, *, question: ArrayLike) -> SampleVariance:
 
     Examples
     --------
-    >>> from skcalib.evaluation import sample_variance
+    >>> from skcalib.rates import sample_variance
     >>> score = [1, 1, 1, 0, 0, 0, 0, 1, 1, 1, 1, 1]
     >>> question = [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]
     >>> sample_variance(score, question=question)
     SampleVariance(standard_error=0.2357, share_of_samples=0.12, n_questions=4, ...)
     """
-    values, codes = _check_samples(score, question)
+    values = as_scores(score, name="score")
+    codes = as_groups(question, values.size, name="question")
+    if codes is None:
+        raise ParameterTypeError("question", "must name the question of each score.")
     number = np.bincount(codes)
     n = number.size
     if n < 2 or not (number > 1).any():

@@ -64,7 +64,7 @@ class SampledConfidence(Result):
 
     Examples
     --------
-    >>> from skcalib.evaluation import sampled_confidence
+    >>> from skcalib.rates import sampled_confidence
     >>> result = sampled_confidence([["Paris", "paris", "Lyon"], ["4", "5", "5"]])
     >>> result.answer.tolist(), result.share.round(2).tolist()
     (['Paris', '5'], [0.67, 0.67])
@@ -286,7 +286,7 @@ def sampled_confidence(
 
     Examples
     --------
-    >>> from skcalib.evaluation import sampled_confidence
+    >>> from skcalib.rates import sampled_confidence
     >>> answers = [["Paris", "paris.", "Lyon", "Paris"], ["7", "8", "9", "8"]]
     >>> result = sampled_confidence(answers)
     >>> result.answer.tolist(), result.share.tolist()

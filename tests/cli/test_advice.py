@@ -14,8 +14,8 @@ import pytest
 from skcalib.cli._compare import Comparison
 from skcalib.cli._demo import MeasuredModel, demo_steps
 from skcalib.datasets import make_calibrated_pairs
-from skcalib.evaluation import accuracy_interval
 from skcalib.metrics import calibration_error_interval
+from skcalib.rates import accuracy_interval
 
 OUTPUTS = Path(os.environ.get("SKCALIB_DATA", "nowhere"), "system_outputs")
 

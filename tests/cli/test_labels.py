@@ -6,8 +6,8 @@ import json
 import numpy as np
 import pytest
 
-from skcalib.evaluation import judged_accuracy, judged_difference
 from skcalib.metrics import calibration_error_interval
+from skcalib.rates import judged_accuracy, judged_difference
 
 N = 300
 

@@ -1,11 +1,19 @@
 """Questions of several systems are matched by name, and what differs is an error."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from skcalib.evaluation import align_evaluations, evaluation_of, read_evaluation
+from skcalib.cli import main
+from skcalib.evaluation import (
+    align_evaluations,
+    evaluation_of,
+    read_evaluation,
+    read_evaluations,
+)
+from skcalib.significance import paired_bootstrap_test
 
 
 def two(first=("a", "b", "c", "d"), second=("d", "b", "a", "c")):
@@ -89,6 +97,75 @@ def test_different_right_answers_are_an_error_unless_a_rule_is_given():
     dropped = align_evaluations(two(), golds=golds, mismatch="drop")
     assert dropped.question.tolist() == ["a", "c", "d"]
     assert len(align_evaluations(two(), golds=golds, mismatch="keep")) == 4
+
+
+def log_of(subject):
+    """Return a log of inspect_ai with a question about each of twelve numbers."""
+    samples = [
+        {
+            "id": k,
+            "input": f"{subject} {k}?",
+            "target": f"{subject}",
+            "scores": {"s": {"value": "CI"[(k + len(subject)) % 3 == 0]}},
+        }
+        for k in range(12)
+    ]
+    return json.dumps({"version": 2, "eval": {"model": subject}, "samples": samples})
+
+
+def table_of(subject):
+    rows = (f"n{k},{int((k + len(subject)) % 3 > 0)},{subject}\n" for k in range(12))
+    return "id,correct,gold\n" + "".join(rows)
+
+
+@pytest.mark.parametrize(("write", "name"), [(log_of, "json"), (table_of, "csv")])
+def test_functions_reject_the_questions_that_the_command_rejects(write, name, tmp_path):
+    paths = [tmp_path / f"{subject}.{name}" for subject in ("roots", "primes")]
+    for path in paths:
+        path.write_text(write(path.stem))
+    assert main(["compare", *map(str, paths)]) == 2
+    a, b = map(read_evaluation, paths)
+    # The columns stay with the rows, whichever are kept.
+    sides = [(a, b), (a.take(slice(3, 9)), b.take(slice(3, 9))), (a.scored(), b)]
+    for first, second in sides:
+        message = "questions with different right answers, .*'roots' in .*'primes' in"
+        with pytest.raises(ValueError, match=message):
+            align_evaluations({"A": first, "B": second}, missing="drop")
+        with pytest.raises(ValueError, match="samples with different right answers"):
+            first.aligned(second)
+    with pytest.raises(ValueError, match="12 of 12 questions with different"):
+        paired_bootstrap_test(a, b)
+    aligned = align_evaluations({"A": a, "B": b}, mismatch="keep")
+    assert len(aligned) == 12
+    assert "compared nevertheless" in aligned.notes[0]
+
+
+def test_a_right_answer_that_only_one_system_knows_is_no_difference():
+    a = replace(two()["A"], right_answer=np.array(["x", None, "y", None], dtype=object))
+    b = replace(two()["B"], right_answer=np.array([None, "z", "x", None], dtype=object))
+    assert len(align_evaluations({"A": a, "B": b})) == 4
+    assert len(a.aligned(b)[0]) == 4
+
+
+def test_a_question_that_no_system_has_a_score_for_is_named():
+    score = [np.nan, 1, 0]
+    systems = {name: evaluation_of(score, question=list("abc")) for name in "AB"}
+    message = (
+        r"A lacks 1 of 3 questions \('a'; 1 of them without a score there\), B lac"
+    )
+    with pytest.raises(ValueError, match=message):
+        align_evaluations(systems)
+    aligned = align_evaluations(systems, missing="drop")
+    assert (aligned.question.tolist(), len(aligned.notes)) == (["b", "c"], 2)
+
+
+def test_a_row_of_a_wide_table_without_scores_is_named(tmp_path):
+    path = tmp_path / "wide.csv"
+    path.write_text("id,a,b\nu,1,0\nv,,\nw,0,1\nx,1,\n")
+    systems = read_evaluations(path)
+    assert [len(each) for each in systems.values()] == [4, 3]
+    with pytest.raises(ValueError, match="a lacks 1 of 4 .*'v'.* b lacks 2 of 4"):
+        align_evaluations(systems)
 
 
 def test_prompts_in_another_order_are_told_from_other_prompts():

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from harness_files import FILES, PAIRS, write_archive
+from harness_files import FILES, PAIRS, fingerprints, write_archive
 
 from skcalib import read_evaluation
 from skcalib.evaluation._files import Archive
@@ -151,7 +151,7 @@ def check(path, **options):
     for values in (evaluation.score, evaluation.proba):
         known = values[~np.isnan(values)]
         assert ((known >= 0) & (known <= 1)).all()
-    for known in evaluation._fingerprints:
+    for known in fingerprints(evaluation):
         assert set(map(type, known.values())) <= {str}
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from skcalib import calibration_error, read_evaluation
-from skcalib.evaluation import sampled_confidence
+from skcalib.rates import sampled_confidence
 
 DATA = Path(os.environ.get("SKCALIB_DATA", "nowhere"), "evaluation")
 
@@ -326,9 +326,3 @@ def test_evaluations_in_another_order_are_aligned_by_question():
     left, right = a.aligned(b)
     np.testing.assert_array_equal(left.question, right.question)
     assert left.score.mean() == pytest.approx(a.score.mean())
-
-
-def test_results_without_single_answers_are_named():
-    path = next(iter(DATA.glob("lm_eval/replayed/6b_finetuning/results_*.json")))
-    with pytest.raises(ValueError, match="averages only.*--log_samples"):
-        read_evaluation(path)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from skcalib import read_evaluation
-from skcalib.evaluation import sampled_confidence
+from skcalib.rates import sampled_confidence
 
 # The responses of a model to three sums, the right sum, and the most frequent answer.
 SUMS = [

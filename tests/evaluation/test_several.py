@@ -6,13 +6,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from harness_files import fingerprints
 
 from skcalib.evaluation import read_evaluations
 
 
-def fingerprints(path):
+def fingerprints_of(path):
     """Return the right answers and prompts of the first system of a file."""
-    return next(iter(read_evaluations(path).values()))._fingerprints
+    return fingerprints(next(iter(read_evaluations(path).values())))
 
 
 def write(tmp_path, text, name="table.csv"):
@@ -81,8 +82,8 @@ def test_systems_of_promptfoo(tmp_path):
 
 def test_right_answers_and_prompts_of_files(tmp_path):
     table = write(tmp_path, "id,correct,gold,prompt\na,1,x,why?\nb,0,y,\n")
-    assert fingerprints(table) == ({"a": "x", "b": "y"}, {"a": "why?"})
-    assert fingerprints(write(tmp_path, "correct\n1\n", "no.csv")) == ({}, {})
+    assert fingerprints_of(table) == ({"a": "x", "b": "y"}, {"a": "why?"})
+    assert fingerprints_of(write(tmp_path, "correct\n1\n", "no.csv")) == ({}, {})
     row = {
         "doc_id": 0,
         "doc_hash": "h",
@@ -94,7 +95,7 @@ def test_right_answers_and_prompts_of_files(tmp_path):
     }
     rows = [row, {**row, "doc_id": 1, "doc_hash": "i", "prompt_hash": "q"}]
     lines = write(tmp_path, "\n".join(map(json.dumps, rows)), "s.jsonl")
-    golds, prompts = fingerprints(lines)
+    golds, prompts = fingerprints_of(lines)
     assert golds == {"h": "7", "i": "7"}
     assert prompts == {"h": "p", "i": "q"}
     judged = {
@@ -104,7 +105,7 @@ def test_right_answers_and_prompts_of_files(tmp_path):
         }
     }
     path = write(tmp_path, json.dumps(judged), "judged.json")
-    assert fingerprints(path) == ({"q": "x"}, {})
+    assert fingerprints_of(path) == ({"q": "x"}, {})
 
 
 def test_right_answers_and_prompts_of_helm(tmp_path):
@@ -120,8 +121,8 @@ def test_right_answers_and_prompts_of_helm(tmp_path):
     row = [{"instance_id": "id7", "stats": stats}]
     path = write(tmp_path, json.dumps(row), "per_instance_stats.json")
     expected = {"id7": '["Lima"]'}, {"id7": '["capital?", ["Quito", "Lima"]]'}
-    assert fingerprints(tmp_path) == expected
-    assert fingerprints(path) == expected
+    assert fingerprints_of(tmp_path) == expected
+    assert fingerprints_of(path) == expected
 
 
 def test_right_answers_of_simple_evals(tmp_path):
@@ -129,7 +130,7 @@ def test_right_answers_of_simple_evals(tmp_path):
     talk = [{"role": "user", "content": "which?"}]
     content = {"htmls": [page], "convos": [talk], "metrics": {}, "score": 1}
     path = write(tmp_path, json.dumps(content), "x_allresults.json")
-    assert fingerprints(path) == ({"which?": "H"}, {})
+    assert fingerprints_of(path) == ({"which?": "H"}, {})
 
 
 def test_prompts_of_a_log_do_not_depend_on_random_ids(tmp_path):
@@ -145,7 +146,7 @@ def test_prompts_of_a_log_do_not_depend_on_random_ids(tmp_path):
         return json.dumps({**head, "samples": [sample]})
 
     first, second = (
-        fingerprints(write(tmp_path, log(name), f"{name}.json")) for name in "ab"
+        fingerprints_of(write(tmp_path, log(name), f"{name}.json")) for name in "ab"
     )
     assert first == second
     assert first[0] == {"1": "x"}

@@ -95,22 +95,6 @@ def test_progress_is_printed_if_asked_for(tmp_path, capsys):
     assert all("rows of a.csv read" in line for line in said)
 
 
-def test_progress_of_a_harness_file_is_printed_if_asked_for(tmp_path, capsys):
-    row = {"doc_id": 0, "resps": [], "filtered_resps": ["a"], "filter": "none"}
-    rows = ({**row, "doc_id": k, "exact_match": 1.0} for k in range(25_000))
-    path = write(tmp_path, "\n".join(map(json.dumps, rows)), "samples.jsonl")
-    read_evaluation(path)
-    assert capsys.readouterr().err == ""
-    read_evaluation(path, verbose=1)
-    assert capsys.readouterr().err == (
-        "10,000 rows of samples.jsonl read\n20,000 rows of samples.jsonl read\n"
-    )
-    answer = {"response": "a", "judge_response": {"correct": "yes", "confidence": 9}}
-    path = write(tmp_path, json.dumps({"q": answer}), "judged.json")
-    read_evaluation(path, verbose=1)
-    assert capsys.readouterr().err == "reading judged.json, 0 MB\n"
-
-
 def test_repeats_are_numbered_within_their_question(tmp_path):
     path = write(tmp_path, "id,correct\na,1\nb,0\na,0\na,1\nb,1\n")
     assert read_evaluation(path).repeat.tolist() == [0, 0, 1, 2, 1]

@@ -198,3 +198,17 @@ def write_details(path, source):
     path.parent.mkdir(parents=True, exist_ok=True)
     rows = [json.loads(line) for line in source.read_text("utf-8").splitlines()]
     pq.write_table(pa.Table.from_pylist(rows), path)
+
+
+def known_of(evaluation, name):
+    """Return the right answer or the prompt of each question that has one."""
+    column = getattr(evaluation, name)
+    if column is None:
+        return {}
+    pairs = zip(evaluation.question.tolist(), column.tolist(), strict=True)
+    return {question: text for question, text in pairs if text is not None}
+
+
+def fingerprints(evaluation):
+    """Return the right answers and the prompts of an evaluation by question."""
+    return known_of(evaluation, "right_answer"), known_of(evaluation, "prompt")

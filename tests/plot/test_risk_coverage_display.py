@@ -13,9 +13,9 @@ from sklearn.naive_bayes import GaussianNB
 
 from skcalib import HMMTagger
 from skcalib.datasets import make_tagged_sentences
-from skcalib.evaluation import threshold_for_precision
 from skcalib.metrics import confidence_ranking
 from skcalib.plot import RiskCoverageDisplay
+from skcalib.rates import threshold_for_precision
 
 
 @pytest.fixture(scope="module")

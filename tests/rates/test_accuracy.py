@@ -7,8 +7,8 @@ import pytest
 from scipy.linalg import fractional_matrix_power
 from scipy.stats import binom
 
-from skcalib.evaluation import accuracy_interval
 from skcalib.metrics._dependence import mean_variance, sandwich
+from skcalib.rates import accuracy_interval
 
 
 @pytest.mark.parametrize(("k", "n"), [(0, 5), (3, 10), (15, 15), (49, 50), (1, 1)])

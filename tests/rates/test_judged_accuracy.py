@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.stats import beta, betabinom
 
-from skcalib.evaluation import accuracy_interval, judged_accuracy
+from skcalib.rates import accuracy_interval, judged_accuracy
 from skcalib.rates._strata import StratumMean, share_interval, sum_interval
 
 TAILS = (0.025, 0.975)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtri
 
-from skcalib.evaluation import judged_difference
+from skcalib.rates import judged_difference
 
 
 def systems(rng, n, accuracies=(0.7, 0.74), rates=(0.9, 0.85)):

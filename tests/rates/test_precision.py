@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import beta
 
-from skcalib.evaluation import threshold_for_precision
+from skcalib.rates import threshold_for_precision
 
 
 def draw(rng, n, shift=0.0):

@@ -1,14 +1,13 @@
 """pass@k and pass^k by enumeration, and the split of a variance."""
 
-from functools import partial
 from itertools import combinations
 from math import comb
 
 import numpy as np
 import pytest
 
-from skcalib.evaluation import pass_at_k, sample_variance
-from skcalib.experimental import best_of_k
+from skcalib.rates import pass_at_k, sample_variance
+from skcalib.rates._repeats import question_best_of_k
 
 
 @pytest.mark.parametrize("all_of", [False, True])
@@ -37,20 +36,10 @@ def test_the_best_of_k_is_the_mean_over_all_choices(k):
     )
     order = rng.permutation(24)
     question = np.repeat(np.arange(6), 4)[order]
-    found = best_of_k(samples.ravel()[order], question=question, k=k)
-    assert found.estimate == pytest.approx(expected)
-    assert found.low <= expected <= found.high
+    found = question_best_of_k(samples.ravel()[order], question, k)
+    assert found.mean() == pytest.approx(expected)
     with pytest.raises(ValueError, match="Got 5 and 4 samples"):
-        best_of_k(samples.ravel(), question=question, k=5)
-
-
-def test_the_best_of_k_of_right_and_wrong_samples_is_pass_at_k():
-    rng = np.random.default_rng(0)
-    samples = rng.integers(0, 2, (9, 5))
-    question = np.repeat(np.arange(9), 5)
-    found = best_of_k(samples.ravel(), question=question, k=3)
-    expected = pass_at_k(samples.sum(axis=1), 5, k=3)
-    assert found.estimate == pytest.approx(expected.estimate)
+        question_best_of_k(samples.ravel(), question, 5)
 
 
 def test_the_published_formula():
@@ -145,13 +134,5 @@ def test_one_sample_of_each_question_cannot_be_split():
 @pytest.mark.parametrize("wrong", [5, -0.1, np.nan, np.inf])
 def test_scores_of_samples_are_in_0_1(wrong):
     score, question = [0.5, wrong, 1, 0], [0, 0, 1, 1]
-    for function in (sample_variance, partial(best_of_k, k=1)):
-        with pytest.raises(
-            ValueError, match=r"'score' .* in \[0, 1\]. Got .* in row 1"
-        ):
-            function(score, question=question)
-
-
-def test_groups_of_samples_contain_whole_questions():
-    with pytest.raises(ValueError, match="all scores of a question into one group"):
-        best_of_k([1, 0, 1, 0], question=[0, 0, 1, 1], k=2, groups=[0, 1, 1, 1])
+    with pytest.raises(ValueError, match=r"'score' .* in \[0, 1\]. Got .* in row 1"):
+        sample_variance(score, question=question)

@@ -6,8 +6,8 @@ from math import log
 import numpy as np
 import pytest
 
-from skcalib.evaluation import sampled_confidence
 from skcalib.metrics import calibration_error_interval
+from skcalib.rates import sampled_confidence
 
 
 def test_a_table_worked_by_hand():

@@ -45,7 +45,7 @@ display = ReliabilityDisplay.from_predictions(evaluation.score, evaluation.proba
 # Compute the accuracy and the calibration error with their intervals.
 
 from skcalib import calibration_error_interval
-from skcalib.evaluation import accuracy_interval
+from skcalib.rates import accuracy_interval
 
 print(accuracy_interval(evaluation.score))
 calibration_error_interval(evaluation.score, evaluation.proba)

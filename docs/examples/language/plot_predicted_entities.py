@@ -59,7 +59,7 @@ display = ReliabilityDisplay.from_predictions(
 # The threshold for a precision of 80% is chosen on the labelled sentences. In other
 # sentences, the precision is at least 80%, with a confidence of 95%.
 
-from skcalib.evaluation import threshold_for_precision
+from skcalib.rates import threshold_for_precision
 
 labelled = SpanQuery().from_posterior(gold[dev], recalibrated[dev], classes)
 found = threshold_for_precision(

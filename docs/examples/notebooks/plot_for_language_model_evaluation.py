@@ -48,7 +48,7 @@ for name, power in (("old", 1.0), ("new", 0.6)):
 # pass ``groups``.
 
 from skcalib import read_evaluation
-from skcalib.evaluation import accuracy_interval
+from skcalib.rates import accuracy_interval
 
 runs = {name: read_evaluation(folder / f"{name}.jsonl") for name in ("old", "new")}
 for name, run in runs.items():
@@ -105,7 +105,7 @@ print(f"questions for a gain of 0.01: {comparison.questions_needed(0.01)[0]:,.0f
 # answers. People grade 150 of the answers, which are drawn at random.
 # Prediction-powered inference uses these grades to correct the verdicts of the judge.
 
-from skcalib.evaluation import judged_accuracy
+from skcalib.rates import judged_accuracy
 
 truth = run.score == 1
 judge = truth | (rng.random(n) < 0.3)

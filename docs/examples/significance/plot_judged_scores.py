@@ -13,7 +13,7 @@ the pass rate with a small number of human labels.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from skcalib.evaluation import judged_accuracy
+from skcalib.rates import judged_accuracy
 
 rng = np.random.default_rng(4)
 right = rng.random(2000) < 0.6
