@@ -136,9 +136,8 @@ def measure_texts(metric: str, options: Namespace) -> dict[str, Any]:
 
 # Options of compare that act on scores of questions only.
 _OF_QUESTIONS = (
-    *("question", "system_column", "systems", "gold", "pos_label", "percent"),
+    *("question", "systems", "gold", "pass_at", "pass_all"),
     *("format", "score", "filter", "split", "model", "unanswered", "labels"),
-    *("pass_at", "pass_all", "best_of"),
 )
 
 

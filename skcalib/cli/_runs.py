@@ -47,12 +47,11 @@ _COLUMNS = {
     "y_true": "score",
     "y_proba": "proba",
     "question": "question",
-    "system_column": "model",
 }
 # Options of `report` for a table with answers instead of scores.
 _OF_ANSWERS = ("gold", "prediction")
 # Options of `compare` that choose columns or rows of a plain table.
-_OF_TABLES = ("question", "system_column", "systems", "gold", "pos_label", "percent")
+_OF_TABLES = ("question", "systems", "gold")
 # Options that a reader takes as they are.
 _CHOICES = ("format", "score", "filter", "split", "model", "pos_label", "percent")
 
@@ -78,7 +77,11 @@ _REPORT_SHOWN = {
     "_by": ", or report the accuracy of each word with --by",
     "_gold": "name right answers with --gold and the model's with --prediction, or ",
 }
-_COMPARE_SHOWN = {"_gold": "name the column of right answers with --gold, or "}
+_COMPARE_SHOWN = {
+    "_gold": "name the column of right answers with --gold, or ",
+    "percent": "numbers divided by 100",
+    "pos_label": "yes, and others with no",
+}
 _TRANSLATIONS = (
     " If each line is a translation, pass --metric bleu and --reference FILE."
 )
@@ -208,7 +211,7 @@ def read_inputs(options: Namespace) -> Inputs:
     if len(runs) > _MOST_SYSTEMS:
         raise CommandError(
             f"compare needs at most {_MOST_SYSTEMS} systems. Got {len(runs)}, such as "
-            f"{runs[0][0].name!r}. Name the column of systems with --system-column."
+            f"{runs[0][0].name!r}. Call the column of systems 'model'."
         )
     if options.systems is None:
         _check_one_reading(found)
@@ -275,7 +278,7 @@ def _reading(options: Namespace) -> dict[str, Any]:
     given = {role: getattr(options, name, None) for name, role in _COLUMNS.items()}
     return {
         "columns": {role: name for role, name in given.items() if name is not None},
-        **{name: getattr(options, name) for name in _CHOICES},
+        **{name: getattr(options, name, None) for name in _CHOICES},
     }
 
 

@@ -44,7 +44,7 @@ SHOWN = {
 
 # Options that name columns of a table.
 _COLUMN_OPTIONS = (
-    *("y_true", "y_proba", "question", "system_column", "score", "groups", "by"),
+    *("y_true", "y_proba", "question", "score", "groups", "by"),
     *("gold", "prediction"),
 )
 
@@ -122,8 +122,8 @@ def _column_options(problem: str, options: Namespace) -> str:
         if getattr(options, name, None) is not None
         and f"Got {getattr(options, name)!r}" in problem
     ]
-    if not found and hasattr(options, "system_column"):
-        return "--question, --system-column or --score"
+    if not found and hasattr(options, "question"):
+        return "--question or --score"
     return " and ".join(found) or "--y-true"
 
 
