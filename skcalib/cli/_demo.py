@@ -22,7 +22,7 @@ from ..metrics import CalibrationErrorInterval, calibration_error_interval
 from ..plot import ReliabilityDisplay, _style
 from ..rates._accuracy import AccuracyInterval
 from ..sequence import CRFTagger, HMMTagger, TokenFeatures
-from ._blocks import Steps, as_text, bracketed, ends, p_text, text_columns
+from ._blocks import Steps, as_text, ends, p_text, text_columns
 from ._report import ENOUGH_FOR_ISOTONIC, error_ends
 from ._shared import check_files
 
@@ -78,7 +78,7 @@ class MeasuredModel(NamedTuple):
             "accuracy": f"{self.accuracy.estimate:.3f}",
             "F1": f"{self.f1:.3f}",
             "calibration error": f"{self.error.estimate:.3f} "
-            f"{bracketed(self.error.to_dict(), '.3f')}",
+            f"[{self.error.low:.3f}, {self.error.high:.3f}]",
             "p": p_text(self.error.pvalue),
             "confidence": f"{self.confidence:.3f}",
             "confidence is": direction,
@@ -94,7 +94,9 @@ def run_demo(options: Namespace) -> None:
     intro = f"Out-of-fold probabilities ({N_FOLDS} folds) on two data sets of "
     intro += "scikit-learn."
     if is_tagging:
-        intro = "Probabilities of the part-of-speech tags of tweets (Gimpel et al. 2011)."
+        intro = (
+            "Probabilities of the part-of-speech tags of tweets (Gimpel et al. 2011)."
+        )
     print(f"{intro}\n{_MEASURES}")
     found = list(_of_tweets() if is_tagging else _of_classifiers())
     # The figure needs neither a screen nor pyplot's state.
@@ -183,10 +185,10 @@ def demo_steps(models: list[MeasuredModel]) -> list[str]:
         f"{3 * widest.n:,} more {widest.unit}."
     )
     best = min(models, key=lambda each: each.error.estimate)
-    accuracy, error = best.accuracy.to_dict(), best.error.to_dict()
+    accuracy, error = best.accuracy, best.error
     steps.append(
-        f"Quote, for example: {best.name}, accuracy {accuracy['estimate']:.3f} (95% "
-        f"interval {ends(accuracy, '.3f')}); calibration error {error['estimate']:.3f} "
+        f"Quote, for example: {best.name}, accuracy {accuracy.estimate:.3f} (95% "
+        f"interval {ends(accuracy, '.3f')}); calibration error {error.estimate:.3f} "
         f"(95% interval {error_ends(error)}, debiased root mean square); {best.n:,} "
         f"{best.unit} that the model was not fitted to."
     )

@@ -302,8 +302,8 @@ BLEU, chrF or TER of translations.
         },
         "what to write": {
             **_JSON,
-            "--output FIGURE": "PNG, SVG or PDF file for the figure (default: the name of "
-            "FILE with .reliability.png, in this folder; none with --json)",
+            "--output FIGURE": "PNG, SVG or PDF file for the figure (default: the name "
+            "of FILE with .reliability.png, in this folder; none with --json)",
             "--no-figure": "draw nothing",
             "--html PAGE": "HTML file for a page with figure, tables and verdict",
             **_MARKDOWN,

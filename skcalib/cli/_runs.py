@@ -30,9 +30,9 @@ from ..evaluation._files import open_source
 from ..evaluation._table_answers import NAME as TABLE
 from ..evaluation._table_answers import SYSTEMS_NOTE
 from ..evaluation._tables import CHUNK, USUAL, open_table
-from ._blocks import estimate_of
+from ._blocks import Estimate, estimate_of
 from ._corpus import factorised
-from ._labels import judged_report, read_labels
+from ._labels import JudgedReport, judged_report
 from ._options import reject
 from ._shared import CommandError, as_option, command_error, command_errors, in_options
 
@@ -158,8 +158,8 @@ class System:
     by_name: str | None
     files: list[str]
     is_graded: bool
-    if_wrong: dict[str, float] | None = None
-    judged: dict[str, Any] | None = None
+    if_wrong: Estimate | None = None
+    judged: JudgedReport | None = None
 
     @property
     def title(self) -> str:
@@ -278,7 +278,7 @@ def _reading(options: Namespace) -> dict[str, Any]:
     given = {role: getattr(options, name, None) for name, role in _COLUMNS.items()}
     return {
         "columns": {role: name for role, name in given.items() if name is not None},
-        **{name: getattr(options, name, None) for name in _CHOICES},
+        **{name: getattr(options, name) for name in _CHOICES if name in options},
     }
 
 
@@ -542,7 +542,7 @@ def _system(run: list[_File], options: Namespace) -> System:
     judged = None
     if options.labels is not None:
         judged = judged_report(
-            read_labels(options.labels),
+            options.labels,
             scored,
             groups,
             names=(file, name, paths[0].stem),
@@ -581,9 +581,7 @@ def _are_graded(
     return name.lower().strip() in USUAL["right"]
 
 
-def _accuracy_if_wrong(
-    evaluation: Evaluation, options: Namespace
-) -> dict[str, float] | None:
+def _accuracy_if_wrong(evaluation: Evaluation, options: Namespace) -> Estimate | None:
     """Return the accuracy with unanswered samples as wrong, for comparison."""
     if options.unanswered != "separate":
         return None

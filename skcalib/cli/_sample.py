@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from argparse import Namespace
 from collections.abc import Iterator
@@ -12,8 +11,8 @@ import numpy as np
 
 from .._errors import printable
 from ._blocks import Block, Heading, Line, Paragraph, Steps, as_text
-from ._corpus import design_path
-from ._count import check_dates, check_percent
+from ._corpus import design_path, proposed
+from ._count import check_dates
 from ._runs import safe_stem
 from ._sample_draw import (
     LABEL,
@@ -24,7 +23,7 @@ from ._sample_draw import (
     write_design,
     write_sample,
 )
-from ._shared import CommandError, as_option, check_files, exclude
+from ._shared import CommandError, check_files, exclude
 
 # With fewer labels of 0 or 1, equal probabilities are better.
 _FEW = 50
@@ -41,8 +40,6 @@ def run_sample(options: Namespace) -> None:
     check_files([options.file, output], [("the design", design)])
     check_new(output, design)
     drawn = draw(options)
-    if drawn.model is None or not drawn.model[1]:
-        check_percent(options)
     check_ids(drawn)
     write_sample(drawn, output)
     write_design(drawn, design)
@@ -53,10 +50,7 @@ def run_sample(options: Namespace) -> None:
 def _check_options(options: Namespace) -> None:
     check_dates(options)
     exclude(options, ("proba", "expected"), ("proba", "sd"), ("expected", "sd"))
-    exclude(options, ("strata", "date"), ("percent", "expected"))
-    exclude(options, ("mix", "equal"), ("size", "equal"), ("sd", "equal"))
-    if options.mix is not None and not 0 < options.mix <= 1:
-        raise CommandError(f"--mix must be above 0 and at most 1. Got {options.mix!r}.")
+    exclude(options, ("strata", "date"), ("size", "equal"), ("sd", "equal"))
     if options.n < 1:
         raise CommandError(f"--n must be at least 1. Got {options.n}.")
     if options.random_state < 0:
@@ -89,14 +83,15 @@ def _blocks(
         "each document"
     )
     yield Steps(_steps(drawn, options))
-    yield Line(f"    {printable(_command(drawn, output, design, options))}")
+    files = ["--labels", str(output), "--design", str(design)]
+    count = proposed("count", files, drawn.model, options, id_name=drawn.id_name)
+    yield Line(f"    {printable(count)}")
 
 
 def _steps(drawn: Drawn, options: Namespace) -> list[str]:
     steps = []
     is_proba = drawn.model is not None and drawn.model[1]
-    # With --mix 1, all probabilities are equal too.
-    is_weighted = not options.equal and (options.mix or 0.5) < 1
+    is_weighted = not options.equal
     if is_weighted and is_proba and drawn.mean_expected is not None:
         if options.n < _FEW:
             steps.append(
@@ -123,17 +118,3 @@ def _steps(drawn: Drawn, options: Namespace) -> list[str]:
         "sample is no longer random.",
         "Keep both files, and do not change the model. Then count:",
     ]
-
-
-def _command(drawn: Drawn, output: Path, design: Path, options: Namespace) -> str:
-    """Return the command that counts with the labels."""
-    words = ["skcalib", "count", str(options.file), "--labels", str(output)]
-    words += ["--design", str(design), "--id", drawn.id_name]
-    column, is_proba = drawn.model or ("COL", True)
-    words += ["--proba" if is_proba else "--expected", column]
-    words += ["--percent"] * bool(options.percent)
-    for name in ("date", "freq", "date_format"):
-        value = getattr(options, name)
-        if value is not None:
-            words += [as_option(name), value]
-    return shlex.join(words)

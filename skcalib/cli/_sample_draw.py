@@ -81,7 +81,7 @@ def draw(options: Namespace) -> Drawn:
             options.n,
             size=None if options.size is None else found[options.size],
             strata=strata,
-            mix=1.0 if options.equal else (options.mix or 0.5),
+            mix=1.0 if options.equal else 0.5,
             random_state=options.random_state,
         )
     return Drawn(
