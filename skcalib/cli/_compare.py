@@ -21,7 +21,6 @@ from ._compare_numbers import (
     Condition,
     Gain,
     MarginTest,
-    PartGain,
     Parts,
     Power,
     measure,
@@ -387,7 +386,7 @@ class Comparison:
         ]
         return [out.Table(header, rows), out.Paragraph(text, "soft")]
 
-    def _gain_cells(self, row: Gain | PartGain) -> list[str]:
+    def _gain_cells(self, row: Gain) -> list[str]:
         """Return the gain, its interval and its p-values as cells."""
         return [
             f"{row.gain:{self.signed}}",
@@ -488,8 +487,8 @@ class Comparison:
                     ("", "", "", "", "too few", "")
                     if row.tested is None
                     else (
-                        f"{row.tested.score_a:{self.digits}}",
-                        f"{row.tested.score_b:{self.digits}}",
+                        f"{row.score_a:{self.digits}}",
+                        f"{row.score_b:{self.digits}}",
                         *self._gain_cells(row.tested),
                     )
                 ),

@@ -80,29 +80,17 @@ class MarginTest(NamedTuple):
 
 
 @dataclass
-class PartGain:
-    """The gain of a system on a part of the questions; p is adjusted over all parts."""
-
-    a: str
-    b: str
-    score_a: float
-    score_b: float
-    gain: float
-    low: float
-    high: float
-    pvalue: float
-    wins: int
-    losses: int
-    pvalue_adjusted: float = math.nan
-
-
-@dataclass
 class Part:
-    """A value of --by, with a gain if it has several questions and groups."""
+    """A value of --by, with a gain if it has several questions and groups.
+
+    The p-value of the gain is adjusted over all parts.
+    """
 
     value: str
     n: int
-    tested: PartGain | None = field(default=None, metadata=INSIDE)
+    score_a: float | None = None
+    score_b: float | None = None
+    tested: Gain | None = field(default=None, metadata=INSIDE)
 
 
 class Parts(NamedTuple):
@@ -457,9 +445,7 @@ def _parts(
         # The pairs with the baseline come first. Only they are listed, since `score`
         # ends the loop.
         for pair, other in zip(_pairs(result), score[1:], strict=False):
-            gain = (pair.gain, pair.low, pair.high, pair.pvalue, pair.wins, pair.losses)
-            gained = PartGain(pair.a, pair.b, score[0], other, *gain)
-            rows.append(Part(value, n, gained))
+            rows.append(Part(value, n, score[0], other, pair))
     tested = [row.tested for row in rows if row.tested is not None]
     adjusted = holm(np.array([each.pvalue for each in tested]))
     for each, p in zip(tested, adjusted.tolist(), strict=True):

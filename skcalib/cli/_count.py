@@ -38,9 +38,8 @@ _DOUBTS = (NOT_A_SAMPLE, "interval is not valid", "add up to")
 # Number of labels of 0 or 1 from which a model usually improves on labels alone.
 _FEW_LABELS = 50
 
-# Lines of a figure; of more groups, those with the largest counts are drawn.
+# Panels of a figure; of more groups, those with the largest counts are drawn.
 _MOST_LINES = 6
-_MOST_ROWS = 40
 # Names of periods at the axis.
 _MOST_TICKS = 12
 
@@ -61,8 +60,11 @@ def run_count(options: Namespace) -> None:
     if options.csv is not None:
         options.csv.write_text(count.csv(), "utf-8")
     if options.html is not None:
-        _say_what_is_drawn(count)
-        blocks = count.page(out.svg_of(figure_of(count)))
+        svg = None
+        if "period" in count.columns:
+            _say_what_is_drawn(count)
+            svg = out.svg_of(figure_of(count))
+        blocks = count.page(svg)
         page = out.as_page(f"Corrected count: {count.found['file']}", blocks)
         options.html.write_text(page, "utf-8")
     written = {"table": options.csv, "page": options.html}
@@ -75,7 +77,7 @@ def run_count(options: Namespace) -> None:
 
 def _say_what_is_drawn(count: Count) -> None:
     n = len(count.largest())
-    if n > _MOST_LINES and "period" in count.columns:
+    if n > _MOST_LINES:
         print(
             f"skcalib count: the figure shows the {_MOST_LINES} largest of the {n} "
             f"values of {printable(count.found['by'])!r}.",
@@ -172,7 +174,7 @@ class Count:
         yield from (out.Steps(self.steps()), out.Line(), self.totals())
         yield from (*self.table(), *self.trends())
 
-    def page(self, svg: str) -> Iterator[out.Block]:
+    def page(self, svg: str | None) -> Iterator[out.Block]:
         """Yield the page: verdict, figure beside its table, trend and advice."""
         verdict, *others = self.in_words()
         yield out.Paragraph(self.headline(), "soft")
@@ -182,10 +184,11 @@ class Count:
         totals = "; ".join(" ".join(row) for row in self.totals().rows)
         said = f"{self.estimand().capitalize()} with {self.level} interval: {totals}."
         table = out.Page(self.table() or [self.totals()])
-        figure = out.Beside([out.Figure(svg, said), table])
+        figure = [] if svg is None else [out.Figure(svg, said)]
         how = out.Folded([self.settings()], "how this was made")
         advice = out.Page([out.Steps(self.steps()), how])
-        yield out.Beside([out.Page([figure, *self.trends()]), advice], "wide")
+        results = out.Page([out.Beside([*figure, table]), *self.trends()])
+        yield out.Beside([results, advice], "wide")
 
     def headline(self) -> str:
         """Return how many documents there are, and how many have labels."""
@@ -445,20 +448,8 @@ class Count:
 
 
 def figure_of(count: Count) -> Any:
-    """Return the figure of a count: over periods, or a row for each group."""
-    label = f"{count.estimand().capitalize()}, {count.level} interval"
-    if "period" in count.columns:
-        return _over_time(count, label)
-    shown = _dots(count)
-    height = 0.25 * len(shown) + 0.9
-    axes = _style.take_axes(_style.empty_figure(), _style.COLUMN, height)
-    _as_dots(axes, shown, has_model=bool(count.rows))
-    axes.set_xlabel(label)
-    return axes.figure
-
-
-def _over_time(count: Count, label: str) -> Any:
     """Return a figure of the periods, with a panel for each of several groups."""
+    label = f"{count.estimand().capitalize()}, {count.level} interval"
     groups = count.largest()[:_MOST_LINES]
     if len(groups) < 2:
         axes = _style.take_axes(_style.empty_figure(), _style.COLUMN, 2.4)
@@ -519,36 +510,3 @@ def _legend(axes: Any) -> None:
 def _of_legend(axes: Any) -> dict[str, Any]:
     size = _style.text_size(axes)
     return {"fontsize": size, "labelcolor": _style.INK, "frameon": False, "ncols": 2}
-
-
-def _dots(count: Count) -> list[tuple[str, dict[str, Any]]]:
-    """Return the names and numbers of the rows, from the top."""
-    if count.rows:
-        # The rows keep the order of the table.
-        largest = set(count.largest()[:_MOST_ROWS])
-        return [(row["by"], row) for row in count.rows if row["by"] in largest]
-    alone = {"estimate": count.found["uncorrected"], "low": None, "high": None}
-    return [*count.estimates().items(), (f"{_UNCORRECTED} (no interval)", alone)]
-
-
-def _as_dots(
-    axes: Any, shown: list[tuple[str, dict[str, Any]]], *, has_model: bool
-) -> None:
-    """Draw a row for each group, or for the three ways to count."""
-    for k, (_, row) in enumerate(shown):
-        if row["low"] is None:
-            axes.plot(row["estimate"], k, "o", mfc="none", color="0.4")
-            continue
-        sides = [row["estimate"] - row["low"]], [row["high"] - row["estimate"]]
-        axes.errorbar(
-            row["estimate"], k, xerr=sides, fmt="o", ms=3.5, color=_style.COLORS[0]
-        )
-    if has_model:
-        values = [row["uncorrected"] for _, row in shown]
-        label = f"{_UNCORRECTED} (no interval)"
-        axes.plot(values, range(len(shown)), "x", color="0.4", label=label)
-        _legend(axes)
-    axes.set_yticks(range(len(shown)), [printable(name) for name, _ in shown])
-    # The first row is at the top.
-    axes.set_ylim(len(shown) - 0.4, -0.6)
-    axes.set_xlim(left=min(0, axes.get_xlim()[0]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,8 +25,7 @@ from ._shared import CommandError
 _TEXTS = ("question", "repeat", "system")
 
 
-@dataclass
-class Labels:
+class Labels(NamedTuple):
     """People's scores of answers as arrays; repeat and system are "" if not given."""
 
     line: np.ndarray
@@ -36,8 +35,9 @@ class Labels:
     score: np.ndarray
     inclusion: np.ndarray
 
-    def __getitem__(self, rows: np.ndarray) -> Labels:
-        return Labels(*(getattr(self, each.name)[rows] for each in fields(self)))
+    def take(self, rows: np.ndarray) -> Labels:
+        """Return the labels of a mask."""
+        return Labels(*(column[rows] for column in self))
 
 
 class Ends(NamedTuple):
@@ -177,7 +177,7 @@ def judged_report(
             f"{where}: --labels needs questions with names, in a column such as "
             "question_id. Rows are not matched by position."
         )
-    own = labels[np.isin(labels.system, ["", *names])]
+    own = labels.take(np.isin(labels.system, ["", *names]))
     if not own.line.size:
         raise CommandError(
             f"--labels has no label of {where}. Its column system has "
@@ -289,7 +289,7 @@ def _of_systems(
                 f"{', '.join(names)}. Got {labels.system[k]!r}."
             )
         each, paths = (
-            [labels[labels.system == name] for name in names],
+            [labels.take(labels.system == name) for name in names],
             [*paths] * len(names),
         )
     first = np.zeros(len(aligned), dtype=int)
