@@ -148,10 +148,8 @@ def join_labels(
             )
         rows.append(samples[sample])
     # Samples of one question have different rows.
-    ids = [
-        f"{question[row]}{f', sample {repeat[row]}' * bool(repeat[row])}"
-        for row in rows
-    ]
+    is_repeated = len(rows_of) < len(question)
+    ids = [f"{question[row]}{f', sample {repeat[row]}' * is_repeated}" for row in rows]
     how = "Give each answer one label."
     check_unique(path, np.array(ids, object), labels.line, "question", how)
     human, inclusion = np.full(len(question), np.nan), np.ones(len(question))

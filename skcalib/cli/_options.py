@@ -553,8 +553,8 @@ DEMO = Command(
     name="demo",
     summary="compare models on data that are available without preparation",
     description="""\
-Compare the calibration of models, print a table and what to do now, and draw a
-figure into the folder skcalib-demo.
+Compare the calibration of models, print a table and what to do now, and draw
+a figure into the folder skcalib-demo.
 """,
     epilog="""\
 data:

@@ -85,20 +85,6 @@ def test_all_formats_give_the_same_comparison(run, suffix):
     assert [row["value"] for row in found[0]["by"]["rows"]] == ["NA", "law", "null"]
 
 
-@pytest.mark.parametrize("suffix", FORMATS[1:])
-def test_all_formats_name_the_system_in_a_column(run, suffix):
-    rows = [
-        {"run": name} | row for k, name in enumerate(("NA", "b")) for row in answers(k)
-    ]
-    options = ("--system-column", "run", "--by", "subject", "--groups", "passage")
-    found = [
-        as_json(run, "compare", write(f"long.{each}", rows), *options)
-        for each in ("csv", suffix)
-    ]
-    assert found[0] == found[1]
-    assert [each["name"] for each in found[0]["systems"]] == ["NA", "b"]
-
-
 @pytest.mark.parametrize("suffix", FORMATS)
 def test_labels_may_be_a_table_of_any_format(run, suffix):
     write("a.csv", answers(0))
@@ -194,15 +180,6 @@ def test_compare_needs_a_name_in_each_row(run):
     rows[5]["subject"] = "law"
     write("a.csv", rows)
     assert "a has 1 row with an empty" in run("compare", *files, "--by", "subject")[2]
-
-
-def test_compare_needs_the_system_of_each_row(run):
-    rows = [{"question": k, "system": s, "correct": 1} for k in "ab" for s in "xy"]
-    rows[2]["system"] = ""
-    code, _, err = run("compare", write("long.csv", rows))
-    assert code == 2
-    message = "long.csv must name the system of each row in column 'system'. Got an"
-    assert f"error: {message} empty cell in row 3.\n" in err
 
 
 # What goes wrong
@@ -311,16 +288,6 @@ def test_two_scores_of_one_system_in_each_file_are_not_four_systems(run):
     assert code == 2
     assert "--systems must name the columns of the systems, or --score the" in err
     assert "2 systems or 2 scores of one system" in err
-
-
-def test_a_line_cut_off_is_named_once(run):
-    Path("broken.jsonl").write_text('{"id":1,"correct":1}\n{"id":2,"corr')
-    _, _, err = run("report", "broken.jsonl")
-    assert err == (
-        "skcalib report: error: broken.jsonl must contain valid JSON. Got line 2: "
-        "Unterminated string starting at column 9. The text may have been cut off "
-        "while it was written.\n"
-    )
 
 
 def test_the_probability_that_is_read_is_said(run):
