@@ -459,6 +459,21 @@ def ends(row: Interval, digits: str) -> str:
     return f"{row.low:{digits}} to {row.high:{digits}}"
 
 
+def error_ends(row: Interval, digits: str = ".3f") -> str:
+    """Return both ends of an interval of a calibration error or a proportion.
+
+    The lower end is "above 0" if the interval excludes 0 and the digits do not show it.
+    """
+    if row.low > 0 == float(f"{row.low:{digits}}"):
+        return f"above 0 to {row.high:{digits}}"
+    return ends(row, digits)
+
+
+def cells_of(row: Estimated | None, digits: str) -> list[str]:
+    """Return an estimate and its interval as cells, which are empty for None."""
+    return ["", ""] if row is None else [f"{row.estimate:{digits}}", ends(row, digits)]
+
+
 def svg_of(figure: Any, **settings: Any) -> str:
     """Return a figure of matplotlib as the text of an SVG file."""
     text = io.StringIO()

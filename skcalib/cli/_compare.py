@@ -28,7 +28,6 @@ from ._compare_numbers import (
 from ._compare_texts import measure_texts, metric_of
 from ._labels import JudgedPair
 from ._options import reject
-from ._report import auroc_cells, case_of, error_ends
 from ._runs import read_inputs
 from ._shared import (
     DONE,
@@ -38,6 +37,7 @@ from ._shared import (
     check_files,
     check_level,
     exclude,
+    say,
 )
 
 # Largest number of pairs that the terminal and the page show; beyond it, they show the
@@ -80,7 +80,7 @@ def run_compare(options: Namespace) -> int:
     elif options.csv:
         print(words.csv(), end="")
         for note in found.notes:
-            print(printable(f"skcalib compare: {note}"), file=sys.stderr)
+            say("compare", note)
     else:
         print(out.as_text(words.printed(), width=79, break_on_hyphens=False))
     # The output is complete even if a page cannot be written.
@@ -93,7 +93,7 @@ def run_compare(options: Namespace) -> int:
         page = out.as_page(f"Comparison: {words.title()}", words.page(svg))
         options.html.write_text(page, "utf-8")
     for each in _reasons(words, failed, options.fail_if):
-        print(printable(f"skcalib compare: {options.fail_if}: {each}"), file=sys.stderr)
+        say("compare", f"{options.fail_if}: {each}")
     return FAILED if failed else DONE
 
 
@@ -545,9 +545,10 @@ class Comparison:
         rows, words, digits = [], [], self.digits
         for each in self.found.confidence or ():
             error = each.checked.calibration_error
-            cells = [f"{error.estimate:{digits}}", error_ends(error, digits)]
-            rows.append([each.name, *cells, *auroc_cells(each.checked.auroc, digits)])
-            case = case_of(each.checked, self.alpha, digits)
+            cells = [f"{error.estimate:{digits}}", out.error_ends(error, digits)]
+            cells += out.cells_of(each.checked.auroc, digits)
+            rows.append([each.name, *cells])
+            case = each.checked.case(self.alpha, digits)
             words += [f"{each.name}: {case}"] if case else []
         header = ["system", "calibration error", self.level, "AUROC", self.level]
         return [out.Table(header, rows), *map(out.Paragraph, words)]

@@ -24,6 +24,7 @@ from ._shared import (
     check_files,
     check_level,
     exclude,
+    say,
 )
 
 # Options that act on the labels, or on the correction by them.
@@ -78,11 +79,8 @@ def run_count(options: Namespace) -> None:
 def _say_what_is_drawn(count: Count) -> None:
     n = len(count.largest())
     if n > _MOST_LINES:
-        print(
-            f"skcalib count: the figure shows the {_MOST_LINES} largest of the {n} "
-            f"values of {printable(count.found['by'])!r}.",
-            file=sys.stderr,
-        )
+        largest = f"{_MOST_LINES} largest of the {n} values of {count.found['by']!r}"
+        say("count", f"the figure shows the {largest}.")
 
 
 def check_dates(options: Namespace) -> None:

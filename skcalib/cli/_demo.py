@@ -22,8 +22,8 @@ from ..metrics import CalibrationErrorInterval, calibration_error_interval
 from ..plot import ReliabilityDisplay, _style
 from ..rates._accuracy import AccuracyInterval
 from ..sequence import CRFTagger, HMMTagger, TokenFeatures
-from ._blocks import Steps, as_text, ends, p_text, text_columns
-from ._report import ENOUGH_FOR_ISOTONIC, error_ends
+from ._blocks import Steps, as_text, ends, error_ends, p_text, text_columns
+from ._report import ENOUGH_FOR_ISOTONIC
 from ._shared import check_files
 
 FOLDER = Path("skcalib-demo")

@@ -26,7 +26,6 @@ from ._options import reject
 from ._report_numbers import (
     N_REGIONS,
     TOO_FEW_GROUPS,
-    ErrorAndRanking,
     Measured,
     Stated,
     measure,
@@ -43,6 +42,7 @@ from ._shared import (
     check_files,
     check_level,
     exclude,
+    say,
 )
 
 # With more values of --by, the panels of the figure would be too small.
@@ -56,17 +56,6 @@ ENOUGH_FOR_ISOTONIC = 1000
 
 _TOO_FEW = "Too few answers to test calibration"
 _DIRECTION = {"too high": "overconfident", "too low": "underconfident"}
-
-# What to do with a confidence: whether it is miscalibrated, and whether it ranks. None
-# means that the interval of the AUROC is on both sides of 0.5.
-_ADVICE = {
-    (False, True): "use it as a probability and to select answers",
-    (False, False): "select answers by another confidence",
-    (False, None): "collect more answers, or select answers by another confidence",
-    (True, True): "select answers by it, and recalibrate it",
-    (True, False): "use another one, such as the agreement of sampled answers",
-    (True, None): "recalibrate it, and collect more answers or use another one",
-}
 
 # Options and packages among the settings of the page.
 _SETTINGS = (
@@ -85,7 +74,7 @@ def run_report(options: Namespace) -> int:
     # The report on a file of a harness has a place for its notes.
     for system in systems:
         for note in system.evaluation.notes if system.is_table else ():
-            print(printable(f"skcalib report: {system.file}: {note}"), file=sys.stderr)
+            say("report", f"{system.file}: {note}")
     reports = [Report(system, options) for system in systems]
     is_single = len(reports) == 1
     if options.json:
@@ -204,11 +193,8 @@ def _figure_of(
             axes.set_ylabel(word_of(*systems).capitalize())
     if len(known) > _MOST_CURVES:
         what = "systems" if options.by is None else f"values of {options.by!r}"
-        print(
-            f"skcalib report: the figure shows the {_MOST_CURVES} largest of the "
-            f"{len(known)} {what}.",
-            file=sys.stderr,
-        )
+        n = f"{_MOST_CURVES} largest of the {len(known)}"
+        say("report", f"the figure shows the {n} {what}.")
     return display.figure_
 
 
@@ -226,9 +212,7 @@ class Part:
         self.n, self.n_groups, self.accuracy = found.n, found.n_groups, found.accuracy
         self.stated = found.stated
         # None if there are too few answers.
-        self.pvalue: float | None = None
-        if self.stated is not None and self.stated.checked.is_tested:
-            self.pvalue = self.stated.checked.calibration_error.pvalue
+        self.pvalue = None if self.stated is None else self.stated.checked.pvalue
         self.adjusted = self.pvalue
         if self.pvalue is not None and found.pvalue_adjusted is not None:
             self.adjusted = found.pvalue_adjusted
@@ -261,7 +245,7 @@ class Part:
 
     def estimate(self, row: out.Estimated) -> list[str]:
         """Return an estimate and its interval as cells."""
-        return [self.number(row.estimate), error_ends(row, self.digits)]
+        return [self.number(row.estimate), out.error_ends(row, self.digits)]
 
     def count(self) -> str:
         """Return the number of answers and of groups."""
@@ -310,7 +294,7 @@ class Part:
             return [out.Paragraph(f"{self.how_reversed()}.")]
         if self.stated is None:
             return []
-        text = case_of(self.stated.checked, self.alpha, self.digits)
+        text = self.stated.checked.case(self.alpha, self.digits)
         return [out.Paragraph(text)] if text else []
 
     @property
@@ -422,7 +406,7 @@ class Part:
             return [*cells, *[""] * 6]
         p = "too few" if self.adjusted is None else out.p_text(self.adjusted)
         cells += [self.mean, *self.estimate(self.error)]
-        return [*cells, *auroc_cells(self.auroc, self.digits), p]
+        return [*cells, *out.cells_of(self.auroc, self.digits), p]
 
     def cards(self) -> out.Cards:
         """Return cards with the accuracy, the probabilities and their error."""
@@ -511,49 +495,6 @@ def _brier_parts(bins: ScoreDecomposition, levels: ScoreDecomposition) -> list[s
     ]
 
 
-def case_of(checked: ErrorAndRanking, alpha: float, digits: str) -> str | None:
-    """Return whether a confidence is calibrated, whether it ranks, and what to do.
-
-    None is returned if one of both is unknown.
-    """
-    auroc = checked.auroc
-    if auroc is None or not checked.is_tested:
-        return None
-    is_wrong = checked.calibration_error.pvalue < alpha
-    ranks: bool | None = auroc.low > 0.5
-    how = "ranks answers"
-    if auroc.high < 0.5:
-        how = "ranks wrong above right answers"
-    elif auroc.estimate == 0.5:  # such as a constant
-        how = "ranks nothing"
-    elif not ranks:
-        ranks, how = None, "is not shown to rank answers"
-    link = "but" if is_wrong == bool(ranks) else "and"
-    state = "miscalibrated" if is_wrong else "not shown to be miscalibrated"
-    interval = f"{out.percent(1 - alpha)} {out.ends(auroc, digits)}"
-    return (
-        f"The confidence is {state} {link} {how} (AUROC {auroc.estimate:{digits}}, "
-        f"{interval}): {_ADVICE[is_wrong, ranks]}."
-    )
-
-
-def auroc_cells(auroc: out.Estimate | None, digits: str) -> list[str]:
-    """Return an AUROC and its interval as cells, which are empty if it is unknown."""
-    if auroc is None:
-        return ["", ""]
-    return [f"{auroc.estimate:{digits}}", out.ends(auroc, digits)]
-
-
-def error_ends(row: out.Interval, digits: str = ".3f") -> str:
-    """Return both ends of an interval of a calibration error or a proportion.
-
-    The lower end is "above 0" if the interval excludes 0 and the digits do not show it.
-    """
-    if row.low > 0 == float(f"{row.low:{digits}}"):
-        return f"above 0 to {row.high:{digits}}"
-    return out.ends(row, digits)
-
-
 class Report:
     """The report on a system and on each of its parts by name."""
 
@@ -572,7 +513,7 @@ class Report:
         self.condition: str | None = options.fail_if
         if most is not None:
             self.condition = f"calibration error above {most:g}"
-        self.is_met = self.condition is not None and self._is_above(most or 0)
+        self.is_met = self.condition is not None and self.decisive.low > (most or 0)
         # Headings below the name of one of several systems are one level lower.
         self.level = 2 if len(options.file) == 1 else 3
 
@@ -600,12 +541,9 @@ class Report:
             found["fail_if"] = {"condition": self.condition, "is_met": self.is_met}
         return found
 
-    def _is_above(self, limit: float) -> bool:
-        """Return whether the interval of the calibration error is above a limit."""
-        return bool(self._decisive().low > limit)
-
-    def _decisive(self) -> out.Interval:
-        """Return the calibration error that decides about the condition."""
+    @property
+    def decisive(self) -> out.Interval:
+        """The calibration error that decides about the condition."""
         judged = self.whole.found.judged
         error: out.Interval | None
         error = self.whole.error if judged is None else judged.calibration_error
@@ -619,9 +557,9 @@ class Report:
     def possible_error(self) -> float | None:
         """Return an error above --max-error that the data do not exclude, if any."""
         most = self.options.max_error
-        if most is None or self._decisive().high <= most:
-            return None
-        return self._decisive().high
+        return (
+            None if most is None or self.decisive.high <= most else self.decisive.high
+        )
 
     def printed(self) -> Iterator[out.Block]:
         """Yield the report for the terminal."""
@@ -879,16 +817,15 @@ def _markdown_blocks(reports: list[Report]) -> Iterator[out.Block]:
 def _status(reports: list[Report]) -> int:
     """Return the exit status, and print why it is 1 or why a test is impossible."""
     for each in reports:
-        about = f"skcalib report: {each.condition}: {each.system.file}"
+        about = f"{each.condition}: {each.system.file}"
         if each.is_met:
-            print(printable(about), file=sys.stderr)
+            say("report", about)
         # An error is then never found, which is no evidence of none.
         elif each.condition is not None and each.whole.pvalue is None:
-            print(printable(f"{about}: not met. {_TOO_FEW}."), file=sys.stderr)
+            say("report", f"{about}: not met. {_TOO_FEW}.")
         elif each.possible_error() is not None:
             text = f"not met, but an error of up to {each.possible_error():.3f} is"
-            text = f"{about}: {text} compatible with the data."
-            print(printable(text), file=sys.stderr)
+            say("report", f"{about}: {text} compatible with the data.")
     return FAILED if any(each.is_met for each in reports) else DONE
 
 

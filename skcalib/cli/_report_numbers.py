@@ -21,7 +21,7 @@ from ..metrics._frequency_intervals import frequency_interval
 from ..metrics._interval import LEAST_UNITS, interval_of_pairs
 from ..rates._accuracy import grouped_frequency_interval
 from ..significance._system_comparison import holm
-from ._blocks import INSIDE, Estimate, estimate_of
+from ._blocks import INSIDE, Estimate, ends, estimate_of, percent
 from ._labels import JudgedReport
 from ._runs import Answers, System
 from ._shared import CommandError, command_error, one_group
@@ -31,6 +31,18 @@ N_REGIONS = 10
 TOO_FEW_GROUPS = "too few groups"
 # Number of probabilities checked first, to avoid sorting all of them.
 _FIRST = 10_000
+
+
+# What to do with a confidence: whether it is miscalibrated, and whether it ranks. None
+# means that the interval of the AUROC is on both sides of 0.5.
+_ADVICE = {
+    (False, True): "use it as a probability and to select answers",
+    (False, False): "select answers by another confidence",
+    (False, None): "collect more answers, or select answers by another confidence",
+    (True, True): "select answers by it, and recalibrate it",
+    (True, False): "use another one, such as the agreement of sampled answers",
+    (True, None): "recalibrate it, and collect more answers or use another one",
+}
 
 
 @dataclass
@@ -54,9 +66,10 @@ class ErrorAndRanking(NamedTuple):
     ranking: ConfidenceRanking | None
 
     @property
-    def is_tested(self) -> bool:
-        """Whether there are enough answers for a test of perfect calibration."""
-        return not np.isnan(self.calibration_error.pvalue)
+    def pvalue(self) -> float | None:
+        """The p-value of perfect calibration; None if there are too few answers."""
+        pvalue = self.calibration_error.pvalue
+        return None if np.isnan(pvalue) else pvalue
 
     @property
     def auroc(self) -> Estimate | None:
@@ -65,6 +78,31 @@ class ErrorAndRanking(NamedTuple):
             return None
         auroc = self.ranking.auroc
         return Estimate(float(auroc), auroc.low, auroc.high)
+
+    def case(self, alpha: float, digits: str) -> str | None:
+        """Return whether a confidence is calibrated, whether it ranks, and what to do.
+
+        None is returned if one of both is unknown.
+        """
+        auroc = self.auroc
+        if auroc is None or self.pvalue is None:
+            return None
+        is_wrong = self.pvalue < alpha
+        ranks: bool | None = auroc.low > 0.5
+        how = "ranks answers"
+        if auroc.high < 0.5:
+            how = "ranks wrong above right answers"
+        elif auroc.estimate == 0.5:  # such as a constant
+            how = "ranks nothing"
+        elif not ranks:
+            ranks, how = None, "is not shown to rank answers"
+        link = "but" if is_wrong == bool(ranks) else "and"
+        state = "miscalibrated" if is_wrong else "not shown to be miscalibrated"
+        interval = f"{percent(1 - alpha)} {ends(auroc, digits)}"
+        return (
+            f"The confidence is {state} {link} {how} (AUROC {auroc.estimate:{digits}}, "
+            f"{interval}): {_ADVICE[is_wrong, ranks]}."
+        )
 
 
 class PlugIn(NamedTuple):

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from .._errors import Marked
+from .._errors import Marked, printable
 
 # Exit statuses.
 DONE = 0
@@ -156,6 +157,11 @@ def one_group(where: str, name: str) -> str:
         f"{where}: --groups needs rows of at least two groups. Got {str(name)!r} in "
         "every row."
     )
+
+
+def say(command: str, text: str) -> None:
+    """Print a line about a command on standard error."""
+    print(printable(f"skcalib {command}: {text}"), file=sys.stderr)
 
 
 def check_different(paths: Sequence[Path], command: str) -> None:
