@@ -560,8 +560,8 @@ a figure into the folder skcalib-demo.
 data:
   classification   naive Bayes and logistic regression, out of fold, on two
                    data sets that come with scikit-learn; a few seconds
-  ark_twitter_pos  taggers (HMM and CRF) on tweets, downloaded once to the folder
-                   SKCALIB_DATA or ~/skcalib_data; half a minute
+  ark_twitter_pos  taggers (HMM and CRF) on tweets, downloaded once to the
+                   folder SKCALIB_DATA or ~/skcalib_data; half a minute
 """,
     files={},
     options={

@@ -145,23 +145,6 @@ def test_too_few_differing_questions_are_said(capsys, tmp_path):
     assert "Too few questions differ to reject at 0.05" in text
 
 
-def test_answers_are_compared_with_the_gold_column(capsys, tmp_path):
-    columns = {
-        "question_id": [f"q{k}" for k in range(6)],
-        "category": ["law"] * 6,
-        "answer": list("ABCABC"),
-        "one": list("ABCAB?"),
-        "two": ["A", "B", "", "B", "B", "C"],
-    }
-    path = write_table(tmp_path / "letters.csv", columns)
-    status, out = run(capsys, path, "--gold", "answer")
-    assert status == 2
-    assert "two lacks 1 of 6 questions ('q2')" in out.err
-    found = as_json(capsys, path, "--gold", "answer", "--missing", "drop")
-    assert found["n"] == 5
-    assert [each["score"] for each in found["systems"]] == [0.8, 0.8]
-
-
 def test_probabilities_are_compared(capsys, tmp_path, scores):
     paths = []
     for name, right in scores.items():
@@ -318,24 +301,6 @@ def test_wrong_labels_of_sentences_are_errors(capsys, tmp_path):
             assert error in out.err
 
 
-def test_translations_in_groups(capsys, tmp_path):
-    pytest.importorskip("sacrebleu")
-    rng = np.random.default_rng(0)
-    words = np.array(["tree", "house", "river", "stone", "cloud", "road"])
-    text = rng.choice(words, (60, 8))
-    for name, share in (("ref", 0.0), ("a", 0.4), ("b", 0.1)):
-        changed = np.where(rng.random(text.shape) < share, "other", text)
-        lines = "".join(" ".join(row) + "\n" for row in changed)
-        (tmp_path / f"{name}.txt").write_text(lines)
-    (tmp_path / "docs").write_text("".join(f"doc{k // 4}\n" for k in range(60)))
-    a, b, ref = (tmp_path / f"{name}.txt" for name in ("a", "b", "ref"))
-    options = ("--metric", "bleu", "--reference", ref, "--groups", tmp_path / "docs")
-    found = as_json(capsys, a, b, *options)
-    assert (found["n"], found["n_groups"]) == (60, 15)
-    assert found["pairs"][0]["gain"] > 0
-    assert 0 < found["pairs"][0]["pvalue"] < 0.01
-
-
 def test_translations_need_a_reference_of_the_same_length(capsys, tmp_path):
     pytest.importorskip("sacrebleu")
     for name, text in (("a.txt", "x\ny\n"), ("b.txt", "x\n"), ("ref.txt", "x\nz\n")):
@@ -466,24 +431,6 @@ def test_right_answers_that_differ_are_an_error(capsys, tmp_path):
     assert "1 of 6 questions with different right answers" in out.err
     found = as_json(capsys, *paths, *columns, "--mismatch", "drop")
     assert found["n"] == 5
-
-
-def test_a_name_acts_on_no_terminal(capsys, tmp_path):
-    columns = {"id": [0, 1, 2], "a\x1b[31m": [1, 0, 1], "b": [1, 1, 1]}
-    path = write_table(tmp_path / "wide.csv", columns)
-    status, out = run(capsys, path)
-    assert status == 0
-    assert "\x1b" not in out.out
-
-
-def test_names_with_hyphens_stay_on_one_line(capsys, tmp_path):
-    paths = [tmp_path / f"{'long-name-' * 4}{k}.csv" for k in range(2)]
-    for path in paths:
-        path.write_text("id,correct\n" + "".join(f"{k},1\n" for k in range(9)))
-    _, out = run(capsys, *paths)
-    assert not [
-        line for line in out.out.splitlines() if line.endswith(("long-", "name-"))
-    ]
 
 
 # The sentences agree with the tables
@@ -700,17 +647,6 @@ def test_percentages_are_an_error(capsys, tmp_path, scores):
         paths.append(write_table(tmp_path / f"{name}.csv", columns))
     message = run(capsys, *paths)[1].err
     assert "Use numbers divided by 100 if probabilities run from 0 to 100" in message
-
-
-def test_scores_in_a_column_of_confidences_give_a_note(capsys, tmp_path):
-    rng, names = np.random.default_rng(0), [f"q{k}" for k in range(60)]
-    paths = []
-    for name in "ab":
-        columns = {"id": names, "correct": rng.integers(0, 2, 60)}
-        columns["confidence"] = rng.random(60).round(3)
-        paths.append(write_table(tmp_path / f"{name}.csv", columns))
-    found = as_json(capsys, *paths, "--score", "confidence")
-    assert "the column 'confidence', which usually has confidences" in found["notes"][0]
 
 
 def test_a_column_with_a_value_for_each_question_has_no_parts(capsys, files):

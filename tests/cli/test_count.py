@@ -225,15 +225,6 @@ def test_names_and_order_of_periods_are_those_of_the_standard_library(numbers):
                 assert found["n_periods_without_documents"] == n_empty
 
 
-@pytest.mark.parametrize("mark", ["%d/%m/%Y", "%m/%d/%Y"])
-def test_dates_have_the_format_that_is_given(numbers, mark):
-    rows = [["03/04/2020", 0.1 * k, k % 2] for k in range(10)]
-    file = write("docs.csv", ["date", "p", "label"], rows)
-    options = ("--date", "date", "--freq", "month", "--date-format", mark)
-    month = "2020-04" if mark.startswith("%d") else "2020-03"
-    assert [row["period"] for row in numbers(file, *options)["table"]] == [month]
-
-
 @pytest.mark.parametrize(
     ("date", "freq", "expected"),
     [
@@ -315,13 +306,6 @@ def test_labels_above_one_of_a_model_of_probabilities(run, error, documents):
     assert run("count", "counts.csv")[1].startswith("counts.csv: ")
 
 
-def test_a_code_for_no_label_is_told_to_be_left_empty(error, documents):
-    rows = [[*row[:4], row[4] if k % 3 else -1] for k, row in enumerate(documents)]
-    message = " ".join(error(write("docs.csv", HEADER, rows)).split())
-    assert "Got '-1' in line 2." in message
-    assert "Leave the cell of a document without a label empty." in message
-
-
 def test_labels_by_the_model_give_a_warning_everywhere(run, numbers, documents):
     chosen = sorted(range(N), key=lambda k: -documents[k][3])[:19]
     file = write("docs.csv", HEADER, labelled(documents, lambda k: k in chosen))
@@ -334,14 +318,6 @@ def test_labels_by_the_model_give_a_warning_everywhere(run, numbers, documents):
     assert "Quote:" not in out
     assert "chosen by the model or by a keyword" in " ".join(out.split())
     assert "chosen by the model or by a keyword" in Path("page.html").read_text("utf-8")
-
-
-def test_labels_on_one_side_of_the_model_are_an_error(error, documents):
-    chosen = sorted(range(N), key=lambda k: -documents[k][3])[:25]
-    file = write("docs.csv", HEADER, labelled(documents, lambda k: k in chosen))
-    found = error(file)
-    assert "docs.csv: labels must be drawn from the whole corpus" in found
-    assert "above the median of 'p'" in found
 
 
 def changed(documents, row, column, value):
@@ -513,9 +489,3 @@ def test_the_word_none_is_a_label_if_a_label_is_named(numbers, documents):
     )
     assert found["n_labelled"] == expected["n_labelled"]
     assert found["estimate"] == expected["estimate"]
-
-
-def test_exchanged_labels_are_a_warning_in_json(numbers, documents):
-    rows = [[*row[:4], 1 - row[4] if k % 10 else ""] for k, row in enumerate(documents)]
-    found = numbers(write("docs.csv", HEADER, rows))
-    assert any("Labels are lower where 'p' is higher" in w for w in found["warnings"])

@@ -1,12 +1,9 @@
 """The command line and its command ``skcalib report``."""
 
 import gzip
-import io
 import itertools
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +12,6 @@ from cases import case
 from scipy.stats import binom, binomtest
 
 import skcalib
-from skcalib.cli import main
 from skcalib.metrics import (
     adaptive_reliability_curve,
     calibration_error_interval,
@@ -33,18 +29,6 @@ def y():
 @pytest.fixture(scope="module")
 def q(y):
     return np.random.default_rng(1).beta(1 + y, 2 - y).round(4)
-
-
-@pytest.fixture
-def numbers(run):
-    """Give the numbers that `skcalib report` finds in a file."""
-
-    def numbers(*arguments):
-        code, out, err = run("report", *arguments, "--json")
-        assert (code, err) == (0, "")
-        return json.loads(out)
-
-    return numbers
 
 
 def delimited(columns, delimiter=","):
@@ -234,12 +218,6 @@ def test_the_usual_forms_of_a_file_are_read(numbers):
             assert found["overall"]["mean_probability"] == pytest.approx(1.75 / 3)
 
 
-def test_of_names_that_differ_in_case_the_first_is_taken(numbers, y, q):
-    columns = {"Label": y, "q": q, "label": 1 - y}
-    found = numbers(write("case.csv", delimited(columns)))
-    assert found["overall"]["frequency"] == pytest.approx(y.mean())
-
-
 def test_a_column_that_says_what_was_right_comes_before_labels(run, y, q):
     names = itertools.product(
         ["label", "y_true", "target"], ["correct", "is_correct", "Correctness"]
@@ -256,21 +234,6 @@ def test_a_column_that_says_what_was_right_comes_before_labels(run, y, q):
             _, out, err = run("report", file, "--no-figure", "--y-true", label)
             assert f"frequency is {1 - y.mean():.3f} (" in " ".join(out.split())
             assert err == ""
-
-
-def test_two_columns_that_may_be_the_truth_are_an_error(run, y, q):
-    cases = [("label", "y_true"), ("target", "gold"), ("is_correct", "correct")]
-    for names in cases:
-        with case(names):
-            first, second = names
-            file = write("two.csv", delimited({first: 1 - y, second: y, "p": q}))
-            code, out, err = run("report", file)
-            assert (code, out) == (2, "")
-            for part in (repr(first), repr(second), "--y-true"):
-                assert part in err
-            code, out, _ = run("report", file, "--no-figure", "--y-true", second)
-            assert code == 0
-            assert f" is {y.mean():.3f} (" in " ".join(out.split())
 
 
 def test_mixed_units_are_an_error_whatever_the_option(run):
@@ -307,16 +270,6 @@ def test_groups_widen_the_interval_as_in_the_metric(numbers, columns, y, q):
     expected = calibration_error_interval(y, q, groups=np.arange(N) // 4)
     assert found["calibration_error"] == pytest.approx(expected.to_dict())
     assert found["calibration_error"]["n_groups"] == N // 4
-
-
-@pytest.mark.parametrize("outcomes", [[0, 1], [1, 1]], ids=["mixed", "all true"])
-def test_repeated_rows_of_a_group_tell_no_more_than_one(numbers, outcomes):
-    once = {"y": outcomes * 10, "q": [0.75] * 20, "g": range(20)}
-    often = {key: np.repeat(list(column), 50) for key, column in once.items()}
-    few = numbers(write("once.csv", delimited(once)), "--groups", "g")
-    many = numbers(write("often.csv", delimited(often)), "--groups", "g")
-    for end in ("frequency_low", "frequency_high"):
-        assert many["overall"][end] == pytest.approx(few["overall"][end], abs=0.02)
 
 
 def test_each_value_of_a_column_is_reported_by_itself(run, numbers, columns, y, q):
@@ -358,18 +311,6 @@ def test_a_report_by_six_subjects_fits_a_screen(run, subjects):
         assert len([line for line in lines if line.startswith(f"{name} ")]) == 1
     # The advice and the quote follow the verdict.
     assert lines.index("what to do now") < out[: out.index("measure ")].count("\n")
-
-
-def test_a_number_has_one_notation(run, subjects):
-    _, out, _ = run("report", subjects, "--by", "subject", "--html", "page.html")
-    page = Path("page.html").read_text("utf-8").partition("<svg")[0]
-    accuracy = re.search(r"accuracy is (0\.\d{3}) ", " ".join(out.split()))[1]
-    for text in (out, page):
-        assert accuracy in text
-        assert f"{float(accuracy):.1%}" not in text
-        assert not re.search(rf"{accuracy}\d", text)
-        assert "came true" not in text
-        assert "frequency" not in text
 
 
 def test_parts_that_err_in_both_directions_are_recalibrated_by_part(run, subjects):
@@ -452,12 +393,6 @@ def test_rows_with_an_empty_cell_are_left_out_and_counted(run, numbers, columns,
     assert out.startswith("3 rows with an empty cell left out\n")
 
 
-def test_json_cells_that_are_null_or_not_there_are_empty(numbers):
-    text = '{"y":1,"q":0.5}\n{"y":null,"q":0.5}\n{"y":0}\n{"y":0,"q":0.5}\n'
-    found = numbers(write("gaps.jsonl", text), "--skip-missing")
-    assert (found["n"], found["n_skipped"]) == (2, 2)
-
-
 def test_not_a_number_is_an_empty_cell(run, numbers):
     cases = [
         ("nan.csv", "y,q\n1,0.5\n1,nan\nNaN,0.5\n0,0.5\n"),
@@ -520,17 +455,6 @@ def test_odd_predictions_have_a_report_and_a_figure(run, numbers, y, q):
 # The figure
 
 
-def test_the_figure_has_the_name_of_the_file_and_lies_in_this_folder(
-    run, folder, columns
-):
-    (folder / "data").mkdir()
-    write("data/answers.csv", delimited(columns))
-    code, out, _ = run("report", "data/answers.csv")
-    assert code == 0
-    assert out.endswith("\nfigure: answers.reliability.png\n")
-    assert (folder / "answers.reliability.png").read_bytes().startswith(b"\x89PNG")
-
-
 @pytest.mark.parametrize(
     ("name", "start"),
     [
@@ -576,14 +500,6 @@ def test_any_name_of_a_file_and_a_part_can_be_drawn(run, columns, name):
         code, out, err = run("report", *arguments)
         assert (code, err) == (0, "")
         assert out.endswith(f"figure: {name}.reliability.png\n")
-
-
-def test_a_terminal_without_unicode_gets_what_it_can_show(monkeypatch, columns):
-    columns["by"] = ["é \ud83d"] * N
-    file = write("unicode.jsonl", json_lines(columns))
-    stdout = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
-    monkeypatch.setattr(sys, "stdout", stdout)
-    assert main(["report", file, "--by", "by", "--no-figure"]) == 0
 
 
 # What goes wrong
@@ -676,17 +592,6 @@ def test_answers_without_a_probability_are_counted_in_the_first_line(run, folder
     assert "mean probability is 0.850," in " ".join(out.split())
 
 
-def test_an_interval_that_only_just_excludes_zero_says_so(run, folder):
-    # 12 of 20 are right where 17 are expected: p = .024 by the test, which the interval
-    # follows, although its lower end is printed as 0.
-    rows = "".join(f"{int(7 * k % 20 < 12)},0.{8 + k % 2}\n" for k in range(20))
-    Path("a.csv").write_text("y,q\n" + rows)
-    _, out, _ = run("report", "a.csv", "--no-figure")
-    assert re.search(r"95% above 0 to 0\.\d+; debiased, bins of", out)
-    assert re.search(r"interval above 0 to 0\.\d+, debiased", " ".join(out.split()))
-    assert re.search(r"perfect calibration +p = 0\.02\d* +rejected by the Cauchy", out)
-
-
 # The most probable outcome of these three answers.
 THREE = "y,q,m\n0,0.2,few\n1,0.7,few\n1,0.9,few\n"
 
@@ -727,16 +632,6 @@ def test_a_part_with_few_answers_is_not_tested_and_not_counted(run, folder):
     assert re.search(r" few 3 0\.667 .* too few many 40", text)
     (row,) = re.findall(r'<tr><th scope="row">few</th>.*?</tr>', page)
     assert "too few" in row
-
-
-def test_few_groups_are_not_tested(run, folder):
-    rows = "".join(f"0,0.9,g{k % 4}\n" for k in range(40))
-    Path("a.csv").write_text("y,q,g\n" + rows)
-    text, page, found = texts_of(run, "a.csv", "--groups", "g")
-    assert found["calibration_error"]["p_value"] is None
-    assert "perfect calibration not tested too few answers" in text
-    for shown in (text, page):
-        assert "Recalibrate" not in shown
 
 
 def test_one_frequency_has_one_interval(run, folder):
@@ -814,11 +709,3 @@ def test_lines_of_help_fit_a_terminal(run, monkeypatch):
 
 def test_the_version_is_that_of_the_package(run):
     assert run("--version") == (0, f"{skcalib.__version__}\n", "")
-
-
-@pytest.mark.slow
-def test_the_package_runs_as_a_module(file):
-    command = [sys.executable, "-m", "skcalib", "report", file, "--no-figure"]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith(f"{file}: {N} predictions\n")

@@ -5,9 +5,7 @@ import json
 import os
 import re
 import shutil
-import zipfile
 from html.parser import HTMLParser
-from io import BytesIO
 from pathlib import Path
 
 import numpy as np
@@ -24,18 +22,6 @@ needs_files = pytest.mark.skipif(
 def only(pattern):
     (path,) = DATA.glob(pattern)
     return path
-
-
-@pytest.fixture
-def numbers(run):
-    """Give the object that `skcalib report --json` prints."""
-
-    def numbers(*arguments):
-        code, out, err = run("report", *arguments, "--json")
-        assert (code, err) == (0, "")
-        return json.loads(out)
-
-    return numbers
 
 
 def write_hle(path, answers):
@@ -132,19 +118,6 @@ def test_what_is_not_answered_counts_as_chosen(run, numbers, policy, n, estimate
     assert found["unanswered_rule"][:20] in out
 
 
-def test_files_of_one_run_are_one_report_by_task(run, numbers):
-    values = {"law": ["C"] * 6 + ["I"] * 2, "art": ["C"] * 2 + ["I"] * 2}
-    files = [write_inspect(f"{t}.json", v, task=t) for t, v in values.items()]
-    found = numbers(*files)
-    assert found["files"] == files
-    assert (found["n"], found["accuracy"]["estimate"]) == (12, pytest.approx(8 / 12))
-    assert found["by"]["column"] == "task"
-    accuracy = {k: v["accuracy"]["estimate"] for k, v in found["by"]["values"].items()}
-    assert accuracy == {"law": 0.75, "art": 0.5}
-    _, out, _ = run("report", *files)
-    assert re.search(r"^law +8 +0.750", out, re.MULTILINE)
-
-
 def test_repeated_questions_are_groups(numbers):
     columns = "question,correct,confidence\n"
     rows = [f"q{k},{k % 2},0.{5 + k % 4}\n" for k in range(40)]
@@ -212,13 +185,6 @@ def test_what_can_be_read_in_two_ways_is_an_error_that_names_both(run, case):
     assert (code, out) == (2, "")
     assert all(part in err for part in parts)
     assert run("report", "samples.jsonl", option, parts[1].strip("'"))[0] == 0
-
-
-def test_options_for_tables_do_not_apply_to_harnesses(run):
-    file = write_inspect("log.json", ["C", "I"] * 3)
-    code, _, err = run("report", file, "--y-true", "correct")
-    assert code == 2
-    assert "to which --y-true does not apply" in err
 
 
 # The page
@@ -329,32 +295,6 @@ def test_genuine_files_have_a_report(run, numbers, pattern, options, n, has_prob
     assert code == 0
     assert found["format"] in out
     assert "what to do now" in out
-
-
-@needs_files
-def test_ten_prompts_of_a_question_widen_the_interval(numbers):
-    with zipfile.ZipFile(DATA / "sets" / "conformal_mmlu_softmax.zip") as archive:
-        scores, target = (
-            np.load(BytesIO(archive.read(f"anatomy_{name}.npy")))
-            for name in ("scores", "targets")
-        )
-    right = scores.argmax(2) == target
-    q = scores.max(2)
-    lines = [
-        f"{k},{int(right[prompt, k])},{min(q[prompt, k], 1)}\n"
-        for prompt in range(scores.shape[0])
-        for k in range(scores.shape[1])
-    ]
-    Path("repeated.csv").write_text("question,correct,confidence\n" + "".join(lines))
-    Path("pooled.csv").write_text("row,correct,confidence\n" + "".join(lines))
-    repeated, pooled = numbers("repeated.csv"), numbers("pooled.csv")
-    assert repeated["n"] == scores.shape[1]
-
-    def width(found):
-        return found["high"] - found["low"]
-
-    for name in ("accuracy", "calibration_error"):
-        assert width(repeated[name]) > 1.3 * width(pooled[name])
 
 
 # Decision models

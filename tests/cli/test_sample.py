@@ -251,11 +251,6 @@ def test_labels_without_a_design_are_joined_by_id(run, drawn, annotate):
     assert "docs.design.csv is beside the labels" in found["notes"][0]
 
 
-def test_a_sample_that_nobody_has_labelled_is_an_error(error, drawn):
-    message = error("count", *COUNT)
-    assert "docs.sample.csv: none of the 60 drawn documents has a label" in message
-
-
 def wrong(change):
     def apply(rows):
         change(rows)
