@@ -193,7 +193,7 @@ def read_or_refuse(read, path):
 TABLES = [(".csv", CSV), (".tsv", CSV.replace(",", "\t")), (".jsonl", JSONL)]
 OPTIONS = [
     *(["--groups", "genre"], ["--by", "genre"], ["--y-true", "genre"], ["--json"]),
-    *(["--percent"], ["--skip-missing"], ["--pos-label", "yes"], ["--bin-size", "2"]),
+    *(["--percent"], ["--skip-missing"], ["--pos-label", "yes"]),
 ]
 # All examples may share capsys: each reads what it has written.
 SHARED = [HealthCheck.function_scoped_fixture]

@@ -10,15 +10,17 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from html import escape
 from importlib.resources import files
 from textwrap import TextWrapper, wrap
-from typing import Any, TextIO
+from typing import Any, NamedTuple, Protocol, TextIO
 
 from .._errors import printable
+from .._results import Result
 from ..plot._style import INK
 
 # A spreadsheet program runs a cell that begins with one of these as a formula.
@@ -302,13 +304,76 @@ def as_markdown(title: str, blocks: Iterable[Block]) -> str:
 
 
 def as_json(found: Any) -> str:
-    """Return the numbers of a command as JSON, which has no NaN."""
-    return json.dumps(found, indent=2, allow_nan=False)
+    """Return the numbers of a command as JSON.
+
+    Arrays of results are left out, and so are the fields of a dataclass that have their
+    default. An underscore at the end of a field allows names such as `from_`.
+    """
+    return json.dumps(plain(found), indent=2, allow_nan=False)
 
 
-def estimate_of(found: Any) -> dict[str, float]:
-    """Return the object of an estimate with its interval."""
-    return {name: getattr(found, name) for name in ("estimate", "low", "high")}
+# Metadata of a field of a dataclass whose own fields are written in its place. If the
+# field is None, the names in "otherwise" are written with null.
+INSIDE: dict[str, Sequence[str]] = {"otherwise": ()}
+
+
+def plain(value: Any) -> Any:
+    """Return a result as objects of JSON."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None  # JSON has no NaN
+    if hasattr(value, "_asdict"):
+        value = value._asdict()
+    if isinstance(value, Result):
+        found = value.to_dict().items()
+        value = {name: each for name, each in found if not isinstance(each, list)}
+    if isinstance(value, dict):
+        return {name: plain(each) for name, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(each) for each in value]
+    return _named(value) if is_dataclass(value) else value
+
+
+def _named(value: Any) -> dict[str, Any]:
+    named: dict[str, Any] = {}
+    for one in fields(value):
+        each = getattr(value, one.name)
+        if one.metadata and each is None:
+            named |= dict.fromkeys(one.metadata["otherwise"])
+        elif one.metadata:
+            named |= plain(each)
+        elif one.default is MISSING or each is not one.default:
+            named[one.name.rstrip("_")] = plain(each)
+    return named
+
+
+class Estimate(NamedTuple):
+    """An estimate and the ends of its interval."""
+
+    estimate: float
+    low: float
+    high: float
+
+
+def estimate_of(found: Any) -> Estimate:
+    """Return the estimate of a result with its interval."""
+    return Estimate(found.estimate, found.low, found.high)
+
+
+class Interval(Protocol):
+    """A result with the ends of its interval."""
+
+    @property
+    def low(self) -> float: ...
+
+    @property
+    def high(self) -> float: ...
+
+
+class Estimated(Interval, Protocol):
+    """A result with an estimate and the ends of its interval."""
+
+    @property
+    def estimate(self) -> float: ...
 
 
 def as_csv(names: Sequence[str], rows: Iterable[dict[str, Any]]) -> str:
@@ -372,9 +437,9 @@ def _wrapped(name: str, width: int) -> list[str]:
     return [piece.replace("_ ", "_") for piece in wrap(name.replace("_", "_ "), width)]
 
 
-def decimals(row: dict[str, Any]) -> str:
+def decimals(row: Interval) -> str:
     """Return the format of the numbers of a report, whose main interval is `row`."""
-    return ".3f" if row["high"] - row["low"] >= _NARROW else ".4f"
+    return ".3f" if row.high - row.low >= _NARROW else ".4f"
 
 
 def p_text(p: float, before: str = "") -> str:
@@ -389,14 +454,24 @@ def percent(level: float) -> str:
     return f"{100 * level:g}%"
 
 
-def ends(row: dict[str, Any], digits: str) -> str:
+def ends(row: Interval, digits: str) -> str:
     """Return both ends of an interval."""
-    return f"{row['low']:{digits}} to {row['high']:{digits}}"
+    return f"{row.low:{digits}} to {row.high:{digits}}"
 
 
-def bracketed(row: dict[str, Any], digits: str = ".4f") -> str:
-    """Return both ends of an interval in brackets."""
-    return f"[{row['low']:{digits}}, {row['high']:{digits}}]"
+def error_ends(row: Interval, digits: str = ".3f") -> str:
+    """Return both ends of an interval of a calibration error or a proportion.
+
+    The lower end is "above 0" if the interval excludes 0 and the digits do not show it.
+    """
+    if row.low > 0 == float(f"{row.low:{digits}}"):
+        return f"above 0 to {row.high:{digits}}"
+    return ends(row, digits)
+
+
+def cells_of(row: Estimated | None, digits: str) -> list[str]:
+    """Return an estimate and its interval as cells, which are empty for None."""
+    return ["", ""] if row is None else [f"{row.estimate:{digits}}", ends(row, digits)]
 
 
 def svg_of(figure: Any, **settings: Any) -> str:

@@ -1,4 +1,4 @@
-"""The numbers of ``skcalib compare``, as the object that ``--json`` prints."""
+"""The numbers of ``skcalib compare``."""
 
 from __future__ import annotations
 
@@ -6,31 +6,29 @@ import math
 import warnings
 from argparse import Namespace
 from collections.abc import Callable, Iterator
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..evaluation._align import AlignedEvaluations
 from ..rates import pass_at_k, sample_variance
-from ..rates._repeats import question_best_of_k, question_pass_at_k
+from ..rates._repeats import SampleVariance, question_pass_at_k
 from ..scorers import compare_calibration
 from ..significance import ScoreComparison, compare_scores, paired_bootstrap_test
 from ..significance._system_comparison import adjusted_pvalues, holm
+from ._blocks import INSIDE
 from ._corpus import factorised
-from ._labels import judged_pairs
-from ._report_numbers import error_and_ranking
+from ._labels import JudgedPair, judged_pairs
+from ._report_numbers import ErrorAndRanking, error_and_ranking
 from ._runs import Answers, Inputs, column_of
 from ._shared import CommandError, as_option, one_group
 
 # Compares the items of a mask, with their groups and a correction of p-values.
 Compare = Callable[[np.ndarray, np.ndarray | None, str | None], ScoreComparison]
 
-# Columns of a result for each pair, in the order of the JSON.
-_OF_PAIRS = (
-    *("gain", "low", "high", "pvalue", "pvalue_adjusted"),
-    *("method", "wins", "losses"),
-)
+# Correction of the p-values for the number of pairs.
+ADJUST = "holm"
 
 # Largest number of systems whose calibration is compared pair by pair.
 _MOST_CALIBRATED = 6
@@ -42,7 +40,158 @@ _MOST_PARTS = 20
 _SMALLEST = 1e-6
 
 
-def measure(inputs: Inputs, options: Namespace) -> dict[str, Any]:
+@dataclass
+class ComparedSystem:
+    """A system with its score; systems that share a letter do not differ."""
+
+    name: str
+    files: list[str]
+    score: float
+    low: float
+    high: float
+    letters: str
+
+
+@dataclass
+class Gain:
+    """The gain of system b over the earlier system a, with its tests."""
+
+    a: str
+    b: str
+    gain: float
+    low: float
+    high: float
+    pvalue: float
+    pvalue_adjusted: float
+    method: str
+    wins: int
+    losses: int
+    limit: MarginTest | None = field(default=None, metadata=INSIDE)
+
+
+class MarginTest(NamedTuple):
+    """Whether a system is worse by less than a margin, and whether both are equal."""
+
+    margin: float
+    noninferiority_pvalue: float
+    equivalence_pvalue: float
+    is_noninferior: bool
+    is_equivalent: bool
+
+
+@dataclass
+class Part:
+    """A value of --by, with a gain if it has several questions and groups.
+
+    The p-value of the gain is adjusted over all parts.
+    """
+
+    value: str
+    n: int
+    score_a: float | None = None
+    score_b: float | None = None
+    tested: Gain | None = field(default=None, metadata=INSIDE)
+
+
+class Parts(NamedTuple):
+    """The gains for each value of a column."""
+
+    column: str
+    rows: list[Part]
+
+
+@dataclass
+class Power:
+    """The gain that the questions detect, and the questions that a gain needs."""
+
+    a: str
+    b: str
+    detectable_gain: float
+    gain: float | None = None
+    questions_needed: float | None = None
+
+
+@dataclass
+class Difference:
+    """The difference of a measure; NaN if it has no interval."""
+
+    a: float
+    b: float
+    difference: float
+    low: float
+    high: float
+    pvalue: float
+    pvalue_adjusted: float | None = None
+
+
+@dataclass
+class CalibrationGain:
+    """Differences of a system from the baseline; lower is better."""
+
+    a: str
+    b: str
+    calibration_error: Difference
+    brier: Difference
+    log_score: Difference
+
+
+@dataclass
+class Confidence:
+    """Whether the confidence of a system is calibrated, and whether it ranks."""
+
+    name: str
+    checked: ErrorAndRanking = field(metadata=INSIDE)
+
+
+@dataclass
+class Repeats:
+    """The components of variance of a system with several samples per question."""
+
+    name: str
+    variance: SampleVariance = field(metadata=INSIDE)
+    advice: str
+
+
+class Condition(NamedTuple):
+    """The condition of --fail-if, and the systems that meet it."""
+
+    condition: str
+    systems: list[str]
+
+
+@dataclass(kw_only=True)
+class Compared:
+    """All numbers of a comparison, in the order of the JSON."""
+
+    metric: str
+    unit: str = "questions"
+    is_percent: bool | None = None
+    lower_is_better: bool | None = None
+    n: int
+    n_samples: list[int] | None = None
+    n_groups: int | None
+    groups: str | None
+    only_in: dict[str, int]
+    notes: list[str]
+    confidence_level: float
+    adjust: str | None
+    smallest_pvalue: float
+    baseline: str
+    systems: list[ComparedSystem]
+    pairs: list[Gain]
+    not_separated: list[list[str]]
+    # None if there is no reference, which scores of questions never have.
+    reference: str | None = ""
+    judged: list[JudgedPair] | None = None
+    power: list[Power] | None = None
+    by: Parts | None = None
+    repeats: list[Repeats] | None = None
+    calibration: list[CalibrationGain] | None = None
+    confidence: list[Confidence] | None = None
+    fail_if: Condition | None = None
+
+
+def measure(inputs: Inputs, options: Namespace) -> Compared:
     """Return all numbers of a comparison of scores."""
     aligned = whole = inputs.aligned
     metric = "accuracy" if _is_right_or_wrong(whole) else "score"
@@ -66,42 +215,46 @@ def measure(inputs: Inputs, options: Namespace) -> dict[str, Any]:
 
     try:
         # The whole is compared first: its errors are about options, not about a part.
-        result = compare(np.ones(len(aligned), bool), groups, options.adjust)
+        result = compare(np.ones(len(aligned), bool), groups, ADJUST)
     except ValueError as error:
         problem = getattr(error, "problem", error)
         if getattr(error, "name", None) == "groups":
             raise CommandError(f"--groups {problem}") from None
         problem = str(problem).replace("must have", "needs")
         raise CommandError(f"compare {problem}") from None
-    found: dict[str, Any] = {
-        "metric": metric,
-        "n": len(aligned),
-        "n_samples": aligned.n_samples.sum(axis=0).tolist(),
-        **numbers_of(result, inputs.files, options),
-        "only_in": aligned.only_in,
-        "notes": [*aligned.notes, *inputs.notes],
-    }
+    found = numbers_of(
+        result,
+        compare,
+        (inputs.by_name, by, groups),
+        options,
+        files=inputs.files,
+        metric=metric,
+        n_samples=aligned.n_samples.sum(axis=0).tolist(),
+        only_in=aligned.only_in,
+        notes=[*aligned.notes, *inputs.notes],
+    )
     if metric.startswith("pass"):
-        _use_pass_intervals(found["systems"], whole, groups, options)
+        _use_pass_intervals(found.systems, whole, groups, options)
     if options.labels:
         level = options.confidence_level
-        found["judged"] = judged_pairs(options.labels, whole, groups, level)
-    found |= power_and_parts(result, compare, (inputs.by_name, by), groups, options)
+        found.judged = judged_pairs(options.labels, whole, groups, level)
     if whole.is_repeated:
-        found["repeats"] = list(_repeats(whole))
+        found.repeats = list(_repeats(whole))
     is_accuracy = metric == "accuracy"
     if is_accuracy:
-        found["notes"] += _without_confidence(aligned)
-    return found | _confidences(aligned, is_accuracy, groups, options)
+        found.notes += _without_confidence(aligned)
+    _add_confidences(found, aligned, is_accuracy, groups, options)
+    return found
 
 
-def _confidences(
+def _add_confidences(
+    found: Compared,
     aligned: AlignedEvaluations,
     is_accuracy: bool,
     groups: np.ndarray | None,
     options: Namespace,
-) -> dict[str, Any]:
-    """Return what is known about the confidences of systems with probabilities."""
+) -> None:
+    """Add what is known about the confidences of systems with probabilities."""
     known, level = np.isfinite(aligned.proba).all(axis=0), options.confidence_level
     decides = options.fail_if == "worse-calibrated"
     if decides and not (known.all() and is_accuracy):
@@ -110,21 +263,20 @@ def _confidences(
             "with a probability, and one per question. Not all files have them."
         )
     if not is_accuracy or not known[0] or known.sum() < 2:
-        return {}
+        return
     used = np.flatnonzero(known)
     used = used if decides else used[: _MOST_CALIBRATED + 1]
-    differences = [_calibration(aligned, k, groups, level) for k in used[1:]]
-    errors = [each["calibration_error"] for each in differences]
-    adjusted = adjusted_pvalues(np.array([e["pvalue"] for e in errors]), options.adjust)
+    found.calibration = [_calibration(aligned, k, groups, level) for k in used[1:]]
+    errors = [each.calibration_error for each in found.calibration]
+    adjusted = adjusted_pvalues(np.array([e.pvalue for e in errors]), ADJUST)
     for error, p in zip(errors, adjusted.tolist(), strict=True):
-        error["pvalue_adjusted"] = p
+        error.pvalue_adjusted = p
     codes = None if groups is None else factorised(groups)[0]
-    confidence = []
+    found.confidence = []
     for k in used:
         answers = Answers(aligned.score[:, k], aligned.proba[:, k], groups=codes)
-        found = error_and_ranking(answers, level)
-        confidence.append({"name": aligned.names[k], **found})
-    return {"calibration": differences, "confidence": confidence}
+        numbers = error_and_ranking(answers, level)
+        found.confidence.append(Confidence(aligned.names[k], numbers))
 
 
 def _without_confidence(aligned: AlignedEvaluations) -> Iterator[str]:
@@ -141,83 +293,80 @@ def _without_confidence(aligned: AlignedEvaluations) -> Iterator[str]:
 
 
 def numbers_of(
-    result: ScoreComparison, files: dict[str, list[str]], options: Namespace
-) -> dict[str, Any]:
-    """Return the numbers of all systems and pairs."""
-    letters = result.letters(1 - result.confidence_level)
-    columns = np.column_stack([result.score, result.low, result.high])
-    systems = [
-        {
-            "name": name,
-            "files": files[name],
-            "score": score,
-            "low": low,
-            "high": high,
-            "letters": letters[name],
-        }
-        for name, (score, low, high) in zip(result.names, columns.tolist(), strict=True)
-    ]
-    pairs = _pairs(result)
-    if options.margin is not None:
-        _add_margin(pairs, result, options)
-    return {
-        "n_groups": result.n_groups,
-        "groups": options.groups,
-        "only_in": dict.fromkeys(result.names, 0),
-        "notes": [],
-        "confidence_level": options.confidence_level,
-        "adjust": result.adjust,
-        "smallest_pvalue": result.smallest_pvalue,
-        "baseline": result.names[0],
-        "systems": systems,
-        "pairs": pairs,
-        "not_separated": result.not_separated(1 - options.confidence_level),
-    }
+    result: ScoreComparison,
+    compare: Compare,
+    columns: tuple[str | None, np.ndarray | None, np.ndarray | None],
+    options: Namespace,
+    files: dict[str, list[str]],
+    **others: Any,
+) -> Compared:
+    """Return the numbers of all systems and pairs, of --margin, --power and --by.
+
+    `columns` are the name and the values of --by, and the values of --groups.
+    """
+    level = options.confidence_level
+    letters = result.letters(1 - level)
+    intervals = np.column_stack([result.score, result.low, result.high]).tolist()
+    found = Compared(
+        n_groups=result.n_groups,
+        groups=options.groups,
+        confidence_level=level,
+        adjust=result.adjust,
+        smallest_pvalue=result.smallest_pvalue,
+        baseline=result.names[0],
+        systems=[
+            ComparedSystem(name, files[name], score, low, high, letters[name])
+            for name, (score, low, high) in zip(result.names, intervals, strict=True)
+        ],
+        pairs=_pairs(result, options.margin),
+        not_separated=result.not_separated(1 - level),
+        n=result.n_questions,
+        **others,
+    )
+    if options.power is not None:
+        found.power = list(_power(result, options))
+    name, by, groups = columns
+    if name is not None and by is not None:
+        # If the parts are the groups, their rows are compared.
+        inner = None if options.groups == name else groups
+        is_given = options.by is not None
+        found.by = Parts(name, _parts(name, by, inner, compare, is_given=is_given))
+    return found
 
 
-def _pairs(result: ScoreComparison) -> list[dict[str, Any]]:
+def _pairs(result: ScoreComparison, margin: float | None = None) -> list[Gain]:
     """Return each pair; a is the earlier system, and the gain is b minus a."""
-    columns = result.to_dict()
-    rows = zip(*(columns[name] for name in _OF_PAIRS), strict=True)
-    return [
-        {"a": a, "b": b, **dict(zip(_OF_PAIRS, row, strict=True))}
-        for (a, b), row in zip(result.pairs, rows, strict=True)
-    ]
-
-
-def _add_margin(
-    pairs: list[dict[str, Any]], result: ScoreComparison, options: Namespace
-) -> None:
-    """Add the tests of non-inferiority and equivalence to the pairs."""
-    margin = options.margin
-    inferior = result.noninferiority_pvalue(margin).tolist()
-    equal = result.equivalence_pvalue(margin).tolist()
-    # Each test is one-sided, and agrees with one end of the two-sided interval.
-    half = (1 - options.confidence_level) / 2
-    for pair, p_inferior, p_equal in zip(pairs, inferior, equal, strict=True):
-        pair["margin"] = margin
-        pair["noninferiority_pvalue"] = p_inferior
-        pair["equivalence_pvalue"] = p_equal
-        pair["is_noninferior"] = p_inferior <= half
-        pair["is_equivalent"] = p_equal <= half
+    columns = (
+        *(result.gain, result.gain_low, result.gain_high),
+        *(result.pvalue, result.pvalue_adjusted),
+        *(np.array(result.method), result.wins, result.losses),
+    )
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    pairs = [Gain(*names, *row) for names, row in zip(result.pairs, rows, strict=True)]
+    if margin is not None:
+        # Each test is one-sided, and agrees with one end of the two-sided interval.
+        half = (1 - result.confidence_level) / 2
+        inferior = result.noninferiority_pvalue(margin).tolist()
+        equal = result.equivalence_pvalue(margin).tolist()
+        for pair, p_inferior, p_equal in zip(pairs, inferior, equal, strict=True):
+            are_small = p_inferior <= half, p_equal <= half
+            pair.limit = MarginTest(margin, p_inferior, p_equal, *are_small)
+    return pairs
 
 
 # Options that use several samples of a question, and the names of their scores.
-_OF_SAMPLES = {"pass_at": "pass@{k}", "pass_all": "pass^{k}", "best_of": "best of {k}"}
+_OF_SAMPLES = {"pass_at": "pass@{k}", "pass_all": "pass^{k}"}
 
 
 def _taking_samples(
     aligned: AlignedEvaluations, name: str, options: Namespace
 ) -> tuple[AlignedEvaluations, str]:
-    """Return the estimates of pass@k, pass^k or best of k of each question."""
+    """Return the estimates of pass@k or pass^k of each question."""
     k, option = getattr(options, name), as_option(name)
     if k < 1:
         raise CommandError(f"{option} must be at least 1. Got {k}.")
-    if name != "best_of" and not _is_right_or_wrong(aligned):
-        raise CommandError(
-            f"{option} needs samples that are right or wrong, 1 or 0. For other scores "
-            "use --best-of."
-        )
+    if not _is_right_or_wrong(aligned):
+        raise CommandError(f"{option} needs samples that are right or wrong, 1 or 0.")
     columns = []
     for j, system in enumerate(aligned.names):
         right, number = aligned.sample_counts(j)
@@ -227,12 +376,8 @@ def _taking_samples(
                 f"of {int((number < k).sum())} of {number.size} questions (at least "
                 f"{int(number.min())} of each). Use a smaller number."
             )
-        if name == "best_of":
-            codes = np.repeat(np.arange(number.size), number)
-            columns.append(question_best_of_k(aligned.samples[j], codes, k))
-        else:
-            all_of = name == "pass_all"
-            columns.append(question_pass_at_k(right, number, k, all_of=all_of))
+        all_of = name == "pass_all"
+        columns.append(question_pass_at_k(right, number, k, all_of=all_of))
     score = np.column_stack(columns)
     # The estimate of a question is one number, which is tested as one sample.
     single = np.ones(score.shape, dtype=np.int64)
@@ -241,7 +386,7 @@ def _taking_samples(
 
 
 def _use_pass_intervals(
-    systems: list[dict[str, Any]],
+    systems: list[ComparedSystem],
     aligned: AlignedEvaluations,
     groups: np.ndarray | None,
     options: Namespace,
@@ -257,32 +402,11 @@ def _use_pass_intervals(
             groups=groups,
             confidence_level=options.confidence_level,
         )
-        system["low"], system["high"] = found.low, found.high
+        system.low, system.high = found.low, found.high
 
 
 def _is_right_or_wrong(aligned: AlignedEvaluations) -> bool:
     return all(bool(np.isin(values, (0, 1)).all()) for values in aligned.samples)
-
-
-def power_and_parts(
-    result: ScoreComparison,
-    compare: Compare,
-    by: tuple[str | None, np.ndarray | None],
-    groups: np.ndarray | None,
-    options: Namespace,
-) -> dict[str, Any]:
-    """Return the numbers of --power and of --by, if they are given."""
-    found: dict[str, Any] = {}
-    if options.power is not None:
-        found["power"] = _power(result, options)
-    name, column = by
-    if name is not None and column is not None:
-        # If the parts are the groups, their rows are compared.
-        inner = None if options.groups == name else groups
-        is_given = options.by is not None
-        rows = _parts(name, column, inner, compare, is_given=is_given)
-        found["by"] = {"column": name, "rows": rows}
-    return found
 
 
 def _parts(
@@ -292,12 +416,12 @@ def _parts(
     compare: Compare,
     *,
     is_given: bool,
-) -> list[dict[str, Any]]:
+) -> list[Part]:
     """Return the gains over the baseline for each value, adjusted over all of them.
 
     is_given : whether the user asked for these parts.
     """
-    rows: list[dict[str, Any]] = []
+    rows: list[Part] = []
     values = dict.fromkeys(column.tolist())
     if len(values) > max(_MOST_PARTS, column.size / 2):
         raise CommandError(
@@ -306,49 +430,40 @@ def _parts(
         )
     for value in values:
         inside = column == value
-        # A value with a single question is listed without a gain.
-        row: dict[str, Any] = {"value": value, "n": int(inside.sum())}
-        if row["n"] < 2:
-            rows.append(row)
-            continue
+        n = int(inside.sum())
         inner = None if groups is None else groups[inside]
-        if inner is not None and (inner == inner[0]).all():
-            # The tasks of a harness may each be a group.
-            if not is_given:
-                rows.append(row)
-                continue
-            raise CommandError(one_group(f"--by {name}, value {value}", inner[0]))
+        is_one = inner is not None and bool((inner == inner[0]).all())
+        if n > 1 and is_one and is_given:
+            raise CommandError(one_group(f"--by {name}, value {value}", inner[0]))  # type: ignore[index]
+        # A value with a single question is listed without a gain, and so is one with a
+        # single group: the tasks of a harness may each be a group.
+        if n < 2 or is_one:
+            rows.append(Part(value, n))
+            continue
         result = compare(inside, inner, None)
         score = result.score.tolist()
         # The pairs with the baseline come first. Only they are listed, since `score`
         # ends the loop.
         for pair, other in zip(_pairs(result), score[1:], strict=False):
-            del pair["pvalue_adjusted"], pair["method"]
-            names = {"a": pair.pop("a"), "b": pair.pop("b")}
-            rows.append(row | names | {"score_a": score[0], "score_b": other} | pair)
-    tested = [row for row in rows if "pvalue" in row]
-    adjusted = holm(np.array([row["pvalue"] for row in tested])) if tested else ()
-    for row, p in zip(tested, adjusted, strict=True):
-        row["pvalue_adjusted"] = float(p)
+            rows.append(Part(value, n, score[0], other, pair))
+    tested = [row.tested for row in rows if row.tested is not None]
+    adjusted = holm(np.array([each.pvalue for each in tested]))
+    for each, p in zip(tested, adjusted.tolist(), strict=True):
+        each.pvalue_adjusted = p
     return rows
 
 
-def _power(result: ScoreComparison, options: Namespace) -> list[dict[str, Any]]:
-    """Return the detectable gain for each pair with the baseline."""
+def _power(result: ScoreComparison, options: Namespace) -> Iterator[Power]:
+    """Yield the detectable gain for each pair with the baseline."""
     smallest = result.detectable_gain()
-    found = []
     for k, (a, b) in enumerate(result.pairs):
-        if a != result.names[0]:
-            continue
-        # JSON has no infinity, so an infinite number is None.
-        gain = float(smallest[k]) if np.isfinite(smallest[k]) else None
-        each: dict[str, Any] = {"a": a, "b": b, "detectable_gain": gain}
-        if options.power is not True:
-            n = result.questions_needed(options.power)[k]
-            each["gain"] = options.power
-            each["questions_needed"] = int(n) if np.isfinite(n) else None
-        found.append(each)
-    return found
+        if a == result.names[0]:
+            found = Power(a, b, float(smallest[k]))
+            if options.power is not True:
+                n = float(result.questions_needed(options.power)[k])
+                found.gain = options.power
+                found.questions_needed = int(n) if math.isfinite(n) else n
+            yield found
 
 
 def _part(aligned: AlignedEvaluations, inside: np.ndarray) -> AlignedEvaluations:
@@ -367,7 +482,7 @@ def _part(aligned: AlignedEvaluations, inside: np.ndarray) -> AlignedEvaluations
     )
 
 
-def _repeats(aligned: AlignedEvaluations) -> Iterator[dict[str, Any]]:
+def _repeats(aligned: AlignedEvaluations) -> Iterator[Repeats]:
     """Yield the components of variance of each system with several samples."""
     for k, name in enumerate(aligned.names):
         number = aligned.n_samples[:, k]
@@ -375,12 +490,12 @@ def _repeats(aligned: AlignedEvaluations) -> Iterator[dict[str, Any]]:
             continue
         question = np.repeat(np.arange(number.size), number)
         split = sample_variance(aligned.samples[k], question=question)
-        yield {"name": name, **split.to_dict(), "advice": split.advice}
+        yield Repeats(name, split, split.advice)
 
 
 def _calibration(
     aligned: AlignedEvaluations, k: int, groups: np.ndarray | None, level: float
-) -> dict[str, Any]:
+) -> CalibrationGain:
     """Return differences of a system from the baseline: error, Brier and log scores.
 
     Each system has its own outcomes, namely whether its own answers are right.
@@ -409,37 +524,30 @@ def _calibration(
         )
     log_a, log_b = log_score.mean(axis=0)
     # The functions subtract their second system, which is the baseline here.
-    return {
-        "a": aligned.names[0],
-        "b": aligned.names[k],
-        "calibration_error": _difference(
-            error.error_b, error.error_a, error.low, error.high, error.pvalue
-        ),
-        "brier": _difference(
+    return CalibrationGain(
+        aligned.names[0],
+        aligned.names[k],
+        _difference(error.error_b, error.error_a, error.low, error.high, error.pvalue),
+        _difference(
             *(error.brier_b, error.brier_a),
             *(error.brier_low, error.brier_high, error.brier_pvalue),
             largest=1.0,
         ),
-        "log_score": _difference(
+        _difference(
             *(log_a, log_b, *log.confidence_interval, log.pvalue),
             largest=-math.log(_SMALLEST),
         ),
-    }
+    )
 
 
 def _difference(
     a: float, b: float, low: float, high: float, pvalue: float, largest: float = np.inf
-) -> dict[str, float | None]:
+) -> Difference:
     """Return two scores and their difference, at most `largest`, with its interval.
 
     With few groups, no hypothesis can be rejected, and there is no interval.
     """
-    is_known = low > -largest or high < largest
-    return {
-        "a": float(a),
-        "b": float(b),
-        "difference": float(b - a),
-        "low": max(float(low), -largest) if is_known else None,
-        "high": min(float(high), largest) if is_known else None,
-        "pvalue": float(pvalue),
-    }
+    low, high = max(float(low), -largest), min(float(high), largest)
+    if low == -largest and high == largest:
+        low = high = math.nan
+    return Difference(float(a), float(b), float(b - a), low, high, float(pvalue))

@@ -24,7 +24,7 @@ from ..significance import (
     ter,
     ter_statistics,
 )
-from ._compare_numbers import numbers_of, power_and_parts
+from ._compare_numbers import ADJUST, Compared, numbers_of
 from ._options import reject
 from ._shared import CommandError, as_option
 
@@ -85,7 +85,7 @@ def _has_tags(path: Path) -> bool:
     )
 
 
-def measure_texts(metric: str, options: Namespace) -> dict[str, Any]:
+def measure_texts(metric: str, options: Namespace) -> Compared:
     """Return all numbers of a comparison by a metric of sums."""
     _check_options(metric, options)
     title, count, statistic, largest, is_lower_better = _METRICS[metric]
@@ -115,30 +115,32 @@ def measure_texts(metric: str, options: Namespace) -> dict[str, Any]:
         )
 
     try:
-        result = compare(np.ones(n, dtype=bool), groups, options.adjust)
+        result = compare(np.ones(n, dtype=bool), groups, ADJUST)
     except ParameterError as error:
         option = "--groups" if error.name == "groups" else "compare"
         problem = error.problem.replace("must have", "needs")
         raise CommandError(f"{option} {problem}") from None
     files = {name: [str(path)] for name, path in zip(names, options.file, strict=True)}
-    return {
-        "metric": title,
-        "unit": "sentences",
-        "is_percent": largest == 100,
-        "lower_is_better": is_lower_better,
-        "n": result.n_questions,
-        **numbers_of(result, files, options),
-        "notes": [*notes, *_notes_of(metric, result, largest)],
-        "reference": ", ".join(map(str, options.reference or ())) or None,
-        **power_and_parts(result, compare, (options.by, by), groups, options),
-    }
+    return numbers_of(
+        result,
+        compare,
+        (options.by, by, groups),
+        options,
+        files=files,
+        metric=title,
+        unit="sentences",
+        is_percent=largest == 100,
+        lower_is_better=is_lower_better,
+        only_in=dict.fromkeys(result.names, 0),
+        notes=[*notes, *_notes_of(metric, result, largest)],
+        reference=", ".join(map(str, options.reference or ())) or None,
+    )
 
 
 # Options of compare that act on scores of questions only.
 _OF_QUESTIONS = (
-    *("question", "system_column", "systems", "gold", "pos_label", "percent"),
+    *("question", "systems", "gold", "pass_at", "pass_all"),
     *("format", "score", "filter", "split", "model", "unanswered", "labels"),
-    *("pass_at", "pass_all", "best_of"),
 )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime
 import re
+import shlex
 from argparse import Namespace
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -22,10 +23,10 @@ from ..evaluation._files import open_source
 from ..evaluation._tables import Fractions, Names, Numbers, Table, open_table
 from ..evaluation._values import as_numbers
 from ._blocks import as_cell
-from ._shared import CommandError, command_errors
+from ._shared import CommandError, as_option, command_errors
 
 # Errors of a table begin with the file.
-_IN_FILE = {"path": ""}
+_IN_FILE = {"path": "", "percent": "numbers divided by 100"}
 
 # Columns of the file that `skcalib sample` writes for the whole corpus.
 ID, PROBABILITY, DRAWN, STRATUM = "id", "inclusion_probability", "drawn", "stratum"
@@ -217,7 +218,7 @@ def readers_of(
     readers: dict[str, Any] = {name: Numbers(name) for name in numbers}
     if model is not None:
         name, is_proba = model
-        readers[name] = Fractions(name, options.percent) if is_proba else Numbers(name)
+        readers[name] = Fractions(name, percent=False) if is_proba else Numbers(name)
     if label is not None:
         readers[label] = Numbers(label, words=True, pos_label=options.pos_label)
     for name in names:
@@ -279,7 +280,32 @@ def find_model(
     return None if found is None else (found, found not in counts)
 
 
-def check_unique(path: Path, ids: np.ndarray, lines: np.ndarray, name: str) -> None:
+def check_known(
+    path: Path,
+    names: np.ndarray,
+    lines: np.ndarray,
+    is_known: np.ndarray,
+    where: str,
+    how: str,
+) -> None:
+    """Raise if labels are of names that a file does not have."""
+    unknown = np.flatnonzero(~is_known)
+    if unknown.size:
+        shown = [f"{names[k]} (line {lines[k]})" for k in unknown[:_SHOWN]]
+        raise CommandError(
+            f"{path}: {unknown.size} of {lines.size} labels are of names that {where} "
+            f"does not have: {_listed(shown, unknown.size)}. {how} Spreadsheet "
+            "programs change some names, for example 007 to 7."
+        )
+
+
+def check_unique(
+    path: Path,
+    ids: np.ndarray,
+    lines: np.ndarray,
+    name: str,
+    how: str = "Keep one of them, or choose another column with --id.",
+) -> None:
     """Raise if two rows have one id."""
     # A set is faster than the search for the first repeated id, which is rarely needed.
     n_repeated = len(ids) - len(set(ids.tolist()))
@@ -289,10 +315,9 @@ def check_unique(path: Path, ids: np.ndarray, lines: np.ndarray, name: str) -> N
     for each, line in zip(ids.tolist(), lines.tolist(), strict=True):
         if first.setdefault(each, line) != line:
             raise CommandError(
-                f"{path}: each document must have one row. {n_repeated} of {len(ids)} "
-                f"rows have the id of an earlier row: {name} {each!r} is in lines "
-                f"{first[each]} and {line}. Keep one of them, or choose another column "
-                "with --id."
+                f"{path}: each {name} must have one row. {n_repeated} of {len(ids)} "
+                f"rows repeat an earlier one: {name} {each!r} is in lines "
+                f"{first[each]} and {line}. {how}"
             )
 
 
@@ -351,6 +376,30 @@ def _join_files(corpus: Corpus, options: Namespace) -> None:
     _check_drawn(corpus, drawn, options)
 
 
+def proposed(
+    command: str,
+    words: list[str],
+    model: tuple[str, bool] | None,
+    options: Namespace,
+    *,
+    id_name: str | None = None,
+    has_dates: bool = True,
+) -> str:
+    """Return a command on the same file, with the columns that options name.
+
+    `words` follow the file. `model` is the column of the model, and whether it contains
+    probabilities.
+    """
+    column, is_proba = model or ("COL", True)
+    given = {"--id": id_name, "--proba" if is_proba else "--expected": column}
+    if has_dates:
+        names = ("date", "freq", "date_format")
+        given |= {as_option(name): getattr(options, name) for name in names}
+    found = {option: value for option, value in given.items() if value is not None}
+    more = (word for pair in found.items() for word in pair)
+    return shlex.join(["skcalib", command, str(options.file), *words, *more])
+
+
 def design_path(sample: Path) -> Path:
     """Return where the design of a sample is written, beside the sample."""
     return sample.with_name(f"{sample.stem.removesuffix('.sample')}.design.csv")
@@ -377,16 +426,11 @@ def _read_labels(corpus: Corpus, options: Namespace) -> tuple[np.ndarray, np.nda
     found, line = read_columns(table, readers, may_miss=[label])
     check_unique(path, found[id_name], line, id_name)
     rows = _rows_of(corpus, found[id_name].tolist())
-    unknown = np.flatnonzero(rows < 0)
-    if unknown.size:
-        names = [f"{found[id_name][k]} (line {line[k]})" for k in unknown[:_SHOWN]]
-        raise CommandError(
-            f"{path}: {unknown.size} of {rows.size} ids are not in {corpus.path}: "
-            f"{_listed(names, unknown.size)}. Labels must be of documents of the "
-            f"corpus. The ids of the corpus are in its column "
-            f"{corpus.id_name!r}; choose another column with --id. Spreadsheet "
-            "programs change some ids, for example 007 to 7."
-        )
+    how = (
+        f"The ids of the corpus are in its column {corpus.id_name!r}; choose another "
+        "column with --id."
+    )
+    check_known(path, found[id_name], line, rows >= 0, str(corpus.path), how)
     return rows, found[label]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from argparse import Namespace
 from collections.abc import Iterator
@@ -16,17 +15,16 @@ from .._errors import printable
 from ..counts._corrected_count import NOT_A_SAMPLE
 from ..plot import _style
 from . import _blocks as out
-from ._corpus import Corpus, design_path, read_corpus
+from ._corpus import Corpus, design_path, proposed, read_corpus
 from ._count_numbers import measure
 from ._options import reject
 from ._runs import safe_stem
 from ._shared import (
     CommandError,
-    as_option,
-    check_figure,
     check_files,
     check_level,
     exclude,
+    say,
 )
 
 # Options that act on the labels, or on the correction by them.
@@ -41,9 +39,8 @@ _DOUBTS = (NOT_A_SAMPLE, "interval is not valid", "add up to")
 # Number of labels of 0 or 1 from which a model usually improves on labels alone.
 _FEW_LABELS = 50
 
-# Lines of a figure; of more groups, those with the largest counts are drawn.
+# Panels of a figure; of more groups, those with the largest counts are drawn.
 _MOST_LINES = 6
-_MOST_ROWS = 40
 # Names of periods at the axis.
 _MOST_TICKS = 12
 
@@ -58,20 +55,20 @@ def run_count(options: Namespace) -> None:
     _check_options(options)
     corpus = read_corpus(options)
     _check_used(corpus, options)
-    count = Count(measure(corpus, options))
+    count = Count(measure(corpus, options), options)
     print(out.as_json(count.found) if options.json else out.as_text(count.printed()))
     sys.stdout.flush()
     if options.csv is not None:
         options.csv.write_text(count.csv(), "utf-8")
-    if options.figure is not None or options.html is not None:
-        _say_what_is_drawn(count)
-    if options.figure is not None:
-        figure_of(count).savefig(options.figure, dpi=200)
     if options.html is not None:
-        blocks = count.page(out.svg_of(figure_of(count)))
+        svg = None
+        if "period" in count.columns:
+            _say_what_is_drawn(count)
+            svg = out.svg_of(figure_of(count))
+        blocks = count.page(svg)
         page = out.as_page(f"Corrected count: {count.found['file']}", blocks)
         options.html.write_text(page, "utf-8")
-    written = {"table": options.csv, "figure": options.figure, "page": options.html}
+    written = {"table": options.csv, "page": options.html}
     lines = [
         f"{name}: {printable(str(path))}" for name, path in written.items() if path
     ]
@@ -81,12 +78,9 @@ def run_count(options: Namespace) -> None:
 
 def _say_what_is_drawn(count: Count) -> None:
     n = len(count.largest())
-    if n > _MOST_LINES and "period" in count.columns:
-        print(
-            f"skcalib count: the figure shows the {_MOST_LINES} largest of the {n} "
-            f"values of {printable(count.found['by'])!r}.",
-            file=sys.stderr,
-        )
+    if n > _MOST_LINES:
+        largest = f"{_MOST_LINES} largest of the {n} values of {count.found['by']!r}"
+        say("count", f"the figure shows the {largest}.")
 
 
 def check_dates(options: Namespace) -> None:
@@ -101,8 +95,6 @@ def check_dates(options: Namespace) -> None:
 
 def _check_used(corpus: Corpus, options: Namespace) -> None:
     """Raise an error if options have nothing to act on."""
-    if not corpus.is_proba:
-        check_percent(options)
     if corpus.n_drawn is None and np.isnan(corpus.label).all():
         why = (
             "needs labels, and no document has one. Without labels, only the sum of "
@@ -112,17 +104,10 @@ def _check_used(corpus: Corpus, options: Namespace) -> None:
         reject(options, _OF_LABELS, why, f"{corpus.path}: ")
 
 
-def check_percent(options: Namespace) -> None:
-    """Raise an error if --percent has no probabilities to act on."""
-    why = "needs probabilities. Name their column with --proba."
-    reject(options, ["percent"], why)
-
-
 def _check_options(options: Namespace) -> None:
     check_level(options.confidence_level)
     check_dates(options)
-    pairs = ("proba", "expected"), ("design", "inclusion"), ("percent", "expected")
-    exclude(options, *pairs)
+    exclude(options, ("proba", "expected"), ("design", "inclusion"))
     if options.mean or not options.trend:
         why = "applies to --trend of counts. Periods without documents have no mean."
         reject(options, ["empty_periods"], why)
@@ -136,17 +121,15 @@ def _check_options(options: Namespace) -> None:
         raise CommandError(
             "--missing drop needs --labels or --design, which say what was drawn."
         )
-    check_figure(options.figure, "--figure")
     read = [options.file, options.labels, options.design]
-    written = ("csv", "figure", "html")
-    check_files(read, [(as_option(name), getattr(options, name)) for name in written])
+    check_files(read, [("--csv", options.csv), ("--html", options.html)])
 
 
 class Count:
     """A count in words and tables, from the numbers that ``--json`` prints."""
 
-    def __init__(self, found: dict[str, Any]):
-        self.found = found
+    def __init__(self, found: dict[str, Any], options: Namespace):
+        self.found, self.options = found, options
         self.rows: list[dict[str, Any]] = found["table"] or []
         self.n_labelled: int = found["n_labelled"]
         self.n_documents: int = found["n_documents"]
@@ -189,7 +172,7 @@ class Count:
         yield from (out.Steps(self.steps()), out.Line(), self.totals())
         yield from (*self.table(), *self.trends())
 
-    def page(self, svg: str) -> Iterator[out.Block]:
+    def page(self, svg: str | None) -> Iterator[out.Block]:
         """Yield the page: verdict, figure beside its table, trend and advice."""
         verdict, *others = self.in_words()
         yield out.Paragraph(self.headline(), "soft")
@@ -199,10 +182,11 @@ class Count:
         totals = "; ".join(" ".join(row) for row in self.totals().rows)
         said = f"{self.estimand().capitalize()} with {self.level} interval: {totals}."
         table = out.Page(self.table() or [self.totals()])
-        figure = out.Beside([out.Figure(svg, said), table])
+        figure = [] if svg is None else [out.Figure(svg, said)]
         how = out.Folded([self.settings()], "how this was made")
         advice = out.Page([out.Steps(self.steps()), how])
-        yield out.Beside([out.Page([figure, *self.trends()]), advice], "wide")
+        results = out.Page([out.Beside([*figure, table]), *self.trends()])
+        yield out.Beside([results, advice], "wide")
 
     def headline(self) -> str:
         """Return how many documents there are, and how many have labels."""
@@ -314,15 +298,11 @@ class Count:
         """Return the definition and the table of the trends."""
         rows = [
             [
-                "all" if each["by"] is None else each["by"],
-                f"{each['estimate']:+.3g}",
+                "all" if each.by is None else each.by,
+                f"{each.estimate:+.3g}",
                 out.ends(each, "+.3g"),
-                f"{each['uncorrected']:+.3g}",
-                "rises"
-                if each["low"] > 0
-                else "falls"
-                if each["high"] < 0
-                else "not shown",
+                f"{each.uncorrected:+.3g}",
+                "rises" if each.low > 0 else "falls" if each.high < 0 else "not shown",
             ]
             for each in self.found["trend"] or ()
         ]
@@ -368,10 +348,9 @@ class Count:
         steps = []
         if self.n_empty and self.found["freq"] is not None:
             n = str(max(100, self.n_labelled))
-            more = ["--date", self.found["date"], "--freq", self.found["freq"]]
             steps.append(
                 "For an interval in each period, draw within periods: "
-                f"{self._command('sample', '--n', n)} {shlex.join(more)}"
+                f"{self._proposed('sample', '--n', n)}"
             )
         if self.n_labelled < self.n_documents:
             return [*steps, *self._how_many_more(), self._how_to_quote()]
@@ -387,22 +366,27 @@ class Count:
         design = design_path(sample)
         # A sample that was drawn and labelled is easily forgotten.
         if sample.exists() and design.exists():
+            files = ["--labels", str(sample), "--design", str(design)]
             return [
                 f"{sample} and {design} are in this folder and are not used. Count "
-                f"with the labels: {self._command('count')} "
-                f"{shlex.join(['--labels', str(sample), '--design', str(design)])}"
+                f"with the labels: {self._proposed('count', *files)}"
             ]
+        n = str(min(100, self.n_documents))
         return [
             "Draw documents to label at random: "
-            f"{self._command('sample', '--n', str(min(100, self.n_documents)))}",
+            f"{self._proposed('sample', '--n', n, has_dates=False)}",
             "If documents have labels already, name their column with --label, or "
             "their file with --labels.",
         ]
 
-    def _command(self, name: str, *words: str) -> str:
-        model = "--proba" if self.is_proba else "--expected"
-        column = self.found["model"]["column"]
-        return shlex.join(["skcalib", name, self.found["file"], *words, model, column])
+    def _proposed(self, command: str, *words: str, has_dates: bool = True) -> str:
+        """Return a command with the columns of this count."""
+        model, options = (self.found["model"]["column"], self.is_proba), self.options
+        return proposed(
+            *(command, list(words), model, options),
+            id_name=options.id,
+            has_dates=has_dates,
+        )
 
     def _how_many_more(self) -> list[str]:
         n, n_all = self.n_labelled, self.n_documents
@@ -462,20 +446,8 @@ class Count:
 
 
 def figure_of(count: Count) -> Any:
-    """Return the figure of a count: over periods, or a row for each group."""
-    label = f"{count.estimand().capitalize()}, {count.level} interval"
-    if "period" in count.columns:
-        return _over_time(count, label)
-    shown = _dots(count)
-    height = 0.25 * len(shown) + 0.9
-    axes = _style.take_axes(_style.empty_figure(), _style.COLUMN, height)
-    _as_dots(axes, shown, has_model=bool(count.rows))
-    axes.set_xlabel(label)
-    return axes.figure
-
-
-def _over_time(count: Count, label: str) -> Any:
     """Return a figure of the periods, with a panel for each of several groups."""
+    label = f"{count.estimand().capitalize()}, {count.level} interval"
     groups = count.largest()[:_MOST_LINES]
     if len(groups) < 2:
         axes = _style.take_axes(_style.empty_figure(), _style.COLUMN, 2.4)
@@ -536,36 +508,3 @@ def _legend(axes: Any) -> None:
 def _of_legend(axes: Any) -> dict[str, Any]:
     size = _style.text_size(axes)
     return {"fontsize": size, "labelcolor": _style.INK, "frameon": False, "ncols": 2}
-
-
-def _dots(count: Count) -> list[tuple[str, dict[str, Any]]]:
-    """Return the names and numbers of the rows, from the top."""
-    if count.rows:
-        # The rows keep the order of the table.
-        largest = set(count.largest()[:_MOST_ROWS])
-        return [(row["by"], row) for row in count.rows if row["by"] in largest]
-    alone = {"estimate": count.found["uncorrected"], "low": None, "high": None}
-    return [*count.estimates().items(), (f"{_UNCORRECTED} (no interval)", alone)]
-
-
-def _as_dots(
-    axes: Any, shown: list[tuple[str, dict[str, Any]]], *, has_model: bool
-) -> None:
-    """Draw a row for each group, or for the three ways to count."""
-    for k, (_, row) in enumerate(shown):
-        if row["low"] is None:
-            axes.plot(row["estimate"], k, "o", mfc="none", color="0.4")
-            continue
-        sides = [row["estimate"] - row["low"]], [row["high"] - row["estimate"]]
-        axes.errorbar(
-            row["estimate"], k, xerr=sides, fmt="o", ms=3.5, color=_style.COLORS[0]
-        )
-    if has_model:
-        values = [row["uncorrected"] for _, row in shown]
-        label = f"{_UNCORRECTED} (no interval)"
-        axes.plot(values, range(len(shown)), "x", color="0.4", label=label)
-        _legend(axes)
-    axes.set_yticks(range(len(shown)), [printable(name) for name, _ in shown])
-    # The first row is at the top.
-    axes.set_ylim(len(shown) - 0.4, -0.6)
-    axes.set_xlim(left=min(0, axes.get_xlim()[0]))

@@ -6,18 +6,30 @@ import re
 import warnings
 from argparse import Namespace
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._periods import slope_weights, times_of_trend
 from ..counts import CorrectedCount, corrected_count
+from ..counts._corrected_count import LabelsOnly
 from ._blocks import estimate_of
 from ._corpus import Corpus
 from ._shared import SHOWN, CommandError, command_error, in_options
 
 # This warning names rows of a table by codes. The text replaces it by names.
 _ABOUT_EMPTY_ROWS = "rows of the table have no labelled document"
+
+
+class Trend(NamedTuple):
+    """The change per period of the corpus, or of a value of --by."""
+
+    by: str | None
+    estimate: float
+    low: float
+    high: float
+    uncorrected: float
+    labels_only: LabelsOnly
 
 
 def measure(corpus: Corpus, options: Namespace) -> dict[str, Any]:
@@ -110,7 +122,7 @@ def _rows(table: dict[str, list[Any]], corpus: Corpus) -> list[dict[str, Any]]:
 
 def _trends(
     corpus: Corpus, options: Namespace, count: Callable[..., CorrectedCount]
-) -> list[dict[str, Any]]:
+) -> list[Trend]:
     """Return the trend of the corpus and the trend of each value of --by."""
     assert corpus.period is not None
     number = corpus.period.astype(np.float64)
@@ -136,10 +148,8 @@ def _trends(
         # The mean of a part in one period has no slope.
         if weight.any():
             result = count(weight=weight)
-            alone = result.labels_only._asdict()
-            trend: dict[str, Any] = {"by": name, **estimate_of(result)}
-            trend |= {"uncorrected": result.uncorrected, "labels_only": alone}
-            trends.append(trend)
+            more = result.uncorrected, result.labels_only
+            trends.append(Trend(name, *estimate_of(result), *more))
     return trends
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,35 +17,72 @@ from ..evaluation._align import AlignedEvaluations
 from ..evaluation._tables import Names, Numbers
 from ..metrics import calibration_error_interval
 from ..rates import judged_accuracy, judged_difference
-from ._blocks import estimate_of
-from ._corpus import open_documents, read_columns
+from ..rates._judged import JudgedAccuracy, JudgedDifference
+from ._blocks import INSIDE
+from ._corpus import check_known, check_unique, open_documents, read_columns
 from ._shared import CommandError
 
 # Columns of names.
 _TEXTS = ("question", "repeat", "system")
 
-# Number of questions that an error gives as examples.
-_N_NAMED = 3
+
+class Labels(NamedTuple):
+    """People's scores of answers as arrays; repeat and system are "" if not given."""
+
+    line: np.ndarray
+    question: np.ndarray
+    repeat: np.ndarray
+    system: np.ndarray
+    score: np.ndarray
+    inclusion: np.ndarray
+
+    def take(self, rows: np.ndarray) -> Labels:
+        """Return the labels of a mask."""
+        return Labels(*(column[rows] for column in self))
 
 
-@dataclass(frozen=True)
-class Label:
-    """A person's score of the answer of a system to a question or a sample of it."""
+class Ends(NamedTuple):
+    """Ends of an interval."""
 
-    question: str
-    score: float
-    repeat: str | None
-    system: str | None
-    inclusion: float
-    place: str
+    low: float
+    high: float
 
 
-def read_labels(path: Path, systems: Sequence[str] = ()) -> list[Label]:
+class LabelledError(NamedTuple):
+    """The calibration error of n answers, by their labels."""
+
+    n: int
+    estimate: float
+    low: float
+    high: float
+
+
+@dataclass
+class JudgedReport:
+    """The accuracy by a judge and labels; `items` is the interval for these answers."""
+
+    accuracy: JudgedAccuracy = field(metadata=INSIDE)
+    items: Ends
+    notes: list[str]
+    calibration_error: LabelledError | None
+
+
+@dataclass
+class JudgedPair:
+    """The gain of system b over system a, corrected by labels."""
+
+    a: str
+    b: str
+    gain: JudgedDifference = field(metadata=INSIDE)
+    notes: list[str]
+
+
+def read_labels(path: Path, systems: Sequence[str] = ()) -> Labels:
     """Return the labels of a table: a row each, or a column for each system."""
     table = open_documents(path)
-    columns: dict[str | None, str] = {n: n for n in systems if n in table.names}
+    columns = {name: name for name in systems if name in table.names}
     if "score" in table.names:
-        columns = {None: "score"}
+        columns = {"": "score"}
     if "question" not in table.names or not columns:
         names = f" or one of {', '.join(systems)}" if systems else ""
         raise CommandError(
@@ -58,113 +95,94 @@ def read_labels(path: Path, systems: Sequence[str] = ()) -> list[Label]:
     readers |= {name: Numbers(name, 0, 1, words=True) for name in columns.values()}
     if "inclusion" in table.names:
         readers["inclusion"] = Numbers("inclusion", 0, 1)
-    found, lines = read_columns(table, readers, may_miss=readers)
-    labels = [
-        _label(
-            {name: found[name][row] for name in found},
-            column,
-            system,
-            f"{path}, line {line}",
-        )
-        for row, line in enumerate(lines.tolist())
-        for system, column in columns.items()
-        if not np.isnan(found[column][row])
-    ]
-    if not labels:
+    found, line = read_columns(table, readers, may_miss=readers)
+    score = np.column_stack([found[column] for column in columns.values()])
+    # A row for each label, in the order of the file.
+    row, k = np.nonzero(~np.isnan(score))
+    none = np.full(line.size, "", dtype=object)
+    system = found.get("system", none)[row]
+    labels = Labels(
+        line=line[row],
+        question=found["question"][row],
+        repeat=found.get("repeat", none)[row],
+        system=np.where(system == "", np.array(list(columns), object)[k], system),
+        score=score[row, k],
+        inclusion=found.get("inclusion", np.ones(line.size))[row],
+    )
+    if not row.size:
         raise CommandError(f"{path}: --labels has no row with a score.")
+    for is_wrong, problem in (
+        (labels.question == "", "a label needs a question. Got an empty cell"),
+        (
+            ~(labels.inclusion > 0),  # or NaN, for an empty cell
+            "inclusion must be above 0 and at most 1. Got 0 or an empty cell",
+        ),
+    ):
+        if is_wrong.any():
+            line_of = labels.line[is_wrong.argmax()]
+            raise CommandError(f"{path}, line {line_of}: {problem}.")
     return labels
 
 
-def _label(row: dict[str, Any], column: str, system: str | None, place: str) -> Label:
-    if not row["question"]:
-        raise CommandError(f"{place} has a score but no question.")
-    inclusion = float(row.get("inclusion", 1))
-    if not inclusion > 0:  # or NaN, for an empty cell
-        got = "an empty cell" if np.isnan(inclusion) else f"{inclusion:g}"
-        raise CommandError(
-            f"{place}: inclusion must be above 0 and at most 1. Got {got}."
-        )
-    return Label(
-        question=row["question"],
-        score=float(row[column]),
-        repeat=row.get("repeat") or None,
-        system=system or row.get("system") or None,
-        inclusion=inclusion,
-        place=place,
-    )
-
-
 def join_labels(
-    labels: Iterable[Label], question: np.ndarray, repeat: np.ndarray, where: str
+    path: Path, labels: Labels, question: np.ndarray, repeat: np.ndarray, where: str
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the label of each answer, or NaN, and its inclusion probability."""
     rows_of: dict[str, dict[str, int]] = {}
     for row, (name, number) in enumerate(zip(question, repeat, strict=True)):
         rows_of.setdefault(str(name), {})[str(number)] = row
-    human, inclusion = np.full(len(question), np.nan), np.ones(len(question))
-    found: dict[int, Label] = {}
-    unknown = [label for label in labels if label.question not in rows_of]
-    if unknown:
-        shown = ", ".join(repr(label.question) for label in unknown[:_N_NAMED])
-        more = ", ..." if len(unknown) > _N_NAMED else ""
-        raise CommandError(
-            f"{unknown[0].place}: {len(unknown)} labels are of questions that {where} "
-            f"does not have: {shown}{more}. Its questions are named like "
-            f"{next(iter(rows_of))!r}."
-        )
-    for label in labels:
-        row = _row_of(label, rows_of[label.question], where)
-        other = found.setdefault(row, label)
-        if other is not label:
-            how = "the same" if other.score == label.score else "another"
+    is_known = np.array([name in rows_of for name in labels.question], dtype=bool)
+    named = f"The questions of {where} are named like {next(iter(rows_of))!r}."
+    check_known(path, labels.question, labels.line, is_known, where, named)
+    rows = []
+    for line, name, sample in zip(
+        labels.line, labels.question, labels.repeat, strict=True
+    ):
+        samples = rows_of[name]
+        if not sample and len(samples) == 1:
+            sample = next(iter(samples))
+        if sample not in samples:
+            got = f"no sample {sample!r}" if sample else "several samples"
             raise CommandError(
-                f"{label.place}: question {label.question!r} has {how} score in "
-                f"{other.place}. Give each answer one label."
+                f"{path}, line {line}: question {name!r} has {got} in {where}. Name "
+                f"one of {', '.join(samples)} in a column repeat."
             )
-        human[row], inclusion[row] = label.score, label.inclusion
+        rows.append(samples[sample])
+    # Samples of one question have different rows.
+    is_repeated = len(rows_of) < len(question)
+    ids = [f"{question[row]}{f', sample {repeat[row]}' * is_repeated}" for row in rows]
+    how = "Give each answer one label."
+    check_unique(path, np.array(ids, object), labels.line, "question", how)
+    human, inclusion = np.full(len(question), np.nan), np.ones(len(question))
+    human[rows], inclusion[rows] = labels.score, labels.inclusion
     return human, inclusion
 
 
-def _row_of(label: Label, rows: dict[str, int], where: str) -> int:
-    if label.repeat is None and len(rows) > 1:
-        raise CommandError(
-            f"{label.place}: question {label.question!r} has {len(rows)} samples in "
-            f"{where}. Add a column repeat to --labels: {', '.join(rows)}."
-        )
-    repeat = next(iter(rows)) if label.repeat is None else label.repeat
-    if repeat not in rows:
-        raise CommandError(
-            f"{label.place}: question {label.question!r} has no sample "
-            f"{repeat!r} in {where}. It has {', '.join(rows)}."
-        )
-    return rows[repeat]
-
-
 def judged_report(
-    labels: list[Label],
+    path: Path,
     scored: Evaluation,
     groups: np.ndarray | None,
     *,
     names: Sequence[str],
     level: float,
-) -> dict[str, Any]:
-    """Return what labels say about the scored answers of a judge.
+) -> JudgedReport:
+    """Return what the labels of a file say about the scored answers of a judge.
 
     `names` are the names of the system in a column system; messages use the first one.
     """
-    where = names[0]
+    labels, where = read_labels(path), names[0]
     if scored.question.dtype != object:
         raise CommandError(
             f"{where}: --labels needs questions with names, in a column such as "
             "question_id. Rows are not matched by position."
         )
-    own = [label for label in labels if label.system is None or label.system in names]
-    if not own:
+    own = labels.take(np.isin(labels.system, ["", *names]))
+    if not own.line.size:
         raise CommandError(
             f"--labels has no label of {where}. Its column system has "
-            f"{', '.join(dict.fromkeys(str(label.system) for label in labels))}."
+            f"{', '.join(dict.fromkeys(labels.system))}."
         )
-    human, inclusion = join_labels(own, scored.question, scored.repeat, where)
+    human, inclusion = join_labels(path, own, scored.question, scored.repeat, where)
     # Samples of one question depend on each other.
     questions = scored.question if scored.n_questions < len(scored) else None
     settings: dict[str, Any] = {
@@ -181,11 +199,8 @@ def judged_report(
         problem = getattr(error, "problem", error)
         raise CommandError(f"{where}: --labels {problem}") from None
     dependent = questions if groups is None else groups
-    return whole.to_dict() | {
-        "items": {"low": items.low, "high": items.high},
-        "notes": notes,
-        "calibration_error": _calibration(human, scored.proba, dependent, level),
-    }
+    found = _calibration(human, scored.proba, dependent, level)
+    return JudgedReport(whole, Ends(items.low, items.high), notes, found)
 
 
 @contextmanager
@@ -200,7 +215,7 @@ def _noted() -> Iterator[list[str]]:
 
 def _calibration(
     human: np.ndarray, proba: np.ndarray, groups: np.ndarray | None, level: float
-) -> dict[str, Any] | None:
+) -> LabelledError | None:
     """Return the calibration error of the labelled answers, by their labels."""
     # A calibration error needs outcomes; a score such as 0.5 is none.
     used = np.isin(human, (0, 1)) & np.isfinite(proba)
@@ -211,7 +226,7 @@ def _calibration(
         error = calibration_error_interval(
             human[used].astype(int), proba[used], groups=inner, confidence_level=level
         )
-    return {"n": int(used.sum())} | estimate_of(error)
+    return LabelledError(int(used.sum()), error.estimate, error.low, error.high)
 
 
 def judged_pairs(
@@ -219,7 +234,7 @@ def judged_pairs(
     aligned: AlignedEvaluations,
     groups: np.ndarray | None,
     level: float,
-) -> list[dict[str, Any]]:
+) -> list[JudgedPair]:
     """Return the gain of each pair of systems, corrected by labels."""
     if aligned.is_repeated:
         raise CommandError(
@@ -246,8 +261,7 @@ def judged_pairs(
                 inclusion_probability=used,
                 confidence_level=level,
             )
-        names = {"a": aligned.names[a], "b": aligned.names[b]}
-        pairs.append(names | found.to_dict() | {"notes": notes})
+        pairs.append(JudgedPair(aligned.names[a], aligned.names[b], found, notes))
     return pairs
 
 
@@ -265,18 +279,22 @@ def _of_systems(
         each = [read_labels(path) for path in paths]
     else:
         labels = read_labels(paths[0], names)
-        for label in labels:
-            if label.system not in names:
-                raise CommandError(
-                    f"{label.place}: --labels of compare must name the system of each "
-                    f"label, in a column system or by a column for each of "
-                    f"{', '.join(names)}. Got {label.system!r}."
-                )
-        each = [[x for x in labels if x.system == name] for name in names]
+        unknown = ~np.isin(labels.system, names)
+        if unknown.any():
+            k = int(unknown.argmax())
+            raise CommandError(
+                f"{paths[0]}, line {labels.line[k]}: --labels of compare must name the "
+                "system of each label, in a column system or by a column for each of "
+                f"{', '.join(names)}. Got {labels.system[k]!r}."
+            )
+        each, paths = (
+            [labels.take(labels.system == name) for name in names],
+            [*paths] * len(names),
+        )
     first = np.zeros(len(aligned), dtype=int)
     joined = [
-        join_labels(part, aligned.question, first, name)
-        for part, name in zip(each, names, strict=True)
+        join_labels(path, part, aligned.question, first, name)
+        for path, part, name in zip(paths, each, names, strict=True)
     ]
     # From a pair of rows per system to a row per system in each of two arrays.
     human, inclusion = np.stack(joined, axis=1)

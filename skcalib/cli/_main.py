@@ -28,7 +28,7 @@ def _remedy(arguments: argparse.Namespace, error: Exception) -> str:
     if isinstance(error, (FileNotFoundError, NotADirectoryError)):
         return f". Paths start from {Path.cwd()}. Is this the right folder?"
     if getattr(arguments, "data", None) == "ark_twitter_pos":
-        return ". '--data tagged' and '--data classification' need no download."
+        return ". '--data classification' needs no download."
     return ""
 
 

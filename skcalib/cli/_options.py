@@ -52,10 +52,10 @@ def _gain(text: str) -> float:
 
 # Types of the values by their metavar; others are texts.
 _TYPES: dict[str, Callable[[str], Any]] = {
-    **dict.fromkeys(("FILE", "LABELS", "DESIGN", "SAMPLE", "DIR"), Path),
+    **dict.fromkeys(("FILE", "LABELS", "DESIGN", "SAMPLE"), Path),
     **dict.fromkeys(("TABLE", "FIGURE", "PAGE"), Path),
     **dict.fromkeys(("N", "K", "SEED"), int),
-    **dict.fromkeys(("LEVEL", "SHARE", "D"), float),
+    **dict.fromkeys(("LEVEL", "D"), float),
     "A,B,...": names,
 }
 
@@ -189,7 +189,6 @@ _MARKDOWN: Options = {
     "--markdown FILE": "Markdown file for verdict and table, such as "
     "$GITHUB_STEP_SUMMARY"
 }
-_FIGURE = "PNG, SVG or PDF file for the figure"
 
 _OF_HARNESSES: Options = {
     "--format NAME": {
@@ -215,7 +214,6 @@ _CORPUS = {
 _MODEL: Options = {
     "--proba COL": "column of the model's probabilities",
     "--expected COL": "column of the model's expected counts",
-    "--percent": "probabilities are percentages",
 }
 _DATES: Options = {
     "--date COL": "column of dates, for periods",
@@ -300,15 +298,12 @@ BLEU, chrF or TER of translations.
             "group may depend on each other, and the interval takes this into account",
             "--by COL": "also report each value of this column separately",
             "--labels LABELS": _LABELS_OF_PEOPLE,
-            "--bin-size N": "pairs per bin of the curve (default: about n to the "
-            "power of 0.6; the interval uses its own bins)",
             **_level(", between 0 and 1"),
         },
         "what to write": {
             **_JSON,
-            "--details": "print all numbers, also of each value of --by",
-            "--output FIGURE": f"{_FIGURE} (default: the name of FILE with "
-            ".reliability.png, in this folder; none with --json)",
+            "--output FIGURE": "PNG, SVG or PDF file for the figure (default: the name "
+            "of FILE with .reliability.png, in this folder; none with --json)",
             "--no-figure": "draw nothing",
             "--html PAGE": "HTML file for a page with figure, tables and verdict",
             **_MARKDOWN,
@@ -367,14 +362,10 @@ The status does not depend on whether the reader of a pipe closes it early.
     options={
         "what to read": {
             "--question COL": "column of a table that names the question",
-            "--system-column COL": "column of a table that names the system of each "
-            "row",
             "--systems A,B,...": "systems to compare, or columns of a table, in this "
             "order",
             "--gold COL": "column of right answers, if the columns of the systems "
             "contain answers",
-            "--pos-label LABEL": "label in the score column that counts as right",
-            "--percent": "probabilities are percentages, from 0 to 100",
             **_OF_HARNESSES,
         },
         "how to match questions": {
@@ -409,7 +400,6 @@ The status does not depend on whether the reader of a pipe closes it early.
             },
             "--pass-at K": "compare pass@K (any of K is right)",
             "--pass-all K": "compare pass^K (all K are right)",
-            "--best-of K": "compare the best score of K samples",
             "--margin D": "test whether a later system is worse by less than D, and "
             "whether both are equivalent",
             "--power D": {
@@ -420,14 +410,11 @@ The status does not depend on whether the reader of a pipe closes it early.
                 "and the number of questions needed to detect a gain of D, in units of "
                 "the score (0.5 for half a point of BLEU); without D, after the files",
             },
-            "--adjust {holm,bh,none}": "correction of p-values for the number of "
-            "pairs (default: %(default)s)",
             **_level("; tests use 1 - LEVEL"),
         },
         "what to write": {
             **_JSON,
             "--csv": "print one row per pair as CSV",
-            "--output FIGURE": _FIGURE,
             **_HTML,
             **_MARKDOWN,
             "--fail-if {worse,not-better,inferior,worse-calibrated}": "exit with "
@@ -457,7 +444,7 @@ examples:
   skcalib sample docs.csv --n 60 --expected victims --strata newspaper
   skcalib sample docs.csv --n 40 --equal --columns id,text
 
-Without --equal, half of the probability is spread evenly (--mix), because a
+Without --equal, half of the probability is spread evenly, because a
 model may be confident and wrong. Equal probabilities are better for fewer than
 50 labels and for rare documents.
 """,
@@ -474,9 +461,7 @@ model may be confident and wrong. Equal probabilities are better for fewer than
             "--n N": {"required": True, "help": "number of documents to label"},
             "--strata COL": "column of strata; each gets at least 2 draws",
             **_DATES,
-            "--mix SHARE": "share of the inclusion probabilities that is equal for "
-            "all documents, whatever the model says (default: 0.5)",
-            "--equal": "equal probabilities, as --mix 1",
+            "--equal": "equal probabilities",
             "--random-state SEED": {
                 "default": 0,
                 "help": "seed of the draw (default: %(default)s)",
@@ -559,7 +544,6 @@ another file are joined by the ids of documents, never by position.
         "what to write": {
             **_JSON,
             "--csv TABLE": "CSV to write the table to",
-            "--figure FIGURE": _FIGURE,
             **_HTML,
         },
     },
@@ -569,27 +553,21 @@ DEMO = Command(
     name="demo",
     summary="compare models on data that are available without preparation",
     description="""\
-Compare the calibration of models, print a table and what to do now, and draw a
-figure.
+Compare the calibration of models, print a table and what to do now, and draw
+a figure into the folder skcalib-demo.
 """,
     epilog="""\
 data:
   classification   naive Bayes and logistic regression, out of fold, on two
                    data sets that come with scikit-learn; a few seconds
-  tagged           taggers (HMM and CRF) on generated sentences; about a minute
-  ark_twitter_pos  the same taggers on tweets, downloaded once to the folder
-                   SKCALIB_DATA or ~/skcalib_data; two minutes on two cores
+  ark_twitter_pos  taggers (HMM and CRF) on tweets, downloaded once to the
+                   folder SKCALIB_DATA or ~/skcalib_data; half a minute
 """,
     files={},
     options={
         "": {
-            "--data {classification,tagged,ark_twitter_pos}": "see below (default: "
+            "--data {classification,ark_twitter_pos}": "see below (default: "
             "%(default)s)",
-            "--output DIR": {
-                "default": Path("skcalib-demo"),
-                "help": "folder for the figure, created if it is missing (default: "
-                "%(default)s)",
-            },
         }
     },
 )

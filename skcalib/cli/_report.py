@@ -17,11 +17,20 @@ from .. import __version__
 from .._errors import printable
 from .._pairs import check_pairs
 from .._results import is_open
+from ..metrics import CalibrationErrorInterval
+from ..metrics._decomposition import ScoreDecomposition
 from ..metrics._interval import LEAST_GROUPS, LEAST_UNITS
 from ..plot import ReliabilityDisplay, _style
 from . import _blocks as out
 from ._options import reject
-from ._report_numbers import N_REGIONS, TOO_FEW_GROUPS, measure, with_probabilities
+from ._report_numbers import (
+    N_REGIONS,
+    TOO_FEW_GROUPS,
+    Measured,
+    Stated,
+    measure,
+    with_probabilities,
+)
 from ._runs import ACCURACY, Answers, System, read_systems, safe_stem, word_of
 from ._shared import (
     DONE,
@@ -33,6 +42,7 @@ from ._shared import (
     check_files,
     check_level,
     exclude,
+    say,
 )
 
 # With more values of --by, the panels of the figure would be too small.
@@ -47,20 +57,9 @@ ENOUGH_FOR_ISOTONIC = 1000
 _TOO_FEW = "Too few answers to test calibration"
 _DIRECTION = {"too high": "overconfident", "too low": "underconfident"}
 
-# What to do with a confidence: whether it is miscalibrated, and whether it ranks. None
-# means that the interval of the AUROC is on both sides of 0.5.
-_ADVICE = {
-    (False, True): "use it as a probability and to select answers",
-    (False, False): "select answers by another confidence",
-    (False, None): "collect more answers, or select answers by another confidence",
-    (True, True): "select answers by it, and recalibrate it",
-    (True, False): "use another one, such as the agreement of sampled answers",
-    (True, None): "recalibrate it, and collect more answers or use another one",
-}
-
 # Options and packages among the settings of the page.
 _SETTINGS = (
-    *("score", "filter", "split", "unanswered", "groups", "labels", "by", "bin_size"),
+    *("score", "filter", "split", "unanswered", "groups", "labels", "by"),
     *("y_true", "y_proba", "confidence", "pos_label", "confidence_level"),
 )
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "matplotlib")
@@ -75,7 +74,7 @@ def run_report(options: Namespace) -> int:
     # The report on a file of a harness has a place for its notes.
     for system in systems:
         for note in system.evaluation.notes if system.is_table else ():
-            print(printable(f"skcalib report: {system.file}: {note}"), file=sys.stderr)
+            say("report", f"{system.file}: {note}")
     reports = [Report(system, options) for system in systems]
     is_single = len(reports) == 1
     if options.json:
@@ -105,8 +104,6 @@ def run_report(options: Namespace) -> int:
 
 def _check_options(options: Namespace) -> None:
     check_level(options.confidence_level)
-    if options.bin_size is not None and options.bin_size < 1:
-        raise CommandError(f"--bin-size must be at least 1. Got {options.bin_size}.")
     exclude(
         options,
         ("output", "no_figure"),
@@ -116,8 +113,6 @@ def _check_options(options: Namespace) -> None:
         *(("confidence", n) for n in ("y_proba", "labels", "skip_missing")),
         ("confidence", "unanswered"),
     )
-    if options.json:
-        reject(options, ["details"], "has no effect: --json prints all numbers.")
     if options.max_error is not None and not 0 <= options.max_error < 1:
         raise CommandError(
             "--max-error must be at least 0 and below 1, for example 0.05. Got "
@@ -146,7 +141,7 @@ def _check_used(systems: list[System], options: Namespace) -> None:
             f"needs probabilities. {options.file[0]} has none; name their column with "
             "--y-proba."
         )
-        reject(options, ("bin_size", "percent"), why)
+        reject(options, ["percent"], why)
 
 
 def _figure_path(options: Namespace) -> Path | None:
@@ -189,7 +184,7 @@ def _figure_of(
         models.append((printable(name), pairs))
     with warnings.catch_warnings(action="ignore", category=UserWarning):
         # The report mentions few groups. The figure needs no screen and no pyplot.
-        bins = options.bin_size or "auto", None, "quantile"
+        bins = "auto", None, "quantile"
         display = ReliabilityDisplay._draw(
             models, bins, options.confidence_level, None, _style.empty_figure(), {}
         )
@@ -198,11 +193,8 @@ def _figure_of(
             axes.set_ylabel(word_of(*systems).capitalize())
     if len(known) > _MOST_CURVES:
         what = "systems" if options.by is None else f"values of {options.by!r}"
-        print(
-            f"skcalib report: the figure shows the {_MOST_CURVES} largest of the "
-            f"{len(known)} {what}.",
-            file=sys.stderr,
-        )
+        n = f"{_MOST_CURVES} largest of the {len(known)}"
+        say("report", f"the figure shows the {n} {what}.")
     return display.figure_
 
 
@@ -212,42 +204,58 @@ class Part:
     All numbers between 0 and 1 are written with `digits`.
     """
 
-    def __init__(self, found: dict[str, Any], level: float, word: str, digits: str):
+    def __init__(self, found: Measured, level: float, word: str, digits: str):
         self.found, self.word, self.digits = found, word, digits
         self.alpha, self.level = 1 - level, out.percent(level)
         self.is_graded = word == ACCURACY
         self.unit = "questions" if self.is_graded else "predictions"
-        self.n: int = found["n"]
-        self.n_groups: int | None = found["n_groups"]
-        self.accuracy: dict[str, float] = found["accuracy"]
-        self.overall: dict[str, Any] = found["overall"]
-        self.error: dict[str, Any] | None = found["calibration_error"]
+        self.n, self.n_groups, self.accuracy = found.n, found.n_groups, found.accuracy
+        self.stated = found.stated
         # None if there are too few answers.
-        self.pvalue: float | None = self.error["p_value"] if self.error else None
-        self.adjusted: float | None = found.get("p_value_adjusted", self.pvalue)
+        self.pvalue = None if self.stated is None else self.stated.checked.pvalue
+        self.adjusted = self.pvalue
+        if self.pvalue is not None and found.pvalue_adjusted is not None:
+            self.adjusted = found.pvalue_adjusted
         self.is_rejected = self.adjusted is not None and self.adjusted < self.alpha
+
+    @property
+    def error(self) -> CalibrationErrorInterval | None:
+        """The calibration error, if there are probabilities."""
+        return None if self.stated is None else self.stated.checked.calibration_error
+
+    @property
+    def auroc(self) -> out.Estimate | None:
+        """How well probabilities rank the answers, if it is known."""
+        return None if self.stated is None else self.stated.checked.auroc
 
     @property
     def direction(self) -> str:
         """Whether probabilities are too high or too low on average, or fit."""
-        return self.overall["verdict"]
+        assert self.stated is not None
+        return self.stated.overall.verdict
+
+    @property
+    def mean(self) -> str:
+        """The mean probability."""
+        assert self.stated is not None
+        return self.number(self.stated.overall.mean_probability)
 
     def number(self, value: float) -> str:
         return f"{value:{self.digits}}"
 
-    def estimate(self, row: dict[str, Any]) -> list[str]:
+    def estimate(self, row: out.Estimated) -> list[str]:
         """Return an estimate and its interval as cells."""
-        return [self.number(row["estimate"]), error_ends(row, self.digits)]
+        return [self.number(row.estimate), out.error_ends(row, self.digits)]
 
     def count(self) -> str:
         """Return the number of answers and of groups."""
         # A question may have several samples, and a sample no probability.
-        n_samples = self.found["n_samples"]
+        n_samples = self.found.n_samples
         count = f"{self.n:,} {self.unit}"
         if self.n < n_samples:
             count = f"{n_samples:,} samples of {count}"
-        if self.overall is not None and self.overall["n"] < n_samples:
-            count += f", {self.overall['n']:,} with a probability"
+        if self.stated is not None and self.stated.overall.n < n_samples:
+            count += f", {self.stated.overall.n:,} with a probability"
         if self.n_groups is not None:
             count += f", {self.n_groups:,} groups"
         return count
@@ -261,12 +269,11 @@ class Part:
                 f"The {rate}. The answers have no probabilities, so calibration cannot "
                 "be measured."
             )
-        mean = self.number(self.overall["mean_probability"])
         compatible = (
-            f"An error of up to {self.number(self.error['high'])} is compatible with "
+            f"An error of up to {self.number(self.error.high)} is compatible with "
             "the data."
         )
-        found = f"the mean probability is {mean}, and the {rate}."
+        found = f"the mean probability is {self.mean}, and the {rate}."
         if self.pvalue is None:
             return (
                 f"{_TOO_FEW}: at least {LEAST_UNITS} independent answers or groups are "
@@ -285,19 +292,20 @@ class Part:
         """Return whether the confidence is calibrated, whether it ranks, and advice."""
         if self.is_reversed:
             return [out.Paragraph(f"{self.how_reversed()}.")]
-        text = case_of(self.error, self.found["ranking"], self.alpha, self.digits)
+        if self.stated is None:
+            return []
+        text = self.stated.checked.case(self.alpha, self.digits)
         return [out.Paragraph(text)] if text else []
 
     @property
     def is_reversed(self) -> bool:
         """Whether labels are positive less often where probabilities are higher."""
-        ranking = self.found["ranking"]
-        is_known = ranking is not None and not self.is_graded
-        return is_known and ranking["auroc"]["high"] < 0.5
+        return not self.is_graded and self.auroc is not None and self.auroc.high < 0.5
 
     def how_reversed(self) -> str:
         """Return how well labels are ranked, if they are ranked in reverse."""
-        auroc, interval = self.estimate(self.found["ranking"]["auroc"])
+        assert self.auroc is not None
+        auroc, interval = self.estimate(self.auroc)
         return (
             f"Positive labels have lower probabilities than the others (AUROC {auroc}, "
             f"{self.level} {interval})"
@@ -307,106 +315,84 @@ class Part:
         """Return the main numbers, and with `is_long` numbers for comparison."""
         rate, interval = self.estimate(self.accuracy)
         rows = [[self.word, rate, f"{self.level} {interval}"]]
-        if self.error is not None:
-            rows += self._of_probabilities(is_long=is_long)
+        if self.stated is not None:
+            rows += self._of_probabilities(self.stated, is_long=is_long)
         return out.Table(["measure", "value", "remark"], rows, is_left=True)
 
-    def _of_probabilities(self, *, is_long: bool) -> list[list[str]]:
-        assert self.error is not None
-        found, error, number = self.found, self.error, self.number
+    def _of_probabilities(self, found: Stated, *, is_long: bool) -> list[list[str]]:
+        error, number = found.checked.calibration_error, self.number
         estimate, interval = self.estimate(error)
         # The number is for independent answers.
-        is_single = self.n_groups is None and self.n == found["n_samples"]
-        expected = number(found["ece_expected"]) + " or more" * (not is_single)
+        is_single = self.n_groups is None and self.n == self.found.n_samples
+        expected = number(found.ece_expected) + " or more" * (not is_single)
         rows = [
-            ["mean probability", number(self.overall["mean_probability"]), ""],
+            ["mean probability", self.mean, ""],
             [
                 "calibration error",
                 estimate,
-                f"{self.level} {interval}; debiased, bins of {error['bin_size']}",
+                f"{self.level} {interval}; debiased, bins of {error.bin_size}",
             ],
         ]
         if is_long:
-            plug_in = number(error["plug_in"])
+            plug_in = number(error.plug_in)
             rows.append(["plug-in error", plug_in, "same bins; biased upwards"])
         remark = f"{N_REGIONS} bins of equal width; {expected} if calibrated"
-        rows.append(["ECE", number(found["ece"]), remark])
+        rows.append(["ECE", number(found.ece), remark])
         if is_long:
             remark = "largest distance in these bins"
-            rows.append(["MCE", number(found["mce"]), remark])
-        rows.append(["perfect calibration", *self._test()])
-        if found["ranking"] is not None:
-            auroc, interval = self.estimate(found["ranking"]["auroc"])
+            rows.append(["MCE", number(found.mce), remark])
+        rows.append(["perfect calibration", *self._test(found)])
+        if self.auroc is not None:
+            auroc, interval = self.estimate(self.auroc)
             remark = f"{self.level} {interval}; 0.5 if it ranks nothing"
             rows.append(["AUROC", auroc, remark])
-        score = f"{found['brier']['adaptive']['score']:.4f}"
+        score = f"{found.brier.adaptive.score:.4f}"
         rows.append(["Brier score", score, "mean squared error; lower is better"])
         return rows
 
-    def _test(self) -> tuple[str, str]:
+    def _test(self, stated: Stated) -> tuple[str, str]:
         """Return the p-value of perfect calibration, and the decision by which test."""
         if self.pvalue is None:
             return "not tested", "too few answers"
-        n_wrong, n_certain = (self.found[f"n_certain{w}"] for w in ("_wrong", ""))
+        n_wrong = stated.n_certain_wrong
         if n_wrong:  # perfect calibration is then impossible
-            remark = f"rejected: {n_wrong} of {n_certain} certain answers are wrong"
-            return out.p_text(self.pvalue, "p = "), remark
-        values = {row[end] for row in self.found["regions"] for end in ("from", "to")}
+            what = f"{n_wrong} of {stated.n_certain} certain answers are wrong"
+            return out.p_text(self.pvalue, "p = "), f"rejected: {what}"
+        values = {end for row in self.found.regions for end in (row.from_, row.to)}
         is_one = len(values) == 1 and self.n_groups is None
         test = "score test" if is_one else "Cauchy combination test"
         is_rejected = self.pvalue < self.alpha
         decision = "rejected" if is_rejected else "not rejected"
         return out.p_text(self.pvalue, "p = "), f"{decision} by the {test}"
 
-    def remarks(self, *, is_long: bool) -> Iterator[out.Block]:
-        """Yield what limits the numbers, and with `is_long` parts of the score."""
-        if is_long and self.error is not None:
-            yield from map(out.Paragraph, self._brier_parts())
-        n = None if self.error is None else self.error["n_effective_groups"]
+    def remarks(self) -> Iterator[out.Block]:
+        """Yield what limits the numbers."""
+        n = None if self.error is None else self.error.n_effective_groups
         if n is not None and n < LEAST_GROUPS:
             yield out.Paragraph(
                 f"only {n:.1f} effective groups: the interval contains the true error "
                 f"less often than {self.level}"
             )
-        if any(row["verdict"] == TOO_FEW_GROUPS for row in self.found["regions"]):
+        if any(row.verdict == TOO_FEW_GROUPS for row in self.found.regions):
             yield out.Paragraph(
                 f"{TOO_FEW_GROUPS}: a verdict needs {LEAST_UNITS} groups"
             )
 
-    def _brier_parts(self) -> list[str]:
-        bins, levels = (self.found["brier"][n] for n in ("adaptive", "isotonic"))
-        size = bins["bin_size"]
-        where = "each probability" if size is None else f"bins of {size}"
-        # The residual inside bins can have either sign.
-        sign = "-" if bins["residual"] < 0 else "+"
-        return [
-            f"Brier score = {bins['calibration']:.4f} calibration + "
-            f"{bins['refinement']:.4f} refinement {sign} {abs(bins['residual']):.4f} "
-            f"inside {where}",
-            f"Brier score = {levels['calibration']:.4f} calibration - "
-            f"{levels['discrimination']:.4f} discrimination + "
-            f"{levels['uncertainty']:.4f} uncertainty, isotonic",
-        ]
-
     def regions(self) -> list[out.Block]:
         """Return the table of probabilities and outcomes by region."""
         rows = []
-        for row in self.found["regions"]:
-            limits = f"{row['from']:.1f} to {row['to']:.1f}"
-            if row["from"] == row["to"]:  # the single probability of its answers
-                limits = f"{row['from']:.10g}"
-            ends_of = {"low": row["frequency_low"], "high": row["frequency_high"]}
-            cells = [self.number(row[key]) for key in ("mean_probability", "frequency")]
-            interval = out.ends(ends_of, self.digits)
-            rows.append([limits, str(row["n"]), *cells, interval, row["verdict"]])
+        for row in self.found.regions:
+            limits = f"{row.from_:.1f} to {row.to:.1f}"
+            if row.from_ == row.to:  # the single probability of its answers
+                limits = f"{row.from_:.10g}"
+            frequency = out.Estimate(
+                row.frequency, row.frequency_low, row.frequency_high
+            )
+            mean, came = self.number(row.mean_probability), self.number(row.frequency)
+            interval = out.ends(frequency, self.digits)
+            rows.append([limits, str(row.n), mean, came, interval, row.verdict])
         header = ["probability", "n", "mean", self.word, self.level, "verdict"]
         return [out.Line(), out.Table(header, rows)] if rows else []
-
-    def details(self) -> Iterator[out.Block]:
-        """Yield all numbers of a part, for --details."""
-        yield self.table(is_long=True)
-        yield from self.remarks(is_long=True)
-        yield from self.regions()
 
     def header(self) -> list[str]:
         """Return the header of `cells`."""
@@ -419,24 +405,22 @@ class Part:
         if self.error is None:
             return [*cells, *[""] * 6]
         p = "too few" if self.adjusted is None else out.p_text(self.adjusted)
-        cells += [self.number(self.overall["mean_probability"])]
-        cells += [*self.estimate(self.error)]
-        return [*cells, *auroc_cells(self.found["ranking"], self.digits), p]
+        cells += [self.mean, *self.estimate(self.error)]
+        return [*cells, *out.cells_of(self.auroc, self.digits), p]
 
     def cards(self) -> out.Cards:
         """Return cards with the accuracy, the probabilities and their error."""
-        named = {self.word.capitalize(): self.accuracy}
+        named: dict[str, out.Estimated] = {self.word.capitalize(): self.accuracy}
         if self.error is not None:
             named["Calibration error"] = self.error
-        if self.found["ranking"] is not None:
-            named["AUROC"] = self.found["ranking"]["auroc"]
+        if self.auroc is not None:
+            named["AUROC"] = self.auroc
         cards = []
         for name, row in named.items():
             estimate, interval = self.estimate(row)
             cards.append((name, estimate, f"{self.level} interval {interval}"))
         if self.error is not None:
-            mean = self.number(self.overall["mean_probability"])
-            cards.insert(1, ("Mean probability", mean, "stated by the model"))
+            cards.insert(1, ("Mean probability", self.mean, "stated by the model"))
         return out.Cards(cards)
 
     def recalibration(
@@ -469,7 +453,7 @@ class Part:
         what, count = self.unit, self.n
         if self.n_groups is not None and self.n_groups < self.n:
             what, count = "groups", self.n_groups
-        is_repeated = self.n != self.found["n_samples"]
+        is_repeated = self.n != self.found.n_samples
         more = " More samples per question help little." * is_repeated
         return (
             f"To halve the width of the intervals, collect about {3 * count:,} more "
@@ -478,13 +462,13 @@ class Part:
 
     def how_to_quote(self) -> str:
         """Return a sentence with the numbers for a paper."""
-        judged = self.found.get("judged")
+        judged = None if self.found.judged is None else self.found.judged.accuracy
         rate, interval = self.estimate(self.accuracy if judged is None else judged)
         quote = f"Quote: {self.word} {rate} ({self.level} interval {interval}"
         if judged is not None:
             return (
-                f"{quote}, {judged['n_items']:,} answers graded by the judge, "
-                f"{judged['n_labelled']:,} of them by people)."
+                f"{quote}, {judged.n_items:,} answers graded by the judge, "
+                f"{judged.n_labelled:,} of them by people)."
             )
         quote = f"{quote}, {self.n:,} {self.unit})"
         if self.error is None:
@@ -497,52 +481,18 @@ class Part:
         )
 
 
-def case_of(
-    error: dict[str, Any] | None,
-    ranking: dict[str, Any] | None,
-    alpha: float,
-    digits: str,
-) -> str | None:
-    """Return whether a confidence is calibrated, whether it ranks, and what to do.
-
-    None is returned if one of both is unknown.
-    """
-    if error is None or error["pvalue"] is None or ranking is None:
-        return None
-    is_wrong, auroc = error["pvalue"] < alpha, ranking["auroc"]
-    ranks: bool | None = auroc["low"] > 0.5
-    how = "ranks answers"
-    if auroc["high"] < 0.5:
-        how = "ranks wrong above right answers"
-    elif auroc["estimate"] == 0.5:  # such as a constant
-        how = "ranks nothing"
-    elif not ranks:
-        ranks, how = None, "is not shown to rank answers"
-    link = "but" if is_wrong == bool(ranks) else "and"
-    state = "miscalibrated" if is_wrong else "not shown to be miscalibrated"
-    interval = f"{out.percent(1 - alpha)} {out.ends(auroc, digits)}"
-    return (
-        f"The confidence is {state} {link} {how} (AUROC {auroc['estimate']:{digits}}, "
-        f"{interval}): {_ADVICE[is_wrong, ranks]}."
-    )
-
-
-def auroc_cells(ranking: dict[str, Any] | None, digits: str) -> list[str]:
-    """Return an AUROC and its interval as cells, which are empty if it is unknown."""
-    if ranking is None:
-        return ["", ""]
-    auroc = ranking["auroc"]
-    return [f"{auroc['estimate']:{digits}}", out.ends(auroc, digits)]
-
-
-def error_ends(row: dict[str, Any], digits: str = ".3f") -> str:
-    """Return both ends of an interval of a calibration error or a proportion.
-
-    The lower end is "above 0" if the interval excludes 0 and the digits do not show it.
-    """
-    if row["low"] > 0 == float(f"{row['low']:{digits}}"):
-        return f"above 0 to {row['high']:{digits}}"
-    return out.ends(row, digits)
+def _brier_parts(bins: ScoreDecomposition, levels: ScoreDecomposition) -> list[str]:
+    size = bins.bin_size
+    where = "each probability" if size is None else f"bins of {size}"
+    # The residual inside bins can have either sign.
+    sign = "-" if bins.residual < 0 else "+"
+    return [
+        f"Brier score = {bins.calibration:.4f} calibration + {bins.refinement:.4f} "
+        f"refinement {sign} {abs(bins.residual):.4f} inside {where}",
+        f"Brier score = {levels.calibration:.4f} calibration - "
+        f"{levels.discrimination:.4f} discrimination + {levels.uncertainty:.4f} "
+        "uncertainty, isotonic",
+    ]
 
 
 class Report:
@@ -551,9 +501,9 @@ class Report:
     def __init__(self, system: System, options: Namespace):
         self.system, self.options = system, options
         whole, by = measure(system, options)
-        digits = out.decimals(whole["accuracy"])
+        digits = out.decimals(whole.accuracy)
 
-        def part(found: dict[str, Any]) -> Part:
+        def part(found: Measured) -> Part:
             return Part(found, options.confidence_level, word_of(system), digits)
 
         self.whole = part(whole)
@@ -563,7 +513,7 @@ class Report:
         self.condition: str | None = options.fail_if
         if most is not None:
             self.condition = f"calibration error above {most:g}"
-        self.is_met = self.condition is not None and self._is_above(most or 0)
+        self.is_met = self.condition is not None and self.decisive.low > (most or 0)
         # Headings below the name of one of several systems are one level lower.
         self.level = 2 if len(options.file) == 1 else 3
 
@@ -576,8 +526,8 @@ class Report:
             "n_skipped": system.n_skipped,
             "unanswered": system.unanswered,
             "unanswered_rule": system.rule,
-            "notes": list(evaluation.notes),
-            **self.whole.found,
+            "notes": evaluation.notes,
+            **out.plain(self.whole.found),
         }
         if system.if_wrong is not None:
             found["accuracy_if_wrong"] = system.if_wrong
@@ -591,14 +541,12 @@ class Report:
             found["fail_if"] = {"condition": self.condition, "is_met": self.is_met}
         return found
 
-    def _is_above(self, limit: float) -> bool:
-        """Return whether the interval of the calibration error is above a limit."""
-        return bool(self._decisive()["low"] > limit)
-
-    def _decisive(self) -> dict[str, Any]:
-        """Return the calibration error that decides about the condition."""
-        judged = self.whole.found.get("judged")
-        error = self.whole.error if judged is None else judged["calibration_error"]
+    @property
+    def decisive(self) -> out.Interval:
+        """The calibration error that decides about the condition."""
+        judged = self.whole.found.judged
+        error: out.Interval | None
+        error = self.whole.error if judged is None else judged.calibration_error
         if error is None:
             raise CommandError(
                 f"{self.system.file}: --fail-if and --max-error need answers with "
@@ -609,9 +557,9 @@ class Report:
     def possible_error(self) -> float | None:
         """Return an error above --max-error that the data do not exclude, if any."""
         most = self.options.max_error
-        if most is None or self._decisive()["high"] <= most:
-            return None
-        return float(self._decisive()["high"])
+        return (
+            None if most is None or self.decisive.high <= most else self.decisive.high
+        )
 
     def printed(self) -> Iterator[out.Block]:
         """Yield the report for the terminal."""
@@ -632,19 +580,10 @@ class Report:
         if not system.is_table or self.options.unanswered is not None:
             yield from self._about()
         yield from self._judged()
-        is_long = self.options.details and whole.error is not None
         if whole.error is not None:
-            yield out.Line()
-            yield whole.table(is_long=is_long)
-            yield from whole.remarks(is_long=is_long)
+            yield from (out.Line(), whole.table(is_long=False), *whole.remarks())
         # The table of the parts says more than the regions of a mixture of them.
-        if is_long or not self.parts:
-            yield from whole.regions()
-        if self.parts:
-            yield from (out.Line(), *self.by())
-        for value, part in self.parts.items() if is_long else ():
-            yield out.Heading(f"{system.by_name} = {value}: {part.count()}")
-            yield from (out.Paragraph(part.verdict()), *part.details())
+        yield from (out.Line(), *self.by()) if self.parts else whole.regions()
 
     def _named(self) -> dict[str, str | None]:
         """Return what the files say about themselves."""
@@ -678,42 +617,37 @@ class Report:
 
     def _judged(self) -> Iterator[out.Block]:
         """Yield what the judge and the labels of people say."""
-        if "judged" not in self.whole.found:
+        judged, estimate = self.whole.found.judged, self.whole.estimate
+        if judged is None:
             return
-        found, estimate = self.whole.found["judged"], self.whole.estimate
-        rates = {
+        found = judged.accuracy
+        rates: dict[str, out.Estimated | None] = {
             "by judge and labels": found,
             # Both populations have one estimate, and different intervals.
-            "these answers only": {"estimate": found["estimate"]} | found["items"],
-            "by labels alone": found["labels_only"],
-            "by the judge": {"estimate": found["uncorrected"]},
-            "judge's sensitivity": found["sensitivity"],
-            "judge's specificity": found["specificity"],
+            "these answers only": out.Estimate(found.estimate, *judged.items),
+            "by labels alone": found.labels_only,
+            "judge's sensitivity": found.sensitivity,
+            "judge's specificity": found.specificity,
         }
-        rows = []
-        for name, rate in rates.items():
-            if rate is not None:
-                number = self.whole.number(rate["estimate"])
-                rows.append(
-                    [name, *(estimate(rate) if "low" in rate else [number, ""])]
-                )
-        yield out.Heading(f"accuracy by people ({found['method']})", level=self.level)
+        rows = [[name, *estimate(rate)] for name, rate in rates.items() if rate]
+        rows.insert(3, ["by the judge", self.whole.number(found.uncorrected), ""])
+        yield out.Heading(f"accuracy by people ({found.method})", level=self.level)
         yield out.Table(["rate", "estimate", self.whole.level], rows)
         yield out.Paragraph(
-            f"{found['n_labelled']} of {found['n_items']} answers have a label. With "
-            f"the judge, they are equivalent to {found['equivalent_labels']:.0f} "
+            f"{found.n_labelled} of {found.n_items} answers have a label. With "
+            f"the judge, they are equivalent to {found.equivalent_labels:.0f} "
             "labels drawn at random without the judge. The result by labels alone is "
             "valid only if the labelled answers were drawn without regard to the judge."
         )
-        error = found["calibration_error"]
+        error = judged.calibration_error
         if error is not None:
             number, interval = estimate(error)
             yield out.Paragraph(
-                f"Calibration error of the {error['n']} answers with a label, by the "
+                f"Calibration error of the {error.n} answers with a label, by the "
                 f"labels: {number} ({interval}). All other numbers about "
                 "probabilities treat the judge's scores as the truth."
             )
-        yield from map(out.Paragraph, found["notes"])
+        yield from map(out.Paragraph, judged.notes)
 
     def by(self) -> list[out.Block]:
         """Return the table of the parts."""
@@ -788,10 +722,11 @@ class Report:
             figure = [out.Figure(of_parts, self.said())] if of_parts is not None else []
             results.append(out.Beside([*figure, out.Page(self.by())]))
         advice: list[out.Block] = [self.steps()]
-        if self.whole.error is not None:
+        if self.whole.stated is not None:
+            parts = map(out.Paragraph, _brier_parts(*self.whole.stated.brier))
             table = self.whole.table(is_long=True)
-            remarks = self.whole.remarks(is_long=True)
-            advice.append(out.Folded([table, *remarks], "all numbers"))
+            numbers = [table, *parts, *self.whole.remarks()]
+            advice.append(out.Folded(numbers, "all numbers"))
         yield out.Beside([out.Page(results), out.Page(advice)], "wide")
 
     def _figure(self, svg: str | None) -> list[out.Block]:
@@ -801,7 +736,7 @@ class Report:
             f"{self.whole.word.capitalize()} (vertical) for each stated probability "
             "(horizontal). On the diagonal, both are equal."
         )
-        if is_open(self.whole.error["low"]):
+        if is_open(self.whole.error.low):
             text += (
                 " In the legend, an interval that begins with (0 excludes 0, but every "
                 "larger error up to its end is compatible with the data."
@@ -816,9 +751,8 @@ class Report:
             if part.error is not None:
                 error, interval = part.estimate(part.error)
                 said.append(
-                    f"{name}: mean probability "
-                    f"{part.number(part.overall['mean_probability'])}, {part.word} "
-                    f"{part.number(part.accuracy['estimate'])}, calibration error "
+                    f"{name}: mean probability {part.mean}, {part.word} "
+                    f"{part.number(part.accuracy.estimate)}, calibration error "
                     f"{error} ({interval})"
                 )
         return f"Reliability curve. {'; '.join(said)}."
@@ -860,9 +794,7 @@ def _printed(reports: list[Report]) -> Iterator[out.Block]:
     yield _of_systems(reports)
     yield out.Line("skcalib compare tests whether these systems differ.")
     for each in reports:
-        if reports[0].options.details:
-            yield from (out.Heading(each.system.name), *each.printed())
-        elif each.parts:
+        if each.parts:
             yield from (out.Heading(each.system.name), *each.by())
 
 
@@ -885,16 +817,15 @@ def _markdown_blocks(reports: list[Report]) -> Iterator[out.Block]:
 def _status(reports: list[Report]) -> int:
     """Return the exit status, and print why it is 1 or why a test is impossible."""
     for each in reports:
-        about = f"skcalib report: {each.condition}: {each.system.file}"
+        about = f"{each.condition}: {each.system.file}"
         if each.is_met:
-            print(printable(about), file=sys.stderr)
+            say("report", about)
         # An error is then never found, which is no evidence of none.
         elif each.condition is not None and each.whole.pvalue is None:
-            print(printable(f"{about}: not met. {_TOO_FEW}."), file=sys.stderr)
+            say("report", f"{about}: not met. {_TOO_FEW}.")
         elif each.possible_error() is not None:
             text = f"not met, but an error of up to {each.possible_error():.3f} is"
-            text = f"{about}: {text} compatible with the data."
-            print(printable(text), file=sys.stderr)
+            say("report", f"{about}: {text} compatible with the data.")
     return FAILED if any(each.is_met for each in reports) else DONE
 
 

@@ -4,40 +4,160 @@ from __future__ import annotations
 
 import warnings
 from argparse import Namespace
-from typing import Any
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import gammaln, xlog1py, xlogy
 
 from .._pairs import Pairs, check_pairs
-from ..metrics import confidence_ranking
+from ..metrics import CalibrationErrorInterval, confidence_ranking
 from ..metrics._bins import FOR_INTERVAL, MOST_STATED, Bins, bins_of, check_binning
+from ..metrics._confidence_ranking import ConfidenceRanking
 from ..metrics._curve import curve_of_pairs
-from ..metrics._decomposition import check_rule, decompose_pairs
+from ..metrics._decomposition import ScoreDecomposition, check_rule, decompose_pairs
 from ..metrics._frequency_intervals import frequency_interval
 from ..metrics._interval import LEAST_UNITS, interval_of_pairs
 from ..rates import accuracy_interval
 from ..rates._accuracy import grouped_frequency_interval
 from ..significance._system_comparison import holm
-from ._blocks import estimate_of
+from ._blocks import INSIDE, Estimate, ends, estimate_of, percent
+from ._labels import JudgedReport
 from ._runs import Answers, System
 from ._shared import CommandError, command_error, one_group
 
 N_REGIONS = 10
-# Numbers of answers with probabilities, which are None for others.
-_OF_CONFIDENCES = (
-    *("overall", "calibration_error", "plug_in", "brier", "ranking"),
-    *("ece", "ece_expected", "mce", "n_certain", "n_certain_wrong"),
-)
 # Verdict if the answers are in fewer than LEAST_UNITS groups.
 TOO_FEW_GROUPS = "too few groups"
 # Number of probabilities checked first, to avoid sorting all of them.
 _FIRST = 10_000
 
 
-def measure(
-    system: System, options: Namespace
-) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+# What to do with a confidence: whether it is miscalibrated, and whether it ranks. None
+# means that the interval of the AUROC is on both sides of 0.5.
+_ADVICE = {
+    (False, True): "use it as a probability and to select answers",
+    (False, False): "select answers by another confidence",
+    (False, None): "collect more answers, or select answers by another confidence",
+    (True, True): "select answers by it, and recalibrate it",
+    (True, False): "use another one, such as the agreement of sampled answers",
+    (True, None): "recalibrate it, and collect more answers or use another one",
+}
+
+
+@dataclass
+class Region:
+    """Probabilities and outcomes in a range of probabilities."""
+
+    from_: float
+    to: float
+    n: int
+    mean_probability: float
+    frequency: float
+    frequency_low: float
+    frequency_high: float
+    verdict: str
+
+
+class ErrorAndRanking(NamedTuple):
+    """The calibration error of answers, and how probabilities rank them, if known."""
+
+    calibration_error: CalibrationErrorInterval
+    ranking: ConfidenceRanking | None
+
+    @property
+    def pvalue(self) -> float | None:
+        """The p-value of perfect calibration; None if there are too few answers."""
+        pvalue = self.calibration_error.pvalue
+        return None if np.isnan(pvalue) else pvalue
+
+    @property
+    def auroc(self) -> Estimate | None:
+        """The AUROC with its interval."""
+        if self.ranking is None:
+            return None
+        auroc = self.ranking.auroc
+        return Estimate(float(auroc), auroc.low, auroc.high)
+
+    def case(self, alpha: float, digits: str) -> str | None:
+        """Return whether a confidence is calibrated, whether it ranks, and what to do.
+
+        None is returned if one of both is unknown.
+        """
+        auroc = self.auroc
+        if auroc is None or self.pvalue is None:
+            return None
+        is_wrong = self.pvalue < alpha
+        ranks: bool | None = auroc.low > 0.5
+        how = "ranks answers"
+        if auroc.high < 0.5:
+            how = "ranks wrong above right answers"
+        elif auroc.estimate == 0.5:  # such as a constant
+            how = "ranks nothing"
+        elif not ranks:
+            ranks, how = None, "is not shown to rank answers"
+        link = "but" if is_wrong == bool(ranks) else "and"
+        state = "miscalibrated" if is_wrong else "not shown to be miscalibrated"
+        interval = f"{percent(1 - alpha)} {ends(auroc, digits)}"
+        return (
+            f"The confidence is {state} {link} {how} (AUROC {auroc.estimate:{digits}}, "
+            f"{interval}): {_ADVICE[is_wrong, ranks]}."
+        )
+
+
+class PlugIn(NamedTuple):
+    """The calibration error of a curve, which is biased upwards."""
+
+    error: float
+    bin_size: int | None
+
+
+class Decompositions(NamedTuple):
+    """Parts of the Brier score, with bins of the curve and by isotonic regression."""
+
+    adaptive: ScoreDecomposition
+    isotonic: ScoreDecomposition
+
+
+@dataclass
+class Stated:
+    """What is known about answers with probabilities."""
+
+    overall: Region
+    checked: ErrorAndRanking = field(metadata=INSIDE)
+    plug_in: PlugIn
+    ece: float
+    ece_expected: float
+    mce: float
+    brier: Decompositions
+    n_certain: int
+    n_certain_wrong: int
+
+
+# Names of the numbers that answers without probabilities do not have.
+_OF_STATED = (
+    *("overall", "calibration_error", "plug_in", "brier", "ranking"),
+    *("ece", "ece_expected", "mce", "n_certain", "n_certain_wrong"),
+)
+
+
+@dataclass
+class Measured:
+    """The numbers of a system, or of its part with a value of --by."""
+
+    n: int
+    n_samples: int
+    n_groups: int | None
+    accuracy: Estimate
+    stated: Stated | None = field(metadata={"otherwise": _OF_STATED})
+    regions: list[Region]
+    # Of parts, adjusted over all of them, or NaN. The second is the old name.
+    pvalue_adjusted: float | None = None
+    p_value_adjusted: float | None = None
+    judged: JudgedReport | None = None
+
+
+def measure(system: System, options: Namespace) -> tuple[Measured, dict[str, Measured]]:
     """Return the numbers of a system, and the numbers of its parts by name."""
     answers = system.answers
     if answers.y.size < 2:
@@ -50,8 +170,7 @@ def measure(
         for value, part in answers.parts().items()
     }
     _adjust_pvalues(by)
-    if system.judged is not None:
-        whole["judged"] = system.judged
+    whole.judged = system.judged
     return whole, by
 
 
@@ -61,7 +180,7 @@ def _measure_part(
     value: str | None,
     stated: np.ndarray | None,
     options: Namespace,
-) -> dict[str, Any]:
+) -> Measured:
     """Return the numbers of a system, or of its part with a value of --by."""
     where = system.file
     if value is not None:
@@ -100,7 +219,7 @@ def with_probabilities(part: Answers) -> Answers | None:
 
 def _region(
     part: Answers, low: float, high: float, level: float, *, is_all: bool
-) -> dict[str, Any]:
+) -> Region:
     """Compare probabilities and outcomes in a range of probabilities.
 
     If the range contains all answers, their frequency is the accuracy, and has its
@@ -125,21 +244,11 @@ def _region(
         verdict = "too high"
     elif said < left:
         verdict = "too low"
-    return {
-        "from": round(float(low), 10),
-        "to": round(float(high), 10),
-        "n": part.y.size,
-        "mean_probability": said,
-        "frequency": came,
-        "frequency_low": left,
-        "frequency_high": right,
-        "verdict": verdict,
-    }
+    limits = round(float(low), 10), round(float(high), 10)
+    return Region(*limits, part.y.size, said, came, left, right, verdict)
 
 
-def _regions(
-    part: Answers, stated: np.ndarray | None, level: float
-) -> list[dict[str, Any]]:
+def _regions(part: Answers, stated: np.ndarray | None, level: float) -> list[Region]:
     """Compare probabilities and outcomes at each stated value, or in each tenth."""
     if stated is None:
         edges = np.linspace(0, 1, N_REGIONS + 1)
@@ -155,9 +264,7 @@ def _regions(
     ]
 
 
-def _measure(
-    part: Answers, stated: np.ndarray | None, options: Namespace
-) -> dict[str, Any]:
+def _measure(part: Answers, stated: np.ndarray | None, options: Namespace) -> Measured:
     """Return the accuracy of some answers, and compare them with probabilities."""
     with warnings.catch_warnings(action="ignore", category=UserWarning):
         # of a single group
@@ -167,21 +274,20 @@ def _measure(
             groups=part.groups,
             confidence_level=options.confidence_level,
         )
-    found = {
-        "n": accuracy.n,
-        "n_samples": part.y.size,
-        "n_groups": accuracy.n_groups,
-        "accuracy": estimate_of(accuracy),
-    }
-    stating = with_probabilities(part)
-    if stating is not None:
-        return found | _calibration(stating, stated, options)
-    return found | dict.fromkeys(_OF_CONFIDENCES) | {"regions": []}
+    stating, level = with_probabilities(part), options.confidence_level
+    return Measured(
+        accuracy.n,
+        part.y.size,
+        accuracy.n_groups,
+        estimate_of(accuracy),
+        None if stating is None else _calibration(stating, level),
+        [] if stating is None else _regions(stating, stated, level),
+    )
 
 
 def error_and_ranking(
     part: Answers, level: float, pairs: Pairs | None = None
-) -> dict[str, Any]:
+) -> ErrorAndRanking:
     """Return the calibration error and the ranking of answers with probabilities.
 
     `pairs` are the pairs of the answers without groups, if they are sorted already.
@@ -189,18 +295,12 @@ def error_and_ranking(
     groups = part.dependent if part.has_two_groups else None
     if pairs is None or groups is not None:
         (pairs,) = check_pairs(part.y, part.q, groups=groups, are_all=False)
-    error = interval_of_pairs(pairs, FOR_INTERVAL, level).to_dict()
-    if np.isnan(error["pvalue"]):  # too few answers; JSON has no NaN
-        error["pvalue"] = error["p_value"] = None
-    ranking = None
+    error, ranking = interval_of_pairs(pairs, FOR_INTERVAL, level), None
     if 0 < part.y.mean() < 1:  # otherwise there is nothing to rank
-        found = confidence_ranking(
+        ranking = confidence_ranking(
             part.y, part.q, groups=groups, confidence_level=level
         )
-        # arrays of the curve are left out
-        numbers = found.to_dict().items()
-        ranking = {key: v for key, v in numbers if not isinstance(v, list)}
-    return {"calibration_error": error, "ranking": ranking}
+    return ErrorAndRanking(error, ranking)
 
 
 def _expected_ece(bins: Bins) -> float:
@@ -222,44 +322,41 @@ def _expected_ece(bins: Bins) -> float:
     return float(deviation @ np.sqrt(ratio) / n.sum())
 
 
-def _calibration(
-    part: Answers, stated: np.ndarray | None, options: Namespace
-) -> dict[str, Any]:
+def _calibration(part: Answers, level: float) -> Stated:
     """Compare probabilities and outcomes."""
-    level = options.confidence_level
     # All metrics use the same pairs, which are sorted once.
     (pairs,) = check_pairs(part.y, part.q, are_all=False)
     is_certain = np.isin(part.q, (0, 1))
-    binning = check_binning(options.bin_size or "auto", None, "quantile")
+    binning = check_binning("auto", None, "quantile")
     brier = check_rule("brier")
     tenths = bins_of(pairs, check_binning("auto", N_REGIONS, "uniform"))
     curve = curve_of_pairs(pairs, binning)
-    return {
-        "overall": _region(part, 0.0, 1.0, level, is_all=True),
-        **error_and_ranking(part, level, pairs),
-        "plug_in": {"error": curve.error(), "bin_size": curve.bin_size},
-        "ece": tenths.error("l1"),
-        "ece_expected": _expected_ece(tenths),
-        "mce": tenths.error("max"),
-        "brier": {
-            "adaptive": decompose_pairs(pairs, brier, binning).to_dict(),
-            "isotonic": decompose_pairs(pairs, brier, None).to_dict(),
-        },
-        "n_certain": int(is_certain.sum()),
-        "n_certain_wrong": int((is_certain & (part.y != part.q)).sum()),
-        "regions": _regions(part, stated, level),
-    }
+    return Stated(
+        overall=_region(part, 0.0, 1.0, level, is_all=True),
+        checked=error_and_ranking(part, level, pairs),
+        plug_in=PlugIn(curve.error(), curve.bin_size),
+        ece=tenths.error("l1"),
+        ece_expected=_expected_ece(tenths),
+        mce=tenths.error("max"),
+        brier=Decompositions(
+            decompose_pairs(pairs, brier, binning), decompose_pairs(pairs, brier, None)
+        ),
+        n_certain=int(is_certain.sum()),
+        n_certain_wrong=int((is_certain & (part.y != part.q)).sum()),
+    )
 
 
-def _adjust_pvalues(parts: dict[str, dict[str, Any]]) -> None:
+def _adjust_pvalues(parts: dict[str, Measured]) -> None:
     """Add the p-value of each part, adjusted over all parts by Holm's method."""
-    tested = []
-    for part in parts.values():
-        # "p_value_adjusted" is the old name.
-        part["pvalue_adjusted"] = part["p_value_adjusted"] = None
-        error = part["calibration_error"]
-        if error is not None and error["pvalue"] is not None:
-            tested.append(part)
-    pvalues = np.array([part["calibration_error"]["pvalue"] for part in tested])
-    for part, pvalue in zip(tested, holm(pvalues).tolist(), strict=True):
-        part["pvalue_adjusted"] = part["p_value_adjusted"] = pvalue
+    pvalues = np.array(
+        [
+            np.nan
+            if each.stated is None
+            else each.stated.checked.calibration_error.pvalue
+            for each in parts.values()
+        ]
+    )
+    is_tested = ~np.isnan(pvalues)
+    pvalues[is_tested] = holm(pvalues[is_tested])
+    for part, pvalue in zip(parts.values(), pvalues.tolist(), strict=True):
+        part.pvalue_adjusted = part.p_value_adjusted = pvalue

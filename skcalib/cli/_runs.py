@@ -29,9 +29,9 @@ from ..evaluation._table_answers import NAME as TABLE
 from ..evaluation._table_answers import SYSTEMS_NOTE
 from ..evaluation._tables import CHUNK, USUAL, open_table
 from ..rates import accuracy_interval, sampled_confidence
-from ._blocks import estimate_of
+from ._blocks import Estimate, estimate_of
 from ._corpus import factorised
-from ._labels import judged_report, read_labels
+from ._labels import JudgedReport, judged_report
 from ._options import reject
 from ._shared import CommandError, as_option, command_error, command_errors, in_options
 
@@ -46,12 +46,11 @@ _COLUMNS = {
     "y_true": "score",
     "y_proba": "proba",
     "question": "question",
-    "system_column": "model",
 }
 # Options of `report` for a table with answers instead of scores.
 _OF_ANSWERS = ("gold", "prediction")
 # Options of `compare` that choose columns or rows of a plain table.
-_OF_TABLES = ("question", "system_column", "systems", "gold", "pos_label", "percent")
+_OF_TABLES = ("question", "systems", "gold")
 # Options that a reader takes as they are.
 _CHOICES = ("format", "score", "filter", "split", "model", "pos_label", "percent")
 
@@ -80,7 +79,11 @@ _REPORT_SHOWN = {
     "_by": ", or report the accuracy of each word with --by",
     "_gold": "name right answers with --gold and the model's with --prediction, or ",
 }
-_COMPARE_SHOWN = {"_gold": "name the column of right answers with --gold, or "}
+_COMPARE_SHOWN = {
+    "_gold": "name the column of right answers with --gold, or ",
+    "percent": "numbers divided by 100",
+    "pos_label": "yes, and others with no",
+}
 _TRANSLATIONS = (
     " If each line is a translation, pass --metric bleu and --reference FILE."
 )
@@ -151,8 +154,8 @@ class System:
     by_name: str | None
     files: list[str]
     is_graded: bool
-    if_wrong: dict[str, float] | None = None
-    judged: dict[str, Any] | None = None
+    if_wrong: Estimate | None = None
+    judged: JudgedReport | None = None
 
     @property
     def title(self) -> str:
@@ -204,7 +207,7 @@ def read_inputs(options: Namespace) -> Inputs:
     if len(runs) > _MOST_SYSTEMS:
         raise CommandError(
             f"compare needs at most {_MOST_SYSTEMS} systems. Got {len(runs)}, such as "
-            f"{runs[0][0].name!r}. Name the column of systems with --system-column."
+            f"{runs[0][0].name!r}. Call the column of systems 'model'."
         )
     if options.systems is None:
         _check_one_reading(found)
@@ -263,7 +266,7 @@ def _reading(options: Namespace) -> dict[str, Any]:
     given = {role: getattr(options, name, None) for name, role in _COLUMNS.items()}
     return {
         "columns": {role: name for role, name in given.items() if name is not None},
-        **{name: getattr(options, name) for name in _CHOICES},
+        **{name: getattr(options, name) for name in _CHOICES if name in options},
     }
 
 
@@ -527,7 +530,7 @@ def _system(run: list[_File], options: Namespace) -> System:
     judged = None
     if options.labels is not None:
         judged = judged_report(
-            read_labels(options.labels),
+            options.labels,
             scored,
             groups,
             names=(file, name, paths[0].stem),
@@ -566,9 +569,7 @@ def _are_graded(
     return name.lower().strip() in USUAL["right"]
 
 
-def _accuracy_if_wrong(
-    evaluation: Evaluation, options: Namespace
-) -> dict[str, float] | None:
+def _accuracy_if_wrong(evaluation: Evaluation, options: Namespace) -> Estimate | None:
     """Return the accuracy with unanswered samples as wrong, for comparison."""
     if options.unanswered != "separate":
         return None

@@ -2,29 +2,41 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from .._errors import printable
-from ._blocks import Block, Heading, Line, Paragraph, Steps, as_text
-from ._corpus import design_path
-from ._count import check_dates, check_percent
-from ._runs import safe_stem
-from ._sample_draw import (
-    LABEL,
-    Drawn,
-    check_ids,
-    check_new,
-    draw,
-    write_design,
-    write_sample,
+from ..counts import choose_documents
+from ..counts._choose_documents import DocumentChoice
+from ..evaluation._tables import Table, text_of
+from . import _blocks as out
+from ._blocks import as_cell, write_rows
+from ._corpus import (
+    DRAWN,
+    ID,
+    PROBABILITY,
+    STRATUM,
+    check_unique,
+    coded,
+    design_path,
+    find_id,
+    find_model,
+    find_periods,
+    given_columns,
+    open_documents,
+    proposed,
+    read_columns,
+    readers_of,
 )
-from ._shared import CommandError, as_option, check_files, exclude
+from ._count import check_dates
+from ._runs import safe_stem
+from ._shared import CommandError, check_files, command_errors, exclude
 
 # With fewer labels of 0 or 1, equal probabilities are better.
 _FEW = 50
@@ -41,22 +53,17 @@ def run_sample(options: Namespace) -> None:
     check_files([options.file, output], [("the design", design)])
     check_new(output, design)
     drawn = draw(options)
-    if drawn.model is None or not drawn.model[1]:
-        check_percent(options)
     check_ids(drawn)
     write_sample(drawn, output)
     write_design(drawn, design)
-    print(as_text(_blocks(drawn, output, design, options)))
+    print(out.as_text(_blocks(drawn, output, design, options)))
     sys.stdout.flush()
 
 
 def _check_options(options: Namespace) -> None:
     check_dates(options)
     exclude(options, ("proba", "expected"), ("proba", "sd"), ("expected", "sd"))
-    exclude(options, ("strata", "date"), ("percent", "expected"))
-    exclude(options, ("mix", "equal"), ("size", "equal"), ("sd", "equal"))
-    if options.mix is not None and not 0 < options.mix <= 1:
-        raise CommandError(f"--mix must be above 0 and at most 1. Got {options.mix!r}.")
+    exclude(options, ("strata", "date"), ("size", "equal"), ("sd", "equal"))
     if options.n < 1:
         raise CommandError(f"--n must be at least 1. Got {options.n}.")
     if options.random_state < 0:
@@ -67,10 +74,10 @@ def _check_options(options: Namespace) -> None:
 
 def _blocks(
     drawn: Drawn, output: Path, design: Path, options: Namespace
-) -> Iterator[Block]:
+) -> Iterator[out.Block]:
     """Yield what was drawn, what was written, and what to do with it."""
     pi, index = drawn.choice.inclusion_probability, drawn.choice.index
-    yield Line(
+    yield out.Line(
         f"{printable(str(options.file))}: {len(index):,} of {pi.size:,} documents "
         f"drawn, with probabilities from {pi.min():.3g} to {pi.max():.3g}"
     )
@@ -79,24 +86,25 @@ def _blocks(
         n_all = np.bincount(drawn.strata, minlength=len(drawn.strata_names))
         counts = zip(drawn.strata_names, n, n_all, strict=True)
         each = [f"{name} {k} of {k_all:,}" for name, k, k_all in counts if k_all]
-        yield Paragraph(f"strata: {', '.join(each)}")
-    yield Heading(f"for annotators: {output}")
-    yield Line(f"  they see {printable(', '.join([*drawn.shown, LABEL]))}")
+        yield out.Paragraph(f"strata: {', '.join(each)}")
+    yield out.Heading(f"for annotators: {output}")
+    yield out.Line(f"  they see {printable(', '.join([*drawn.shown, LABEL]))}")
     if drawn.hidden:
-        yield Line(f"  they do not see {printable(', '.join(drawn.hidden))}")
-    yield Line(
+        yield out.Line(f"  they do not see {printable(', '.join(drawn.hidden))}")
+    yield out.Line(
         f"for the count: {printable(str(design))}, with the inclusion probability of "
         "each document"
     )
-    yield Steps(_steps(drawn, options))
-    yield Line(f"    {printable(_command(drawn, output, design, options))}")
+    yield out.Steps(_steps(drawn, options))
+    files = ["--labels", str(output), "--design", str(design)]
+    count = proposed("count", files, drawn.model, options, id_name=drawn.id_name)
+    yield out.Line(f"    {printable(count)}")
 
 
 def _steps(drawn: Drawn, options: Namespace) -> list[str]:
     steps = []
     is_proba = drawn.model is not None and drawn.model[1]
-    # With --mix 1, all probabilities are equal too.
-    is_weighted = not options.equal and (options.mix or 0.5) < 1
+    is_weighted = not options.equal
     if is_weighted and is_proba and drawn.mean_expected is not None:
         if options.n < _FEW:
             steps.append(
@@ -125,15 +133,184 @@ def _steps(drawn: Drawn, options: Namespace) -> list[str]:
     ]
 
 
-def _command(drawn: Drawn, output: Path, design: Path, options: Namespace) -> str:
-    """Return the command that counts with the labels."""
-    words = ["skcalib", "count", str(options.file), "--labels", str(output)]
-    words += ["--design", str(design), "--id", drawn.id_name]
-    column, is_proba = drawn.model or ("COL", True)
-    words += ["--proba" if is_proba else "--expected", column]
-    words += ["--percent"] * bool(options.percent)
-    for name in ("date", "freq", "date_format"):
-        value = getattr(options, name)
-        if value is not None:
-            words += [as_option(name), value]
-    return shlex.join(words)
+# Column that annotators fill in.
+LABEL = "label"
+
+_DELIMITERS = {".csv": ",", ".tsv": "\t"}
+
+
+@dataclass
+class Drawn:
+    """A sample, and the content of its two files and its report."""
+
+    table: Table
+    choice: DocumentChoice
+    ids: np.ndarray
+    id_name: str
+    model: tuple[str, bool] | None
+    mean_expected: float | None
+    strata: np.ndarray | None
+    strata_names: list[str]
+    shown: list[str]
+    hidden: list[str]
+
+
+def draw(options: Namespace) -> Drawn:
+    """Return the sample that the options describe."""
+    table = open_documents(options.file)
+    id_name = find_id(table, options.id)
+    given = given_columns(table, options, "sd", "size", "strata", "date")
+    model = find_model(table, options, given.values())
+    if options.sd is not None and options.proba is None and options.expected is None:
+        model = None
+    if model is None and not (options.sd or options.size or options.equal):
+        raise CommandError(
+            f"{table.path}: --proba, --expected, --sd or --size must name a column "
+            "that determines the probabilities, since no column has a usual name. "
+            "Pass --equal for equal probabilities. Columns are "
+            f"{', '.join(table.names)}."
+        )
+    names = [id_name, *(given[role] for role in ("strata", "date") if role in given)]
+    numbers = [given[role] for role in ("sd", "size") if role in given]
+    readers = readers_of(table, model, names, numbers, options)
+    shown, hidden = _shown(table, id_name, model, options)
+    found, line = read_columns(table, readers)
+    check_unique(options.file, found[id_name], line, id_name)
+    strata, names = _strata(found, line, options)
+    with command_errors(options.file):
+        choice = choose_documents(
+            _spread(found, model, options, line.size),
+            options.n,
+            size=None if options.size is None else found[options.size],
+            strata=strata,
+            mix=1.0 if options.equal else 0.5,
+            random_state=options.random_state,
+        )
+    return Drawn(
+        table=table,
+        choice=choice,
+        ids=found[id_name],
+        id_name=id_name,
+        model=model,
+        mean_expected=None if model is None else float(found[model[0]].mean()),
+        strata=strata,
+        strata_names=names,
+        shown=shown,
+        hidden=hidden,
+    )
+
+
+def _spread(
+    found: dict[str, np.ndarray],
+    model: tuple[str, bool] | None,
+    options: Namespace,
+    n: int,
+) -> np.ndarray | None:
+    """Return a number for each document, or None if the size alone is used."""
+    if options.equal:
+        return np.ones(n)
+    if options.sd is not None:
+        return found[options.sd]
+    if options.size is not None:
+        return None
+    assert model is not None
+    expected = found[model[0]]
+    # The error of a count grows with the count; of 0 or 1, with the uncertainty.
+    return np.sqrt(expected * (1 - expected)) if model[1] else expected
+
+
+def _strata(
+    found: dict[str, np.ndarray], line: np.ndarray, options: Namespace
+) -> tuple[np.ndarray | None, list[str]]:
+    """Return the stratum of each document as a code, and the names of strata."""
+    if options.strata is not None:
+        return coded(found[options.strata])
+    if options.date is None:
+        return None, []
+    return find_periods(found[options.date], line, options)
+
+
+def _shown(
+    table: Table, id_name: str, model: tuple[str, bool] | None, options: Namespace
+) -> tuple[list[str], list[str]]:
+    """Return the columns that annotators see, and those that they do not see."""
+    if options.columns is not None:
+        with command_errors(table.path):
+            table.check(options.columns)
+        shown = options.columns
+        if LABEL in (id_name, *shown):
+            raise CommandError(
+                f"{table.path}: --columns must not contain {LABEL!r}, the column that "
+                "annotators fill in."
+            )
+    else:
+        roles = ("proba", "expected", "label", "inclusion")
+        secret = {*table.usual(*roles), options.sd, *(model or ())[:1]}
+        # Annotators see a column that an option names for another purpose.
+        kept = {options.size, options.strata, options.date}
+        shown = [name for name in table.names if name not in secret or name in kept]
+    shown = [id_name, *(name for name in shown if name != id_name)]
+    return shown, [name for name in table.names if name not in shown]
+
+
+def check_new(output: Path, design: Path) -> None:
+    """Raise an error if a file of the sample exists, or is not a table."""
+    if output.suffix.lower() not in _DELIMITERS:
+        raise CommandError(f"--output must end in .csv or .tsv. Got {str(output)!r}.")
+    for path in (output, design):
+        if path.exists():
+            raise CommandError(
+                f"{path} exists, and may have labels that were filled in. Choose "
+                "another name with --output, or remove the file."
+            )
+
+
+def check_ids(drawn: Drawn) -> None:
+    """Raise an error if two ids would be the same in the files of the sample."""
+    ids = set(drawn.ids.tolist())
+    first: dict[str, str] = {}
+    for name in drawn.ids.tolist():
+        cell = as_cell(name)
+        other = first.setdefault(cell, name)
+        if other != name or (cell != name and cell in ids):
+            other = cell if other == name else other
+            raise CommandError(
+                f"{drawn.table.path}: ids must differ when they are written to a CSV "
+                f"file, in which formulas begin with an apostrophe. {name!r} and "
+                f"{other!r} are both written as {cell!r}. Choose another column with "
+                "--id."
+            )
+
+
+def write_sample(drawn: Drawn, output: Path) -> None:
+    """Write the drawn rows, each with an empty label."""
+    mark = _DELIMITERS[output.suffix.lower()]
+    index, start = drawn.choice.index, 0
+    # Spreadsheet programs recognise UTF-8 by the byte order mark.
+    with output.open("w", encoding="utf-8-sig", newline="") as file:
+        write_rows(file, [[*drawn.shown, LABEL]], mark)
+        for cells, lines in drawn.table.chunks(drawn.shown):
+            rows = []
+            for k in index[(index >= start) & (index < start + len(lines))]:
+                row = [cells[name][k - start] for name in drawn.shown]
+                row[0] = drawn.ids[k]  # without the blanks around it
+                texts = (c if isinstance(c, str) else text_of(c) for c in row)
+                rows.append([*texts, ""])
+            write_rows(file, rows, mark)
+            start += len(lines)
+
+
+def write_design(drawn: Drawn, design: Path) -> None:
+    """Write the inclusion probability of every document."""
+    is_drawn = np.zeros(drawn.ids.size, dtype=int)
+    is_drawn[drawn.choice.index] = 1
+    columns: dict[str, Sequence[Any]] = {
+        ID: drawn.ids.tolist(),
+        PROBABILITY: drawn.choice.inclusion_probability.tolist(),
+        DRAWN: is_drawn.tolist(),
+    }
+    if drawn.strata is not None:
+        columns[STRATUM] = [drawn.strata_names[code] for code in drawn.strata.tolist()]
+    with design.open("w", encoding="utf-8", newline="") as file:
+        write_rows(file, [list(columns)])
+        write_rows(file, zip(*columns.values(), strict=True))

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from .._errors import Marked
+from .._errors import Marked, printable
 
 # Exit statuses.
 DONE = 0
@@ -44,7 +45,7 @@ SHOWN = {
 
 # Options that name columns of a table.
 _COLUMN_OPTIONS = (
-    *("y_true", "y_proba", "question", "system_column", "score", "groups", "by"),
+    *("y_true", "y_proba", "question", "score", "groups", "by"),
     *("gold", "prediction"),
 )
 
@@ -122,8 +123,8 @@ def _column_options(problem: str, options: Namespace) -> str:
         if getattr(options, name, None) is not None
         and f"Got {getattr(options, name)!r}" in problem
     ]
-    if not found and hasattr(options, "system_column"):
-        return "--question, --system-column or --score"
+    if not found and hasattr(options, "question"):
+        return "--question or --score"
     return " and ".join(found) or "--y-true"
 
 
@@ -156,6 +157,11 @@ def one_group(where: str, name: str) -> str:
         f"{where}: --groups needs rows of at least two groups. Got {str(name)!r} in "
         "every row."
     )
+
+
+def say(command: str, text: str) -> None:
+    """Print a line about a command on standard error."""
+    print(printable(f"skcalib {command}: {text}"), file=sys.stderr)
 
 
 def check_different(paths: Sequence[Path], command: str) -> None:

@@ -299,22 +299,6 @@ def question_pass_at_k(
     return share if all_of else 1 - share
 
 
-def question_best_of_k(values: np.ndarray, codes: np.ndarray, k: int) -> np.ndarray:
-    """Return the mean best score over all choices of k samples, for each question."""
-    number = np.bincount(codes)
-    _check_enough(number, k)
-    order = np.lexsort((values, codes))
-    start = np.cumsum(number) - number
-    below = np.arange(values.size) - np.repeat(start, number)
-    # Fraction of the choices whose best sample is the one with this many below it,
-    # C(below, k - 1) / C(size, k)
-    size = np.repeat(number, number)
-    share = k / size
-    for j in range(1, k):
-        share = share * np.clip(below - j + 1, 0, None) / (size - j)
-    return np.bincount(codes[order], share * values[order])
-
-
 @public
 def sample_variance(score: ArrayLike, *, question: ArrayLike) -> SampleVariance:
     """Split the variance of a mean score into components of questions and samples.

@@ -1,5 +1,7 @@
 """What tests of commands share: an empty folder, and a way to run a command."""
 
+import json
+
 import pytest
 
 from skcalib.cli import main
@@ -24,3 +26,15 @@ def run(capsys):
         return code, *capsys.readouterr()
 
     return run
+
+
+@pytest.fixture
+def numbers(run):
+    """Give the numbers that `skcalib report` finds in a file."""
+
+    def numbers(*arguments):
+        code, out, err = run("report", *arguments, "--json")
+        assert (code, err) == (0, "")
+        return json.loads(out)
+
+    return numbers

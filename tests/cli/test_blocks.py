@@ -51,8 +51,8 @@ def test_p_values_and_decimals_have_one_rule():
     assert b.p_text(0.0001) == "0.0001"
     assert b.p_text(0.0472, "p = ") == "p = 0.047"
     assert b.p_text(0.472) == "0.47"
-    assert b.decimals({"low": 0.7, "high": 0.72}) == ".3f"
-    assert b.decimals({"low": 0.7, "high": 0.709}) == ".4f"
+    assert b.decimals(b.Estimate(0.71, 0.7, 0.72)) == ".3f"
+    assert b.decimals(b.Estimate(0.705, 0.7, 0.709)) == ".4f"
 
 
 def test_marks_of_html_and_control_characters_are_escaped():

@@ -1,7 +1,7 @@
 """What the commands say and decide about a confidence, and their Markdown."""
 
+import html
 import json
-import re
 from itertools import product
 from pathlib import Path
 
@@ -35,15 +35,6 @@ def drawn(power, n=400, seed=0):
     rng = np.random.default_rng(seed)
     q = rng.beta(4, 2, n).round(3)
     return (rng.random(n) < q**power).astype(int), q
-
-
-def test_the_first_lines_say_that_a_constant_confidence_ranks_nothing(run):
-    file = write("a.csv", [1] * 240 + [0] * 160, [0.6] * 400)
-    status, out, _ = run("report", file, "--no-figure")
-    assert status == 0
-    first = one_line(" ".join(out.splitlines()[:7]))
-    assert "The confidence is not shown to be miscalibrated but ranks nothing" in first
-    assert "(AUROC 0.500, 95% 0.493 to 0.507): select answers by another" in first
 
 
 @pytest.mark.parametrize(
@@ -85,13 +76,6 @@ def test_a_model_has_one_calibration_error_in_all_commands(run, size):
     assert "plug-in" not in out
 
 
-def test_without_right_and_wrong_answers_there_is_no_ranking(run):
-    file = write("a.csv", [1] * 40, [0.9] * 40)
-    _, out, _ = run("report", file, "--no-figure")
-    assert "AUROC" not in out
-    assert json.loads(run("report", file, "--json")[1])["ranking"] is None
-
-
 def test_the_json_has_the_ranking_without_the_arrays_of_the_curve(run):
     y, q = drawn(2)
     groups = np.arange(400) // 4
@@ -128,20 +112,6 @@ def test_the_expected_ece_is_exact_if_each_bin_has_one_probability(run):
     assert found["ece_expected"] == pytest.approx(expected, rel=1e-9)
 
 
-@pytest.mark.parametrize(("a", "b"), [(4, 2), (0.02, 0.3), (0.5, 0.5)])
-def test_the_expected_ece_is_the_mean_over_calibrated_labels(run, a, b):
-    rng = np.random.default_rng(1)
-    q = rng.beta(a, b, 300)
-    form = {"norm": "l1", "strategy": "uniform", "n_bins": 10}
-    draws = rng.random((1500, 300)) < q
-    mean = np.mean([calibration_error(y.astype(int), q, **form) for y in draws])
-    file = write("a.csv", draws[0].astype(int), q)
-    found = json.loads(run("report", file, "--json")[1])
-    assert found["ece_expected"] == pytest.approx(mean, rel=0.03)
-    _, out, _ = run("report", file, "--no-figure")
-    assert f"; {found['ece_expected']:.3f} if calibrated" in out
-
-
 # Decisions
 
 
@@ -159,18 +129,6 @@ def test_report_fails_if_the_interval_is_above_the_limit(run):
         assert status == int(met)
         assert json.loads(out)["fail_if"]["is_met"] is met
         assert err.count(f": {file}\n") == int(met)
-
-
-def test_report_does_not_fail_for_a_calibrated_model(run):
-    file = write("a.csv", *drawn(1))
-    command = ("report", file, "--no-figure", "--fail-if", "miscalibrated")
-    status, _, err = run(*command)
-    assert (status, err) == (0, "")
-    assert run(*command[:-2])[0] == 0
-    # One of two systems is enough.
-    other = write("b.csv", *drawn(3))
-    status, _, err = run("report", file, other, *command[2:])
-    assert (status, err) == (1, "skcalib report: miscalibrated: b.csv\n")
 
 
 def test_a_condition_that_cannot_be_tested_is_said(run):
@@ -267,18 +225,6 @@ def test_the_confidence_may_be_the_share_of_samples_that_agree(run):
     }
 
 
-def test_sampled_answers_may_be_compared_with_right_answers(run):
-    samples = {f"q{k}": ("b", ["b", "a", "b"]) for k in range(9)}
-    samples |= {f"r{k}": ("a", ["b", "a", "b"]) for k in range(9)}
-    file = write_samples("samples.csv", samples)
-    options = ("--confidence", "agreement", "--prediction", "answer", "--json")
-    found = json.loads(run("report", file, *options, "--gold", "gold")[1])
-    expected = json.loads(run("report", file, *options)[1])
-    assert found["accuracy"] == expected["accuracy"]
-    assert found["accuracy"]["estimate"] == 0.5
-    assert found["calibration_error"] == expected["calibration_error"]
-
-
 def test_agreement_needs_several_samples_and_their_answers(run):
     file = write_samples("samples.csv", SAMPLES | {"one": ("1", ["1"])})
     command = ("report", file, "--confidence", "agreement")
@@ -363,42 +309,6 @@ def test_blocks_without_markdown_are_left_out():
     )
 
 
-def test_report_writes_the_verdict_and_a_table_for_a_pull_request(run):
-    file = write("a.csv", *drawn(3), subject=["x|y", "@z"] * 200)
-    options = ("--no-figure", "--max-error", "0.01", "--by", "subject")
-    status, out, _ = run("report", file, *options, "--markdown", "summary.md")
-    assert status == 1
-    text = Path("summary.md").read_text()
-    assert text.startswith(
-        "## Accuracy and calibration: a\n\n**The model is overconfident: "
-    )
-    assert "The confidence is miscalibrated but ranks answers (AUROC 0." in text
-    assert "\n| AUROC | 0." in text
-    assert "**Condition (calibration error above 0.01): met.**" in text
-    assert "\n| x\\|y | 200 | " in text
-    assert "\n| @&#8203;z | 200 | " in text
-    # The output is the same with and without the file.
-    assert run("report", file, *options)[1] == out
-    assert "must not be a file that is" in run("report", file, "--markdown", file)[2]
-
-
-def test_compare_writes_the_verdict_and_a_table_for_a_pull_request(run):
-    files = [write(f"{name}.csv", *drawn(k)) for k, name in enumerate("abc", 1)]
-    options = ("--fail-if", "worse", "--markdown", "summary.md")
-    status, _, _ = run("compare", *files[:2], *options)
-    assert status == 1
-    text = Path("summary.md").read_text()
-    assert text.startswith("## Comparison: a and b\n\naccuracy of 2 systems on the ")
-    assert "\n\n**b is worse than a: gain -0." in text
-    assert "**Condition (worse): met by b.**" in text
-    run("compare", *files, *options, "--json")
-    text = Path("summary.md").read_text()
-    assert "\n| later - earlier | gain | 95% | p | adjusted | wins | losses |" in text
-    assert "met by b, c.**" in text
-    both = ("--html", "x", "--markdown", "x")
-    assert "must not be the file of --html" in run("compare", *files, *both)[2]
-
-
 # One system
 
 
@@ -428,29 +338,29 @@ def test_one_file_of_translations_has_a_score_with_an_interval(run, metric):
         assert (status, f"{option[0]} needs a second file" in err) == (2, True)
 
 
-def test_one_file_of_tags_has_an_f1_with_an_interval(run):
-    lines = ["a B-X B-X", "b O O", "", "c B-X O", "d O B-Y", "", "e B-Y B-Y", ""]
-    Path("tags.conll").write_text("\n".join(lines * 20))
-    status, out, _ = run("compare", "tags.conll")
-    assert status == 0
-    assert "F1 of one system on 60 sentences" in out
-    # Two of three entities are found, and two of three found entities are right.
-    assert "tags    0.667" in out
-    assert "Quote: F1 0.667 (95% interval 0." in out
-
-
 def test_a_condition_that_is_given_twice_is_an_error(run):
     conditions = ("--fail-if", "worse-calibrated", "--fail-if", "worse")
     status, _, err = run("compare", "a.csv", "b.csv", *conditions)
     assert (status, "--fail-if is given twice" in err) == (2, True)
 
 
-def test_a_limit_that_is_not_met_says_what_is_possible(run, folder):
-    rows = [f"{k % 2},0.5" for k in range(12)]
-    (folder / "few.csv").write_text("\n".join(["correct,confidence", *rows]))
-    status, _, err = run("report", "few.csv", "--no-figure", "--max-error", "0.05")
-    assert status == 0
-    assert re.search(r"not met, but an error of up to 0\.\d+ is compatible", err)
+def test_every_output_of_a_comparison_has_its_notes(run, folder):
+    rows = [f"{k},{k % 2},{k % 3 // 2},0.7,{'ab'[k % 2]}" for k in range(40)]
+    (folder / "wide.csv").write_text("\n".join(["id,one,two,three,part", *rows]))
+    command = ("compare", "wide.csv")
+    (*_, note) = json.loads(run(*command, "--json")[1])["notes"]
+    assert note.startswith("The systems are the columns 'one', 'two'. Not taken")
+    _, out, err = run(*command, "--csv")
+    assert out.startswith("a,b,score_a,")
+    assert err.endswith(f"skcalib compare: {note}\n")
+    options = ("--by", "part", "--html", "p.html", "--markdown", "p.md")
+    _, out, _ = run(*command, *options)
+    (*_, note) = json.loads(run(*command, *options, "--json")[1])["notes"]
+    page, summary = (Path(name).read_text("utf-8") for name in ("p.html", "p.md"))
+    assert note in one_line(out)
+    assert note in html.unescape(page)
+    assert note in summary.replace("\\", "")
+    assert "\n### by part\n" in summary
 
 
 def test_notes_are_in_the_summary_of_a_pull_request(run, folder):
@@ -460,9 +370,3 @@ def test_notes_are_in_the_summary_of_a_pull_request(run, folder):
     assert "is above 10, and 10 is read as 10%" in (folder / "ten.md").read_text(
         "utf-8"
     )
-
-
-def test_a_report_of_one_file_twice_is_an_error(run, folder):
-    (folder / "a.csv").write_text("correct,confidence\n1,.9\n0,.2\n")
-    status, _, err = run("report", "a.csv", "a.csv", "--no-figure")
-    assert (status, "Got one of them twice" in err) == (2, True)

@@ -5,17 +5,12 @@ import json
 import os
 import re
 import shutil
-import zipfile
 from html.parser import HTMLParser
-from io import BytesIO
 from pathlib import Path
 
 import numpy as np
 import pytest
 from harness_files import SOURCE
-
-from skcalib import read_evaluation
-from skcalib.plot import ReliabilityDisplay
 
 DATA = Path(os.environ.get("SKCALIB_DATA", "nowhere"), "evaluation")
 
@@ -27,18 +22,6 @@ needs_files = pytest.mark.skipif(
 def only(pattern):
     (path,) = DATA.glob(pattern)
     return path
-
-
-@pytest.fixture
-def numbers(run):
-    """Give the object that `skcalib report --json` prints."""
-
-    def numbers(*arguments):
-        code, out, err = run("report", *arguments, "--json")
-        assert (code, err) == (0, "")
-        return json.loads(out)
-
-    return numbers
 
 
 def write_hle(path, answers):
@@ -113,13 +96,6 @@ def test_json_has_its_keys_with_and_without_probabilities(numbers):
     assert found["accuracy"]["estimate"] == 0.5
 
 
-def test_target_of_lm_eval_is_not_read_as_the_truth(numbers):
-    found = numbers(write_lm_eval("samples.jsonl", "acc"))
-    assert found["format"] == "lm-evaluation-harness"
-    assert found["accuracy"]["estimate"] == 0.5
-    assert found["overall"]["mean_probability"] == pytest.approx(1 / (1 + np.exp(-1)))
-
-
 @pytest.mark.parametrize(
     ("policy", "n", "estimate"),
     [
@@ -140,60 +116,6 @@ def test_what_is_not_answered_counts_as_chosen(run, numbers, policy, n, estimate
     _, out, _ = run("report", file, *policy)
     assert re.search(r"unanswered +1 unparseable, 1 error; \d left out", out)
     assert found["unanswered_rule"][:20] in out
-
-
-def test_unjudged_answers_of_hle_count_as_wrong(numbers):
-    write_hle("judged.json", [(f"q{k}", "yes", 80) for k in range(9)])
-    judged = json.loads(Path("judged.json").read_text())
-    judged["q9"] = {"model": "m", "response": "", "judge_response": None}
-    Path("judged.json").write_text(json.dumps(judged))
-    found = numbers("judged.json")
-    assert found["accuracy"]["estimate"] == pytest.approx(0.9)
-    assert found["calibration_error"]["n_pairs"] == 9
-
-
-def test_files_of_one_run_are_one_report_by_task(run, numbers):
-    values = {"law": ["C"] * 6 + ["I"] * 2, "art": ["C"] * 2 + ["I"] * 2}
-    files = [write_inspect(f"{t}.json", v, task=t) for t, v in values.items()]
-    found = numbers(*files)
-    assert found["files"] == files
-    assert (found["n"], found["accuracy"]["estimate"]) == (12, pytest.approx(8 / 12))
-    assert found["by"]["column"] == "task"
-    accuracy = {k: v["accuracy"]["estimate"] for k, v in found["by"]["values"].items()}
-    assert accuracy == {"law": 0.75, "art": 0.5}
-    _, out, _ = run("report", *files)
-    assert re.search(r"^law +8 +0.750", out, re.MULTILINE)
-
-
-def test_several_systems_are_an_array_and_a_table(run, numbers):
-    files = [
-        write_inspect("one.json", ["C"] * 9 + ["I"], model="one"),
-        write_inspect("two.json", ["C"] * 5 + ["I"] * 5, model="two"),
-    ]
-    found = numbers(*files)
-    assert [each["model"] for each in found] == ["one", "two"]
-    assert [each["accuracy"]["estimate"] for each in found] == [0.9, 0.5]
-    code, out, _ = run("report", *files, "--html", "page.html")
-    assert code == 0
-    lines = out.splitlines()
-    assert re.match(r"one +10 +0.900 ", lines[1])
-    assert re.match(r"two +10 +0.500 ", lines[2])
-    assert "<h2>two</h2>" in Path("page.html").read_text()
-
-
-def test_two_runs_of_one_model_are_two_systems(numbers):
-    files = [write_inspect(f"{k}.json", ["C", "I"] * 5) for k in range(2)]
-    assert [each["file"] for each in numbers(*files)] == files
-
-
-def test_by_and_groups_name_fields_of_the_harness(run, numbers):
-    file = write_inspect("log.json", ["C", "I"] * 10)
-    found = numbers(file, "--by", "subject")["by"]["values"]
-    assert found["a"]["accuracy"]["estimate"] == 1
-    assert numbers(file, "--groups", "subject")["n_groups"] == 2
-    code, _, err = run("report", file, "--by", "colour")
-    assert code == 2
-    assert "--by must be one of subject, question. Got 'colour'" in err
 
 
 def test_repeated_questions_are_groups(numbers):
@@ -263,23 +185,6 @@ def test_what_can_be_read_in_two_ways_is_an_error_that_names_both(run, case):
     assert (code, out) == (2, "")
     assert all(part in err for part in parts)
     assert run("report", "samples.jsonl", option, parts[1].strip("'"))[0] == 0
-
-
-def test_a_file_that_two_formats_claim_is_an_error(run):
-    log = json.loads(Path(write_inspect("a.json", ["C", "I"])).read_text())
-    log |= {"htmls": [], "convos": [], "metrics": {}}
-    Path("a.json").write_text(json.dumps(log))
-    code, _, err = run("report", "a.json")
-    assert code == 2
-    assert "inspect_ai or of simple-evals: name it with --format" in err
-    assert run("report", "a.json", "--format", "inspect_ai")[0] == 0
-
-
-def test_options_for_tables_do_not_apply_to_harnesses(run):
-    file = write_inspect("log.json", ["C", "I"] * 3)
-    code, _, err = run("report", file, "--y-true", "correct")
-    assert code == 2
-    assert "to which --y-true does not apply" in err
 
 
 # The page
@@ -392,39 +297,6 @@ def test_genuine_files_have_a_report(run, numbers, pattern, options, n, has_prob
     assert "what to do now" in out
 
 
-@needs_files
-def test_ten_prompts_of_a_question_widen_the_interval(numbers):
-    with zipfile.ZipFile(DATA / "sets" / "conformal_mmlu_softmax.zip") as archive:
-        scores, target = (
-            np.load(BytesIO(archive.read(f"anatomy_{name}.npy")))
-            for name in ("scores", "targets")
-        )
-    right = scores.argmax(2) == target
-    q = scores.max(2)
-    lines = [
-        f"{k},{int(right[prompt, k])},{min(q[prompt, k], 1)}\n"
-        for prompt in range(scores.shape[0])
-        for k in range(scores.shape[1])
-    ]
-    Path("repeated.csv").write_text("question,correct,confidence\n" + "".join(lines))
-    Path("pooled.csv").write_text("row,correct,confidence\n" + "".join(lines))
-    repeated, pooled = numbers("repeated.csv"), numbers("pooled.csv")
-    assert repeated["n"] == scores.shape[1]
-
-    def width(found):
-        return found["high"] - found["low"]
-
-    for name in ("accuracy", "calibration_error"):
-        assert width(repeated[name]) > 1.3 * width(pooled[name])
-
-
-@needs_files
-def test_three_lines_draw_a_harness_file():
-    evaluation = read_evaluation(only("hle/judged_generated.json")).answered()
-    display = ReliabilityDisplay.from_predictions(evaluation.score, evaluation.proba)
-    assert display.ax_ is not None
-
-
 # Decision models
 
 TEAMS = ["billing", "technical", "sales"]
@@ -493,13 +365,6 @@ def test_each_kind_of_question_has_its_report(numbers, run):
     assert numbers("a.jsonl", "--by", "name")["by"]["column"] == "name"
     _, out, _ = run("compare", "a.jsonl", "b.jsonl")
     assert "by kind" in out
-
-
-def test_columns_of_answers_do_not_apply_to_a_harness(run):
-    path = write_inspect("log.json", ["C", "I"])
-    code, _, err = run("report", path, "--gold", "a", "--prediction", "b")
-    assert code == 2
-    assert "to which --gold does not apply" in err
 
 
 def test_a_table_of_answers_is_told_its_options(run):

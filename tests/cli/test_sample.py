@@ -98,11 +98,6 @@ def test_annotators_do_not_see_the_model(drawn):
     assert "they do not see p" in drawn
 
 
-def test_annotators_see_the_columns_that_are_named(run, corpus):
-    run("sample", corpus, "--n", 20, "--columns", "text,p")
-    assert list(read("docs.sample.csv")[0]) == ["id", "text", "p", "label"]
-
-
 def test_the_design_has_every_document_and_adds_up_to_the_draws(drawn):
     rows = read("docs.design.csv")
     assert [row["id"] for row in rows] == [f"d{k}" for k in range(N)]
@@ -129,10 +124,10 @@ def test_probabilities_follow_the_doubt_half_of_them_evenly(run, corpus, documen
 def test_probabilities_follow_a_size_or_an_expected_count(
     run, corpus, documents, options
 ):
-    assert run("sample", corpus, "--n", 30, "--mix", 0.2, *options.split())[0] == 0
+    assert run("sample", corpus, "--n", 30, *options.split())[0] == 0
     words = np.array([row[4] for row in documents[0]])
     found = [float(r["inclusion_probability"]) for r in read("docs.design.csv")]
-    np.testing.assert_allclose(found, 30 * (0.2 / N + 0.8 * words / words.sum()))
+    np.testing.assert_allclose(found, 30 * (0.5 / N + 0.5 * words / words.sum()))
 
 
 def test_probabilities_follow_a_size_and_a_standard_deviation(run, corpus, documents):
@@ -142,19 +137,6 @@ def test_probabilities_follow_a_size_and_a_standard_deviation(run, corpus, docum
     found = [float(r["inclusion_probability"]) for r in read("docs.design.csv")]
     expected = 30 * (0.5 / N + p / p.sum() / 4 + words / words.sum() / 4)
     np.testing.assert_allclose(found, expected)
-
-
-def test_a_draw_by_the_expected_count_alone_recommends_a_size(run, corpus):
-    for options, expected in (("--expected words", True), ("--size words", False)):
-        output = ("--output", f"{expected}.sample.csv")
-        said = run("sample", corpus, "--n", 30, *options.split(), *output)[1]
-        assert ("Consider --size" in said) == expected
-
-
-def test_equal_probabilities(run, corpus):
-    run("sample", corpus, "--n", 30, "--equal")
-    found = [float(r["inclusion_probability"]) for r in read("docs.design.csv")]
-    np.testing.assert_allclose(found, 0.25)
 
 
 def test_the_same_seed_draws_the_same_documents(run, corpus):
@@ -269,11 +251,6 @@ def test_labels_without_a_design_are_joined_by_id(run, drawn, annotate):
     assert "docs.design.csv is beside the labels" in found["notes"][0]
 
 
-def test_a_sample_that_nobody_has_labelled_is_an_error(error, drawn):
-    message = error("count", *COUNT)
-    assert "docs.sample.csv: none of the 60 drawn documents has a label" in message
-
-
 def wrong(change):
     def apply(rows):
         change(rows)
@@ -287,7 +264,7 @@ def wrong(change):
     [
         (
             lambda rows: rows[4].update(id="D 4"),
-            "docs.sample.csv: 1 of 60 ids are not in docs.csv: D 4 (line 6)",
+            "1 of 60 labels are of names that docs.csv does not have: D 4 (line 6)",
         ),
         (
             lambda rows: rows[4].update(id=rows[2]["id"]),
@@ -325,14 +302,6 @@ def test_a_design_of_another_corpus_is_an_error(error, corpus, drawn, annotate):
     assert "2 documents of the design are not in the corpus, and 0 documents" in message
 
 
-def test_a_file_that_is_no_design_is_an_error(error, corpus, drawn, annotate):
-    annotate()
-    options = (*COUNT[:-1], "docs.csv")
-    assert "--design must be a file that 'skcalib sample' has" in error(
-        "count", *options
-    )
-
-
 def test_files_are_not_overwritten(error, corpus, drawn, annotate):
     annotate()
     before = Path("docs.sample.csv").read_bytes()
@@ -350,9 +319,8 @@ def test_files_are_not_overwritten(error, corpus, drawn, annotate):
         ("--n 0", "--n must be at least 1. Got 0"),
         ("--n 121", "--n must be at most the number of documents, 120. Got 121"),
         ("--n 5 --date date --freq quarter", "--n must be at least 6, for two"),
-        ("--n 5 --mix 0", "--mix must be above 0 and at most 1. Got 0.0"),
         ("--n 5 --proba p --expected p", "--proba and --expected exclude each other"),
-        ("--n 5 --mix .5 --equal", "--mix and --equal exclude each other"),
+        ("--n 5 --size words --equal", "--size and --equal exclude each other"),
         ("--n 5 --id text,", "--id must name a column. Got 'text,'"),
         ("--n 5 --id date", "date '2020-01-31' is in lines"),
         ("--n 5 --columns a,b", "--columns must name a column. Got 'a'"),
@@ -384,21 +352,6 @@ def test_few_labels_and_rare_documents_bring_the_advice_of_equal_probabilities(r
     assert "the model expects 1.0% of the documents" in out
     out = run("sample", file, "--n", 60, "--equal", "--output", "e.csv")[1]
     assert "Consider" not in out
-
-
-@pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
-def test_other_tables_are_drawn_alike(run, corpus, suffix):
-    pd = pytest.importorskip("pandas")
-    frame, name = pd.read_csv(corpus), f"same.{suffix}"
-    if suffix == "jsonl":
-        frame.to_json(name, orient="records", lines=True)
-    else:
-        pytest.importorskip("pyarrow")
-        frame.to_parquet(name)
-    run("sample", corpus, "--n", 30)
-    code, _, _ = run("sample", name, "--n", 30)
-    assert code == 0
-    assert read("same.sample.csv") == read("docs.sample.csv")
 
 
 @pytest.mark.slow

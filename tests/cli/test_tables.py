@@ -85,20 +85,6 @@ def test_all_formats_give_the_same_comparison(run, suffix):
     assert [row["value"] for row in found[0]["by"]["rows"]] == ["NA", "law", "null"]
 
 
-@pytest.mark.parametrize("suffix", FORMATS[1:])
-def test_all_formats_name_the_system_in_a_column(run, suffix):
-    rows = [
-        {"run": name} | row for k, name in enumerate(("NA", "b")) for row in answers(k)
-    ]
-    options = ("--system-column", "run", "--by", "subject", "--groups", "passage")
-    found = [
-        as_json(run, "compare", write(f"long.{each}", rows), *options)
-        for each in ("csv", suffix)
-    ]
-    assert found[0] == found[1]
-    assert [each["name"] for each in found[0]["systems"]] == ["NA", "b"]
-
-
 @pytest.mark.parametrize("suffix", FORMATS)
 def test_labels_may_be_a_table_of_any_format(run, suffix):
     write("a.csv", answers(0))
@@ -196,54 +182,7 @@ def test_compare_needs_a_name_in_each_row(run):
     assert "a has 1 row with an empty" in run("compare", *files, "--by", "subject")[2]
 
 
-def test_compare_needs_the_system_of_each_row(run):
-    rows = [{"question": k, "system": s, "correct": 1} for k in "ab" for s in "xy"]
-    rows[2]["system"] = ""
-    code, _, err = run("compare", write("long.csv", rows))
-    assert code == 2
-    message = "long.csv must name the system of each row in column 'system'. Got an"
-    assert f"error: {message} empty cell in row 3.\n" in err
-
-
 # What goes wrong
-
-
-@pytest.mark.parametrize(
-    ("command", "options"),
-    [
-        ("report", ("--no-figure",)),
-        ("compare", ("b.csv",)),
-        ("count", ()),
-        ("sample", ("--n", 2)),
-    ],
-)
-def test_blank_first_lines_do_not_make_the_header_a_row(run, command, options, folder):
-    rows = "\n".join(f"q{k},{k % 2},0.{k + 2}" for k in range(6))
-    printed = []
-    for before in ("", "\n", "\r\n\n"):
-        for name in ("a.csv", "b.csv"):
-            # Each of these names can be read as a value of its column.
-            Path(name).write_text(f"{before}id,correct,p\n{rows}\n", newline="")
-        Path("a.sample.csv").unlink(missing_ok=True)
-        Path("a.design.csv").unlink(missing_ok=True)
-        label = ("--label", "correct") if command == "count" else ()
-        code, out, _ = run(command, "a.csv", *options, *label)
-        assert code == 0
-        printed.append(out)
-    assert printed[0] == printed[1] == printed[2]
-    if command == "sample":
-        assert len(Path("a.design.csv").read_text().splitlines()) == 7
-
-
-@pytest.mark.parametrize("command", ["report", "compare", "count", "sample"])
-def test_underscores_are_not_parts_of_numbers(run, command):
-    rows = [{"id": k, "correct": k % 2, "p": "0.1_5"} for k in range(4)]
-    if command == "compare":
-        rows = [{"id": k, "correct": "0.1_5"} for k in range(4)]
-    options = {"count": ("--label", "correct"), "sample": ("--n", 2)}.get(command, ())
-    code, _, err = run(command, write("a.csv", rows), *options)
-    assert code == 2
-    assert "Got '0.1_5' in line 2" in err
 
 
 @pytest.mark.parametrize(
@@ -311,30 +250,6 @@ def test_two_scores_of_one_system_in_each_file_are_not_four_systems(run):
     assert code == 2
     assert "--systems must name the columns of the systems, or --score the" in err
     assert "2 systems or 2 scores of one system" in err
-
-
-def test_a_line_cut_off_is_named_once(run):
-    Path("broken.jsonl").write_text('{"id":1,"correct":1}\n{"id":2,"corr')
-    _, _, err = run("report", "broken.jsonl")
-    assert err == (
-        "skcalib report: error: broken.jsonl must contain valid JSON. Got line 2: "
-        "Unterminated string starting at column 9. The text may have been cut off "
-        "while it was written.\n"
-    )
-
-
-def test_the_probability_that_is_read_is_said(run):
-    rows = [
-        {"correct": k % 5 < 3, "probabilities": [0.6, 0.4], "confidence": 0.2}
-        for k in range(50)
-    ]
-    code, out, err = run("report", write("a.jsonl", rows), "--no-figure")
-    assert code == 0
-    assert "the mean probability is 0.600, and the accuracy is\n0.600 (" in out
-    assert err.startswith(
-        "skcalib report: a.jsonl: The probability is the largest of 'probabilities' in "
-        "each row, not 'confidence'."
-    )
 
 
 def test_a_value_called_nan_does_not_upset_the_order_of_values(run):

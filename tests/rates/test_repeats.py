@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from skcalib.rates import pass_at_k, sample_variance
-from skcalib.rates._repeats import question_best_of_k
 
 
 @pytest.mark.parametrize("all_of", [False, True])
@@ -25,21 +24,6 @@ def test_estimates_are_means_over_all_choices_of_k_samples(n, k, all_of):
     result = pass_at_k(samples.sum(axis=1), n, k=k, all_of=all_of)
     assert result.estimate == pytest.approx(expected)
     assert 0 <= result.low <= result.estimate <= result.high <= 1
-
-
-@pytest.mark.parametrize("k", [1, 2, 4])
-def test_the_best_of_k_is_the_mean_over_all_choices(k):
-    rng = np.random.default_rng(k)
-    samples = rng.random((6, 4)).round(1)
-    expected = np.mean(
-        [[max(chosen) for chosen in combinations(row, k)] for row in samples.tolist()]
-    )
-    order = rng.permutation(24)
-    question = np.repeat(np.arange(6), 4)[order]
-    found = question_best_of_k(samples.ravel()[order], question, k)
-    assert found.mean() == pytest.approx(expected)
-    with pytest.raises(ValueError, match="Got 5 and 4 samples"):
-        question_best_of_k(samples.ravel(), question, 5)
 
 
 def test_the_published_formula():
