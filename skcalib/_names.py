@@ -15,8 +15,9 @@ import sys
 from collections.abc import Callable
 from functools import cache
 
-#: Modules that export names which the subpackage of their definition exported once.
-MOVED = {
+#: Modules that export names which the subpackage of their definition exported once:
+#: the release in which the old path goes (None: it stays), and what to do instead.
+MOVED: dict[str, tuple[str | None, str]] = {
     "skcalib.experimental": (
         "0.12",
         "Import it from skcalib.experimental, where names may change in any release.",
@@ -25,7 +26,7 @@ MOVED = {
         "0.12",
         "Functions return this class, and nobody needs to import it.",
     ),
-    "skcalib.rates": ("0.13", "Import it from skcalib.rates."),
+    "skcalib.rates": (None, ""),
 }
 
 #: Functions by their old path: the function that replaced them, and its first argument.
@@ -96,7 +97,8 @@ def _find_moved(module: str, name: str) -> object:
         defined_in = _homes(home).get(name, "").rpartition(".")[0]
         # skcalib.evaluation contained the functions of skcalib.rates.
         if module == defined_in.replace("skcalib.rates", "skcalib.evaluation"):
-            _warn(module, name, removed_in, remedy)
+            if removed_in is not None:
+                _warn(module, name, removed_in, remedy)
             return getattr(importlib.import_module(home), name)
     problem, hint = f"module {module!r} has no attribute {name!r}", _hint(name)
     # Python replaces the message of an AttributeError in `from ... import name`, which
