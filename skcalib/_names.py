@@ -72,6 +72,16 @@ RESULTS = {
     ],
 }
 
+#: Names that are replaced, by their old path: the module, and what to use instead.
+REPLACED = {
+    "skcalib.plot": {
+        "ReliabilityPanelsDisplay": (
+            "skcalib.plot._panels",
+            "Use ReliabilityDisplay with by=.",
+        ),
+    },
+}
+
 
 def load_late(
     package: str,
@@ -133,7 +143,10 @@ def _home_elsewhere(name: str) -> str | None:
 
 def _find_moved(module: str, name: str) -> object:
     """Return a name that a module exported once, with a warning."""
-    if name in EXPERIMENTAL.get(module, ()):
+    version = _REMOVED_IN
+    if name in REPLACED.get(module, ()):
+        version, (home, remedy) = "0.13", REPLACED[module][name]
+    elif name in EXPERIMENTAL.get(module, ()):
         home = "skcalib.experimental"
         remedy = f"Import it from {home}, where names may change in any release."
     elif name in RESULTS.get(module, ()):
@@ -160,7 +173,7 @@ def _find_moved(module: str, name: str) -> object:
     from ._errors import warn
 
     warn(
-        f"{module}.{name} will be removed in version {_REMOVED_IN}. {remedy}",
+        f"{module}.{name} will be removed in version {version}. {remedy}",
         FutureWarning,
     )
     return getattr(importlib.import_module(home), name)
