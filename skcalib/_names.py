@@ -40,6 +40,14 @@ REPLACED = {
     },
 }
 
+#: Classes by their old path: the private module where they are, and what to use.
+OLD_CLASSES = {
+    "skcalib.plot.ReliabilityPanelsDisplay": (
+        "skcalib.plot._panels",
+        "Use ReliabilityDisplay with by=.",
+    ),
+}
+
 
 def load_late(
     package: str,
@@ -93,6 +101,10 @@ def _find_moved(module: str, name: str) -> object:
     """Return a name that a module exported once, with a warning."""
     if name in REPLACED.get(module, ()):
         return _replaced(module, name, *REPLACED[module][name])
+    if f"{module}.{name}" in OLD_CLASSES:
+        home, remedy = OLD_CLASSES[f"{module}.{name}"]
+        _warn(module, name, "0.13", remedy)
+        return getattr(importlib.import_module(home), name)
     for home, (removed_in, remedy) in MOVED.items():
         defined_in = _homes(home).get(name, "").rpartition(".")[0]
         # skcalib.evaluation contained the functions of skcalib.rates.

@@ -232,7 +232,7 @@ def test_imports_and_displays_need_neither_matplotlib_nor_a_neural_library():
         "    module = importlib.import_module(name)\n"
         "    [getattr(module, each) for each in module.__all__]\n"
         "module = importlib.import_module('skcalib')\n"
-        "module.ReliabilityDisplay(curve=1, name=2)\n"
+        "module.ReliabilityDisplay([0.2], [0.3], name='points')\n"
         f"names = {[*names, 'tensorflow']}\n"
         "sys.exit(str([n for n in names if n in sys.modules] or ''))"
     )

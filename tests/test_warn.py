@@ -19,7 +19,6 @@ from skcalib.metrics import (
 )
 from skcalib.plot import (
     ReliabilityDisplay,
-    ReliabilityPanelsDisplay,
 )
 from skcalib.posteriors import LinearChainPosterior
 from skcalib.queries import ClassQuery, TagQuery
@@ -84,7 +83,7 @@ def calls():
     )
     yield (
         "panels",
-        lambda: ReliabilityPanelsDisplay.from_predictions(y[:8], q[:8], by=[1, 2] * 4),
+        lambda: ReliabilityDisplay.from_predictions(y[:8], q[:8], by=[1, 2] * 4),
         "There is no test of perfect calibration of 1 .and 1 more",
     )
     yield "classes", lambda: ClassQuery().from_proba(y + groups % 2, rows), "The prob"

@@ -181,7 +181,7 @@ def _figure_of(
         part = known[name]
         groups = part.dependent if part.has_two_groups else None
         (pairs,) = check_pairs(part.y.astype(int), part.q, groups=groups, are_all=False)
-        models.append((printable(name), pairs))
+        models.append((printable(name), pairs, None))
     with warnings.catch_warnings(action="ignore", category=UserWarning):
         # The report mentions few groups. The figure needs no screen and no pyplot.
         bins = "auto", None, "quantile"

@@ -7,7 +7,7 @@ therefore arrays of shape (2, n_levels), with wrong answers in the first row.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from scipy.special import digamma, gammaincinv, ndtr, stdtr, stdtrit
 
 from .._errors import ParameterError, ParameterTypeError, public
+from .._pairs import Pairs
 from .._results import Result, plain
 from .._validation import (
     as_floats,
@@ -32,6 +33,9 @@ from .._validation import (
 )
 from ._dependence import dependence, dependence_of_sums, group_sums, mean_variance
 from ._frequency_intervals import frequency_interval
+
+# Default coverages and accuracies of a ranking.
+_COVERAGES, _ACCURACIES = (0.5, 0.8, 0.9), (0.9, 0.95)
 
 # Largest number of coverages at which the curve is computed.
 _N_POINTS = 200
@@ -82,6 +86,7 @@ class _Answers:
     is_right: np.ndarray
     row_weight: np.ndarray | None
     groups: np.ndarray | None
+    repeats: np.ndarray | None  # independent groups that each group stands for
 
     @cached_property
     def weight(self) -> np.ndarray:
@@ -114,7 +119,8 @@ class _Answers:
         if self.groups is None:
             return 1.0
         rows, unit = self.rows(influence), self.variance(influence)
-        ratio = dependence(rows, self.groups, unit, odd, level, self.row_weight)
+        given = self.row_weight, self.repeats
+        ratio = dependence(rows, self.groups, unit, odd, level, *given)
         return max(1.0, ratio)
 
     @cached_property
@@ -234,8 +240,9 @@ class _Answers:
             size, inside = self._group_sums(place, part)
             for k, (count, own_right) in inside:
                 sums = own_right - last[k] * count - moved[k] * size
+                unit = squares[k] / self.total**2
                 ratio = dependence_of_sums(
-                    sums, size, squares[k], squares[k] / self.total**2, odd[k], level
+                    sums, size, squares[k], unit, odd[k], level, self.repeats
                 )
                 n[k] /= max(1.0, ratio)
         return accuracy, n
@@ -484,6 +491,7 @@ def _answers_by_level(
     score: np.ndarray,
     weight: np.ndarray | None,
     groups: np.ndarray | None,
+    repeats: np.ndarray | None = None,
 ) -> _Answers:
     order = np.argsort(-score)
     ordered = score[order]
@@ -499,6 +507,7 @@ def _answers_by_level(
         is_right=is_right,
         row_weight=weight,
         groups=groups,
+        repeats=repeats,
     )
 
 
@@ -676,11 +685,13 @@ def _difference(
     if codes is not None:
         cells = np.bincount(2 * codes + kinds, weight, 2 * int(codes.max() + 1))
         # effective number of groups of each kind
-        number = totals**2 / (cells.reshape(-1, 2) ** 2).sum(axis=0)
+        repeats = 1.0 if answers.repeats is None else answers.repeats[:, np.newaxis]
+        number = totals**2 / (cells.reshape(-1, 2) ** 2 / repeats).sum(axis=0)
         sums, size = group_sums(influence, codes, weight)
-        variance, free = mean_variance(sums, size, float(squares.sum()))
+        total = float(squares.sum())
+        variance, free = mean_variance(sums, size, total, answers.repeats)
         # As in the intervals, dependence does not make an estimate more precise.
-        raw = max(float(squares.sum()), np.finfo(float).tiny) / answers.total**2
+        raw = max(total, np.finfo(float).tiny) / answers.total**2
         ratio = max(1.0, variance / raw)
     if min(number.min(), totals.min()) < 2:
         return value, -1.0, 1.0, 1.0  # one answer does not show its variance
@@ -701,8 +712,8 @@ def confidence_ranking(
     y_score: ArrayLike,
     *,
     higher_is_confident: bool = True,
-    coverages: Iterable[float] = (0.5, 0.8, 0.9),
-    accuracies: Iterable[float] = (0.9, 0.95),
+    coverages: Iterable[float] = _COVERAGES,
+    accuracies: Iterable[float] = _ACCURACIES,
     groups: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
     confidence_level: float = 0.95,
@@ -813,6 +824,42 @@ def confidence_ranking(
         kept = weight > 0
         is_right, score, weight = is_right[kept], score[kept], weight[kept]
         codes = None if codes is None else as_groups(codes[kept], score.size)
+    if not check_bool(higher_is_confident, name="higher_is_confident"):
+        score = -score
+    return _ranking_of(
+        is_right,
+        score,
+        weight,
+        codes,
+        None,
+        _fractions(coverages, "coverages", most=1.0),
+        _fractions(accuracies, "accuracies"),
+        level,
+    )
+
+
+def ranking_of_pairs(pairs: Pairs, level: float) -> ConfidenceRanking:
+    """Return the ranking of checked pairs by their probabilities."""
+    codes, repeats = pairs.groups, pairs.repeats
+    if codes is not None:
+        # Samples without weight have no code.
+        used, codes = np.unique(codes, return_inverse=True)
+        repeats = None if repeats is None else repeats[used]
+    right, q = pairs.indicator(), pairs.q
+    return _ranking_of(right, q, pairs.weight, codes, repeats, level=level)
+
+
+def _ranking_of(
+    is_right: np.ndarray,
+    score: np.ndarray,
+    weight: np.ndarray | None,
+    codes: np.ndarray | None,
+    repeats: np.ndarray | None,
+    coverages: Sequence[float] = _COVERAGES,
+    accuracies: Sequence[float] = _ACCURACIES,
+    level: float = 0.95,
+) -> ConfidenceRanking:
+    """Return the ranking of checked answers."""
     n_right = int(is_right.sum())
     if n_right in (0, score.size):
         kind = "right" if n_right else "wrong"
@@ -823,15 +870,8 @@ def confidence_ranking(
         )
     if codes is not None and codes.max() == 0:
         raise ParameterError("groups", "must contain at least two groups. Got one.")
-    if not check_bool(higher_is_confident, name="higher_is_confident"):
-        score = -score
-    answers = _answers_by_level(is_right, score, weight, codes)
-    return _rank(
-        answers,
-        _fractions(coverages, "coverages", most=1.0),
-        _fractions(accuracies, "accuracies"),
-        level,
-    )
+    answers = _answers_by_level(is_right, score, weight, codes, repeats)
+    return _rank(answers, list(coverages), list(accuracies), level)
 
 
 def _fractions(values: Iterable[float], name: str, most: float | None = None) -> list:

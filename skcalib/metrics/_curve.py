@@ -158,6 +158,10 @@ class ReliabilityCurve(Result):
         """
         level = check_fraction(confidence_level, name="confidence_level")
         check_choice(method, ("wilson", "clopper_pearson", "normal"), name="method")
+        return self._interval(level, method)
+
+    def _interval(self, level: float, method: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return the intervals of :meth:`interval` for checked parameters."""
         trials = self.weight if self._trials is None else self._trials
         return frequency_interval(self.prob_true, trials, level, method)
 

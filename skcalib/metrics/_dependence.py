@@ -13,6 +13,7 @@ def dependence(
     odd: float,
     level: float,
     weight: np.ndarray | None = None,
+    repeats: np.ndarray | None = None,
 ) -> float:
     """Return the number of dependent answers that are equivalent to an independent one.
 
@@ -20,13 +21,16 @@ def dependence(
     independent. `odd` is the number of answers that differ from most others. If it is
     small, the data contain little information about the dependence: the design effect
     is shrunk towards that of fully dependent groups, which has the weight of half an
-    answer. `weight` is the frequency of each answer.
+    answer. `weight` is the frequency of each answer, and `repeats` the number of
+    independent groups that each group stands for (1 if None).
     """
     sums, size = group_sums(residual, codes, weight)
     if size.size == 1:
         return np.inf
     squares = residual**2 if weight is None else weight * residual**2
-    return dependence_of_sums(sums, size, float(squares.sum()), unit, odd, level)
+    return dependence_of_sums(
+        sums, size, float(squares.sum()), unit, odd, level, repeats
+    )
 
 
 def dependence_of_sums(
@@ -36,11 +40,13 @@ def dependence_of_sums(
     unit: float,
     odd: float,
     level: float,
+    repeats: np.ndarray | None = None,
 ) -> float:
     """Return the number of :func:`dependence`, given the sums of the groups."""
-    variance, freedom = mean_variance(sums, size, squares)
+    variance, freedom = mean_variance(sums, size, squares, repeats)
     ratio = odd * variance / unit if unit > 0 else 0.0
-    ratio = (ratio + float(size @ size) / size.sum() / 2) / (odd + 0.5)
+    alone = size if repeats is None else size / repeats
+    ratio = (ratio + float(size @ alone) / size.sum() / 2) / (odd + 0.5)
     # Student's quantile in place of the normal one; both round to 0 at smaller levels.
     half = (1 + max(level, 1e-9)) / 2
     return ratio * float(stdtrit(freedom, half) / ndtri(half)) ** 2
@@ -58,22 +64,28 @@ def group_sums(
 
 
 def mean_variance(
-    sums: np.ndarray, size: np.ndarray, squares: float
+    sums: np.ndarray,
+    size: np.ndarray,
+    squares: float,
+    repeats: np.ndarray | None = None,
 ) -> tuple[float, float]:
     """Return the variance of a mean by analysis of variance, and its freedom.
 
     `sums` contains the sum of the residuals of each group, and `squares` is the sum of
     the squares of all residuals. The correlation within groups is estimated from all
     groups, whatever their sizes, and then applied to the sizes. With equal sizes, the
-    variance equals that of `sandwich`.
+    variance equals that of `sandwich`. A group with `repeats` r stands for r
+    independent groups with an r-th of its sum and size.
     """
-    n, own = float(size.sum()), float(size @ size)
+    alone = size if repeats is None else size / repeats
+    n_groups = size.size if repeats is None else float(repeats.sum())
+    n, own = float(size.sum()), float(size @ alone)
     between = float((sums**2 / size).sum())
-    free = n - size.size
+    free = n - n_groups
     within = max(squares - between, 0.0) / free if free > 0 else 0.0
-    effect = (between - (size.size - 1) * within) / (n - own / n)
+    effect = (between - (n_groups - 1) * within) / (n - own / n)
     # No sum of a group has a negative variance.
-    effect = max(effect, -within / float(size.max()))
+    effect = max(effect, -within / float(alone.max()))
     return (within * n + effect * own) / n**2, max(n**2 / own - 1, 1.0)
 
 

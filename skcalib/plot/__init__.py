@@ -8,7 +8,7 @@ if typing.TYPE_CHECKING:
     from ._bin_size import BinSizeDisplay
     from ._document import DocumentDisplay
     from ._event_counts import EventCountDisplay
-    from ._reliability import ReliabilityDisplay, ReliabilityPanelsDisplay
+    from ._reliability import ReliabilityDisplay
     from ._risk_coverage import RiskCoverageDisplay
     from ._systems import SignificanceDisplay, SystemScoresDisplay
     from ._tag_error import TagErrorDisplay
@@ -20,7 +20,6 @@ __all__ = [
     "DocumentDisplay",
     "EventCountDisplay",
     "ReliabilityDisplay",
-    "ReliabilityPanelsDisplay",
     "RiskCoverageDisplay",
     "SignificanceDisplay",
     "SystemScoresDisplay",

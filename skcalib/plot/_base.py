@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from html import escape
 from textwrap import wrap
 from typing import Any, ParamSpec, TypeVar
@@ -41,9 +42,12 @@ def visible_text(text: Any) -> str:
 
 def plain_text(text: Any) -> str:
     """Return a text that matplotlib shows literally and not as mathematics."""
+    return _literal(visible_text(text))
+
+
+def _literal(text: str) -> str:
     # A lone surrogate cannot be drawn.
-    drawable = visible_text(text).encode("utf-8", "replace").decode()
-    return drawable.replace("$", r"\$")
+    return text.encode("utf-8", "replace").decode().replace("$", r"\$")
 
 
 def legend_text(*parts: Any) -> str | None:
@@ -53,14 +57,14 @@ def legend_text(*parts: Any) -> str | None:
     space, because matplotlib would otherwise omit the entry.
     """
     # Parts are wrapped one by one, so that a new line begins with the description.
-    there = [str(part) for part in parts if part is not None]
+    there = [printable(str(part), "\n") for part in parts if part is not None]
     if not there:
         return None
-    text = visible_text(": ".join(there))
+    text = ": ".join(there)
     if len(text) > _LONGEST_LINE:
-        lines = [wrap(visible_text(part), _LONGEST_LINE) for part in there]
+        lines = [wrap(part, _LONGEST_LINE) for part in there]
         text = "\n".join(line for part in lines for line in part)
-    text = plain_text(text)
+    text = _literal(text)
     return f" {text}" if text.startswith("_") else text
 
 
@@ -91,49 +95,85 @@ class Display(Result):
         return f"<div>{name}{lines}{tagged(self._in_words(), 'p')}</div>"
 
 
+@dataclass
+class Model:
+    """What a display shows of one model: its name, its curve and other numbers."""
+
+    name: Any = None
+    curve: Any = None
+    error: Any = None
+    count: Any = None
+    y_prob: Any = None
+    threshold: Any = None
+    true_error: Any = None
+
+
+def of_models(attribute: str, doc: str) -> Any:
+    """Return a property: the attribute of the only model, or the list of several."""
+    return property(
+        lambda display: display._shown(
+            [getattr(model, attribute) for model in display._models]
+        ),
+        doc=doc,
+    )
+
+
 class ModelsDisplay(Display):
-    """Base class of displays with a curve and a name for each model.
+    """Base class of displays with a curve and a name for each of some models."""
 
-    Its attributes are what `as_shown` returns. Methods use lists, from `_of_each`.
-    """
-
-    curve: Any
-    name: Any
+    curve = of_models("curve", "Curve of each model.")
+    name = of_models("name", "Name of each model.")
 
     # Classes of the curves.
     _kinds: tuple[type, ...]
 
-    def _of_each(self, attribute: str, value: Any = None) -> list:
-        """Return one entry per curve, from `value` if it is given or from an attribute.
+    _models: list[Model]
 
-        The entries are None if the attribute is None.
-        """
-        n = len(as_list(self.curve))
-        value = getattr(self, attribute) if value is None else value
-        entries = [None] * n if value is None else as_list(value)
+    # Whether the models are groups of the pairs of one model, which are always a list.
+    _is_divided = False
+
+    def _shown(self, entries: list) -> Any:
+        """Return the entry of one model, or the list of the entries of several."""
+        return entries if self._is_divided or len(entries) > 1 else entries[0]
+
+    def _set_models(self, curve: Any, **others: Any) -> None:
+        """Set the models from parameters: an entry, or a list of those of several."""
+        curves = as_list(curve)
+        for each in curves or [curves]:
+            if not isinstance(each, self._kinds):
+                public = [k.__name__ for k in self._kinds if k.__name__[0] != "_"]
+                expected = " or ".join(public)
+                got = "an empty list" if each == [] else type(each).__name__
+                raise ParameterTypeError(
+                    "curve", f"must be a {expected}, or a list of them. Got {got}."
+                )
+        self._models = [Model(curve=each) for each in curves]
+        for attribute, value in others.items():
+            if value is not None:
+                self._models = self._with(attribute, value)
+
+    def _with(self, attribute: str, value: Any) -> list[Model]:
+        """Return the models with another value of an attribute."""
+        entries, n = as_list(value), len(self._models)
         if len(entries) != n:
             raise ParameterError(
                 attribute,
                 f"must have an entry for each of the {n} curves. Got {len(entries)}.",
             )
-        return entries
+        return [
+            replace(model, **{attribute: each})
+            for model, each in zip(self._models, entries, strict=True)
+        ]
 
-    def _curves(self) -> list:
-        """Return the curves as a list."""
-        curves = as_list(self.curve)
-        for curve in curves or [curves]:
-            if not isinstance(curve, self._kinds):
-                public = [k.__name__ for k in self._kinds if k.__name__[0] != "_"]
-                expected = " or ".join(public)
-                got = "an empty list" if curve == [] else type(curve).__name__
-                raise ParameterTypeError(
-                    "curve", f"must be a {expected}, or a list of them. Got {got}."
-                )
-        return curves
+    def _set_artists(self, drawn: Sequence[Mapping[str, Any]]) -> None:
+        """Store the artists of each model by name, as attributes that end in `_`."""
+        for name in drawn[0]:
+            setattr(self, f"{name}_", self._shown([each[name] for each in drawn]))
 
-    def _by_key(self, entries: Iterable[Any]) -> zip[tuple[Any, Any]]:
-        """Yield a distinct name of each model and its entry."""
-        return zip(distinct_names(self._of_each("name")), entries, strict=True)
+    def _by_key(self) -> zip[tuple[Any, Model]]:
+        """Yield a distinct name of each model, and the model."""
+        names = distinct_names([model.name for model in self._models])
+        return zip(names, self._models, strict=True)
 
 
 def distinct_names(names: Sequence[Any]) -> list:
@@ -145,21 +185,6 @@ def distinct_names(names: Sequence[Any]) -> list:
             key = f"{key}_"
         keys.append(key)
     return keys
-
-
-def as_shown(curve: Any, *others: Any) -> list[Any]:
-    """Return attributes as users see them, from entries or sequences of entries.
-
-    If there is one curve, an attribute is its entry. If there are several, it is the
-    list of their entries, or one value for all.
-    """
-    # A list of the wrong length stays a list, so that `_of_each` raises its error.
-    n, shown = len(as_list(curve)), []
-    for value in (curve, *others):
-        entries = as_list(value)
-        is_list = isinstance(value, (list, tuple)) and not len(entries) == n == 1
-        shown.append(entries if is_list else entries[0])
-    return shown
 
 
 def as_list(value: Any) -> list:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._errors import ParameterError, public
-from .._pairs import Pairs
+from .._results import plain
 from .._validation import check_choice, check_real
 from ..metrics import sample_size_curve
 from ..metrics._bins import check_norm
@@ -24,7 +24,6 @@ from . import _models, _style
 from ._base import (
     ModelsDisplay,
     as_list,
-    as_shown,
     check_type,
     drawing,
     legend_text,
@@ -104,9 +103,6 @@ class BinSizeDisplay(ModelsDisplay):
     [2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048]
     """
 
-    curve: Any
-    name: Any
-    true_error: Any
     line_: Any
     band_: Any
     debiased_line_: Any
@@ -115,6 +111,7 @@ class BinSizeDisplay(ModelsDisplay):
 
     _kinds = (BinSizeCurve, SampleSizeCurve)
 
+    @public
     def __init__(
         self,
         *,
@@ -124,7 +121,22 @@ class BinSizeDisplay(ModelsDisplay):
         true_error: float | Sequence[float | None] | None = None,
         name: str | Sequence[str | None] | None = None,
     ):
-        self.curve, self.name, self.true_error = as_shown(curve, name, true_error)
+        self._set_models(curve, name=name)
+        kinds = {(type(each.curve), each.curve.norm) for each in self._models}
+        if len(kinds) > 1:
+            raise ParameterError(
+                "curve",
+                "must contain curves of one kind and one norm. Got several kinds "
+                "or norms.",
+            )
+        truths = as_list(true_error)
+        for truth in truths:
+            if truth is not None:
+                check_real(truth, low=0, high=1, name="true_error")
+        self.true_error = self._shown(truths)
+        # One value is the true error of all models.
+        each = truths * len(self._models) if len(truths) == 1 else truths
+        self._models = self._with("true_error", each)
 
     @classmethod
     @public
@@ -199,10 +211,10 @@ class BinSizeDisplay(ModelsDisplay):
         ['right', 'squared']
         """
         check_norm(norm, False, False)
-        models = _models.pairs_of_predictions(
+        parts = _models.parts_of_predictions(
             y_true, y_proba, name, multi_class, labels, pos_label, sample_weight, groups
         )
-        display = cls._of_pairs(models, bin_sizes, norm, true_error)
+        display = cls._of_parts(parts, bin_sizes, norm, true_error)
         return display.plot(ax, **plot_params)
 
     @classmethod
@@ -287,8 +299,8 @@ class BinSizeDisplay(ModelsDisplay):
         found = _models.ask_estimators(
             estimator, X, y, query, name, multi_class, pos_label
         )
-        models = _models.pairs_of_models(found, y, sample_weight, groups)
-        display = cls._of_pairs(models, bin_sizes, norm, true_error)
+        parts = _models.parts_of_answers(found, y, sample_weight, groups)
+        display = cls._of_parts(parts, bin_sizes, norm, true_error)
         return display.plot(ax, **plot_params)
 
     @classmethod
@@ -355,17 +367,12 @@ class BinSizeDisplay(ModelsDisplay):
         return display.plot(ax, **(plot_params or {}))
 
     @classmethod
-    def _of_pairs(
-        cls,
-        models: list[tuple[Any, Pairs]],
-        bin_sizes: Any,
-        norm: str,
-        true_error: Any,
+    def _of_parts(
+        cls, parts: list[_models.Part], bin_sizes: Any, norm: str, true_error: Any
     ) -> BinSizeDisplay:
         """Compute the curve of each model from its pairs."""
-        names = [name for name, _ in models]
         curves = []
-        for _, pairs in models:
+        for _, pairs, _ in parts:
             if bin_sizes is None:
                 sizes = doubling_sizes(pairs)
             else:
@@ -374,6 +381,7 @@ class BinSizeDisplay(ModelsDisplay):
                     bin_sizes, minimum=1, largest=pairs.total, name="bin_sizes", of=of
                 )
             curves.append(curve_of_sizes(pairs, sizes, norm, False))
+        names = [part.name for part in parts]
         truth = _true_errors(true_error, names)
         return cls(curve=curves, true_error=truth, name=names)
 
@@ -420,17 +428,18 @@ class BinSizeDisplay(ModelsDisplay):
             The display itself.
         """
         check_choice(xscale, ("log", "linear"), name="xscale")
-        curves, truths = self._curves(), self._true_errors()
-        names, first = self._of_each("name", name), curves[0]
+        models, first = self._models, self._models[0].curve
+        if name is not None:
+            models = self._with("name", name)
         if squared and first.norm != "l2":
             raise ParameterError(
                 "squared", f"requires norm='l2'. Got curves of norm {first.norm!r}."
             )
-        styles = _style.line_styles(curve_kwargs, len(curves), name="curve_kwargs")
+        styles = _style.line_styles(curve_kwargs, len(models), name="curve_kwargs")
         style = _style.line_style(true_error_kwargs, name="true_error_kwargs")
         self.ax_: Any = _style.take_axes(ax, _style.COLUMN, 2.5)
         self.figure_: Any = self.ax_.figure
-        # All curves are of one kind, see `_curves`.
+        # All curves are of one kind.
         of_bins = isinstance(first, BinSizeCurve)
         size = "Bin size (pairs)" if of_bins else "Sample size (rows)"
         what = "mean square" if squared else _MEANINGS[first.norm]
@@ -439,55 +448,41 @@ class BinSizeDisplay(ModelsDisplay):
         # Without a floor, the band of a squared error may extend below 0.
         floor = -np.inf if squared else 0.0
         drawn = [
-            self._draw(_values(curve, squared, debiased), own, kwargs, band, floor)
-            for curve, own, kwargs in zip(curves, names, styles, strict=True)
+            self._draw(
+                _values(model.curve, squared, debiased), model.name, own, band, floor
+            )
+            for model, own in zip(models, styles, strict=True)
         ]
-        shown = as_shown(*zip(*drawn, strict=True))
-        self.line_, self.band_, self.debiased_line_, self.debiased_band_ = shown
-        colors = [line.get_color() for line, *_ in drawn]
-        self._draw_truth(truths, names, colors, squared, style)
+        self._set_artists(drawn)
+        names = [model.name for model in models]
+        colors = [each["line"].get_color() for each in drawn]
+        self._draw_truth(names, colors, squared, style)
         self._name_curves()
         return self
 
-    def _curves(self) -> list:
-        """Return the curves as a list, checked to be of one kind and norm."""
-        curves = super()._curves()
-        if len({(type(curve), curve.norm) for curve in curves}) > 1:
-            raise ParameterError(
-                "curve",
-                "must contain curves of one kind and one norm. Got several kinds "
-                "or norms.",
-            )
-        return curves
-
-    def _true_errors(self) -> list:
-        """Return the true errors as a list, with one entry or one entry per model."""
-        truths = as_list(self.true_error)
-        # One value is the true error of all models.
-        if len(truths) != 1:
-            truths = self._of_each("true_error")
-        for truth in truths:
-            if truth is not None:
-                check_real(truth, low=0, high=1, name="true_error")
-        return truths
-
     def _draw(
         self, values: tuple, name: Any, kwargs: dict, band: bool, floor: float
-    ) -> tuple[Any, Any, Any, Any]:
+    ) -> dict[str, Any]:
         """Draw one curve: its plug-in line and band, its debiased line and band."""
         size, plug_in, debiased = values
         label = legend_text("plug-in" if name is None else name)
         style = {**_style.next_style(self.ax_), "label": label, **kwargs}
         (line,) = self.ax_.plot(size, plug_in.mean(axis=1), **style)
         color = line.get_color()
-        shade = self._draw_band(size, plug_in, floor, color) if band else None
-        if debiased is None:
-            return line, shade, None, None
-        style |= {"color": color, "linestyle": "--", "markerfacecolor": "none"}
-        style |= {"label": "debiased" if name is None else "_debiased", "gid": None}
-        (other,) = self.ax_.plot(size, debiased.mean(axis=1), **style)
-        other_shade = self._draw_band(size, debiased, floor, color) if band else None
-        return line, shade, other, other_shade
+        drawn = dict.fromkeys(("line", "band", "debiased_line", "debiased_band"))
+        drawn["line"] = line
+        if band:
+            drawn["band"] = self._draw_band(size, plug_in, floor, color)
+        if debiased is not None:
+            style |= {"color": color, "linestyle": "--", "markerfacecolor": "none"}
+            name = "debiased" if name is None else "_debiased"
+            style |= {"label": name, "gid": None}
+            mean = debiased.mean(axis=1)
+            (drawn["debiased_line"],) = self.ax_.plot(size, mean, **style)
+            if band:
+                shade = self._draw_band(size, debiased, floor, color)
+                drawn["debiased_band"] = shade
+        return drawn
 
     def _draw_band(
         self, size: np.ndarray, values: np.ndarray, floor: float, color: Any
@@ -498,19 +493,19 @@ class BinSizeDisplay(ModelsDisplay):
         return self.ax_.fill_between(size, *ends, color=color, **_style.BAND)
 
     def _draw_truth(
-        self, truths: list, names: list, colors: list, squared: bool, kwargs: dict
+        self, names: list, colors: list, squared: bool, kwargs: dict
     ) -> None:
         """Draw the true errors as one line for all models or one line per model."""
+        truths, drawn = as_list(self.true_error), []
         if len(truths) == 1:
             names, colors = [None], ["0.3"]
-        drawn: list[Any] = []
         for truth, name, color in zip(truths, names, colors, strict=True):
             style = {"color": color, "linestyle": ":", "linewidth": 1.5, "zorder": 1}
             style |= {"label": "true error" if name is None else "_true", **kwargs}
             # Curves that are drawn squared need a squared line.
             height = truth**2 if squared and truth is not None else truth
             drawn.append(None if truth is None else self.ax_.axhline(height, **style))
-        (self.true_line_,) = as_shown(drawn)
+        self.true_line_ = self._shown(drawn)
 
     def _name_curves(self) -> None:
         """Name the models, and the kinds of lines once for all of them."""
@@ -534,24 +529,21 @@ class BinSizeDisplay(ModelsDisplay):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers behind the plot, by name (or position) of the model."""
-        curves, truths = self._curves(), self._true_errors()
-        truths = truths * len(curves) if len(truths) == 1 else truths
         return {
             key: {
-                "curve": curve.to_dict(),
-                "true_error": None if truth is None else float(truth),
+                "curve": model.curve.to_dict(),
+                "true_error": plain(model.true_error),
             }
-            for key, (curve, truth) in self._by_key(zip(curves, truths, strict=True))
+            for key, model in self._by_key()
         }
 
     def _columns(self) -> dict[str, list]:
-        curves = self._by_key(self._curves())
-        return stacked("name", [(key, curve._columns()) for key, curve in curves])
+        return stacked("name", [(key, m.curve._columns()) for key, m in self._by_key()])
 
     def _lines(self) -> list[str]:
-        names = ["plug-in" if n is None else n for n in self._of_each("name")]
-        lines = zip(names, self._curves(), strict=True)
-        return [f"{name}; {curve._sizes()}" for name, curve in lines]
+        names = ["plug-in" if m.name is None else m.name for m in self._models]
+        lines = zip(names, self._models, strict=True)
+        return [f"{name}; {model.curve._sizes()}" for name, model in lines]
 
     def _in_words(self) -> list[str]:
         return [

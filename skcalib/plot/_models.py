@@ -1,15 +1,16 @@
 """Models that a display is given, their pairs, and the pairs of named groups.
 
 A model is given by its probabilities, by a fitted estimator or by the results of a
-cross-validation. Every constructor of a display turns its models into a list of names
-and pairs, from which it computes the numbers to draw.
+cross-validation. Every constructor of a display turns its models into a list of parts,
+named pairs, from which it computes the numbers to draw.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from .._validation import (
     as_labels,
     as_probabilities,
     as_weights,
+    check_bool,
     check_choice,
     column_names,
     columns_by_name,
@@ -29,11 +31,28 @@ from .._validation import (
 )
 from ..metrics import CalibrationErrorInterval
 from ..metrics._bins import Binning
-from ..metrics._draws import DrawRows, rows_of_shares
+from ..metrics._draws import (
+    DrawRows,
+    check_draws_of_model,
+    check_n_draws,
+    rows_of_shares,
+)
 from ..metrics._interval import interval_of_draws, interval_of_pairs
 from ..queries import Answers
 from ..queries._answers import answer_pairs
 from ._base import check_type, percent_text
+
+
+class Part(NamedTuple):
+    """Pairs of a model, or of one group of its pairs.
+
+    `draws` are the rows of left-out draws, if the probabilities are shares of draws.
+    """
+
+    name: Any
+    pairs: Pairs
+    draws: DrawRows | None = None
+
 
 # A query object, which is called with a fitted estimator, X and y.
 Query = Callable[[Any, Any, Any], Answers]
@@ -83,7 +102,7 @@ def named_probabilities(y_true: Any, y_proba: Any, name: Any) -> list[tuple[Any,
     return named(y_proba, name, "y_proba", several=several)
 
 
-def pairs_of_predictions(
+def parts_of_predictions(
     y_true: Any,
     y_proba: Any,
     name: Any,
@@ -92,10 +111,17 @@ def pairs_of_predictions(
     pos_label: Hashable,
     sample_weight: Any,
     groups: Any,
-) -> list[tuple[Any, Pairs]]:
-    """Return the name and the checked pairs of each of one or several models."""
+    by: Any = None,
+    n_draws: Any = None,
+) -> list[Part]:
+    """Return the checked pairs of each of one or several models, or of groups of one.
+
+    `n_draws` is the number of samples, if the probabilities are shares of samples.
+    """
     several = named_probabilities(y_true, y_proba, name)
     _check_multi_class(multi_class)
+    if n_draws is not None:
+        check_draws_of_model(2, multi_class)
     params = {"multi_class": multi_class, "labels": labels, "pos_label": pos_label}
     params |= {"sample_weight": sample_weight, "groups": groups}
     found = []
@@ -108,7 +134,17 @@ def pairs_of_predictions(
                 error.problem += f" The model is {own!r}."
             raise
         found.append((own, pairs))
-    return found
+    if by is None:
+        if n_draws is None:
+            return [Part(own, pairs) for own, pairs in found]
+        k, rows = check_n_draws(n_draws, y_true, sample_weight)
+        return [Part(own, p, rows_of_shares(p, k, rows)) for own, p in found]
+    answers = []
+    for (own, pairs), (_, proba) in zip(found, several, strict=True):
+        each: Any = _answers_of_pairs(pairs, y_true, proba, **params)
+        each.n_draws = check_draws_of_model(n_draws, multi_class)
+        answers.append((own, each))
+    return parts_of_answers(answers, y_true, sample_weight, groups, by)
 
 
 def ask_estimators(
@@ -151,24 +187,19 @@ def ask_folds(
     has a name and answers of its own.
     """
     options = _given(query, multi_class, pos_label)
+    check_bool(by_fold, name="by_fold")
     several = isinstance(cv_results, Mapping) and all(
         isinstance(each, Mapping) for each in cv_results.values()
     )
     found = []
     for own, each in named(cv_results, name, "cv_results", several=several):
-        check_cv_results(each, X, y)
+        _check_cv_results(each, X, y)
         # The estimators of all folds are clones of one.
         own = type(each["estimator"][0]).__name__ if own is None else own
-        parts = [(own, each)]
+        folds = list(zip(each["estimator"], each["indices"]["test"], strict=True))
+        parts = [(own, folds)]
         if by_fold:
-            folds = zip(each["estimator"], each["indices"]["test"], strict=True)
-            parts = [
-                (
-                    f"{own}, fold {k}",
-                    {"estimator": [model], "indices": {"test": [test]}},
-                )
-                for k, (model, test) in enumerate(folds, 1)
-            ]
+            parts = [(f"{own}, fold {k}", [fold]) for k, fold in enumerate(folds, 1)]
         found += [(own, _held_out(part, X, y, query, options)) for own, part in parts]
     return found
 
@@ -193,7 +224,7 @@ def _given(query: Any, multi_class: str | None, pos_label: Hashable) -> dict[str
     return options
 
 
-def check_cv_results(cv_results: Any, X: Any, y: Any) -> None:
+def _check_cv_results(cv_results: Any, X: Any, y: Any) -> None:
     """Raise an error unless these are results of cross_validate on X and y."""
     expected = "the dict of cross_validate, or a mapping of names to such dicts"
     check_type(cv_results, Mapping, expected, name="cv_results")
@@ -217,23 +248,23 @@ def check_cv_results(cv_results: Any, X: Any, y: Any) -> None:
 
 
 def _held_out(
-    cv_results: Mapping[str, Any], X: Any, y: Any, query: Any, options: dict[str, Any]
+    folds: list[tuple[Any, Any]], X: Any, y: Any, query: Any, options: dict[str, Any]
 ) -> Answers:
-    """Return the answers of each model of a cross-validation about its test fold."""
+    """Return the answers of the model of each fold about the test samples."""
     from .._compat import take_rows
     from ..scorers._query_scorers import ask
 
-    folds = [np.asarray(test) for test in cv_results["indices"]["test"]]
+    tests = [np.asarray(test) for _, test in folds]
     answers = [
-        ask(estimator, take_rows(X, test), take_rows(y, test), query, **options)
-        for estimator, test in zip(cv_results["estimator"], folds, strict=True)
+        ask(model, take_rows(X, test), take_rows(y, test), query, **options)
+        for (model, _), test in zip(folds, tests, strict=True)
     ]
     columns = {
         name: np.concatenate([getattr(each, name) for each in answers])
         for name in ("y_true", "y_proba", "item", "label")
     }
     # The query numbers the samples of a fold; `test` has their rows in X.
-    samples = [test[a.groups] for a, test in zip(answers, folds, strict=True)]
+    samples = [test[a.groups] for a, test in zip(answers, tests, strict=True)]
     return Answers(
         **columns,
         groups=np.concatenate(samples),
@@ -249,12 +280,34 @@ def weight_and_groups(
     return as_weights(sample_weight, len(y)), as_groups(groups, len(y))
 
 
-def pairs_of_models(
-    models: list[tuple[Any, Answers]], y: Any, sample_weight: Any, groups: Any
-) -> list[tuple[Any, Pairs]]:
-    """Return the name and the pairs of each model from its answers about `y`."""
+def parts_of_answers(
+    models: list[tuple[Any, Answers]],
+    y: Any,
+    sample_weight: Any,
+    groups: Any,
+    by: Any = None,
+) -> list[Part]:
+    """Return the pairs of each model, or of each group of one model if `by` is given.
+
+    `by` has the group of each sample, or is 'label'.
+    """
     weight, codes = weight_and_groups(y, sample_weight, groups)
-    return [(name, pairs_of_answers(each, weight, codes)) for name, each in models]
+    if by is None:
+        found = [(own, pairs_of_answers(each, weight, codes)) for own, each in models]
+    else:
+        names = _check_by(by, y)
+        if len(models) > 1:
+            raise ParameterError(
+                "by", f"divides the pairs of one model. Got {len(models)} models."
+            )
+        found = pairs_by_name(models[0][1], weight, codes, names)
+        models = models * len(found)
+    parts = []
+    for (own, pairs), (_, answers) in zip(found, models, strict=True):
+        k = getattr(answers, "n_draws", None)
+        draws = None if k is None else rows_of_shares(pairs, k)
+        parts.append(Part(own, pairs, draws))
+    return parts
 
 
 def pairs_of_answers(
@@ -278,13 +331,25 @@ def pairs_of_answers(
     return replace(pairs, row_groups=own, group_repeats=None)
 
 
+def answers_by_name(answers: Answers, names: np.ndarray) -> dict[Any, Answers]:
+    """Return the answers of each name, of which `names` has one per answer, sorted."""
+    distinct, code = numbered(names)
+    # A stable sort of the codes keeps the answers of a name in their original order.
+    member = np.argsort(code, kind="stable")
+    ends = np.searchsorted(code[member], np.arange(len(distinct) + 1))
+    return {
+        name: answers.take(member[start:end])
+        for name, (start, end) in zip(distinct, pairwise(ends), strict=True)
+    }
+
+
 def pairs_by_name(
     answers: Answers,
     weight: np.ndarray | None,
     groups: np.ndarray | None,
     by: np.ndarray | None = None,
-) -> Iterator[tuple[Any, Pairs]]:
-    """Yield each name and its pairs, the name with the most pairs first.
+) -> list[tuple[Any, Pairs]]:
+    """Return each name and its pairs, the name with the most pairs first.
 
     Names with equally many pairs, such as the classes of a classifier, are sorted by
     the number of positive answers and then by name. `weight`, `groups` and `by` (if
@@ -294,35 +359,31 @@ def pairs_by_name(
     if weight is not None and not weight.all():
         # A name whose pairs all have weight 0 would otherwise get a panel.
         answers = answers.take(weight[answers.groups] > 0)
-    names, code = numbered(answers.label if by is None else by[answers.groups])
-    own = np.ones(len(answers)) if weight is None else weight[answers.groups]
-    total = np.bincount(code, own, len(names))
-    positive = np.bincount(code, own * answers.y_true, len(names))
-    # A stable sort of the codes keeps the pairs of a name in their original order.
-    member = np.argsort(code, kind="stable")
-    start = np.searchsorted(code[member], np.arange(len(names) + 1))
-    # lexsort is stable, so that ties are sorted by name
-    for k in np.lexsort((-positive, -total)):
-        part = answers.take(member[start[k] : start[k + 1]])
-        yield names[k], pairs_of_answers(part, weight, groups)
+    found = []
+    names = answers.label if by is None else by[answers.groups]
+    for name, part in answers_by_name(answers, names).items():
+        own = np.ones(len(part)) if weight is None else weight[part.groups]
+        size = -float(own.sum()), -float(own @ part.y_true)
+        found.append((size, name, pairs_of_answers(part, weight, groups)))
+    # The sort is stable, so that ties are sorted by name.
+    return [(name, pairs) for _, name, pairs in sorted(found, key=lambda x: x[0])]
 
 
-def error_of_model(
-    pairs: Pairs, level: float, rows: DrawRows | None = None
+def error_of_pairs(
+    pairs: Pairs, level: float, draws: DrawRows | None = None
 ) -> CalibrationErrorInterval:
     """Return the error, or the error of the probability behind shares of draws."""
-    if rows is None:
+    if draws is None:
         return interval_of_pairs(pairs, AUTOMATIC, level)
-    return interval_of_draws(rows, pairs, AUTOMATIC, level)
+    return interval_of_draws(draws, pairs, AUTOMATIC, level)
 
 
-def error_of_part(
-    pairs: Pairs, level: float, n_draws: int | None = None
+def error_if_enough(
+    pairs: Pairs, level: float, draws: DrawRows | None = None
 ) -> CalibrationErrorInterval | None:
     """Return the error of a part of the data, or None if the part is too small."""
-    rows = None if n_draws is None else rows_of_shares(pairs, n_draws)
     try:
-        return error_of_model(pairs, level, rows)
+        return error_of_pairs(pairs, level, draws)
     except ParameterError:  # fewer than two pairs, or all pairs of a single group
         return None
 
@@ -351,7 +412,7 @@ def numbered(names: np.ndarray | list) -> tuple[list[Any], np.ndarray]:
     return distinct, np.fromiter((number[v] for v in values), np.intp, len(values))
 
 
-def check_by(by: Any, y: Any) -> np.ndarray | None:
+def _check_by(by: Any, y: Any) -> np.ndarray | None:
     """Return the name of each sample, or None for the labels of the query ('label')."""
     if isinstance(by, str) and by == "label":
         return None
@@ -373,20 +434,21 @@ def check_by(by: Any, y: Any) -> np.ndarray | None:
     return names
 
 
-def answers_of_pairs(
+def _answers_of_pairs(
     pairs: Pairs,
     y_true: Any,
     y_proba: Any,
+    *,
     multi_class: str | None,
     labels: Any,
     pos_label: Hashable,
     sample_weight: Any,
+    groups: Any,
 ) -> Answers:
     """Return the checked pairs of some predictions with the class of each pair."""
-    rows = np.arange(len(y_true))
-    if sample_weight is not None:
-        # check_pairs has dropped the other rows.
-        rows = np.flatnonzero(np.asarray(sample_weight))
+    weight = as_weights(sample_weight, len(y_true))
+    # check_pairs has dropped the rows without weight.
+    rows = np.arange(len(y_true)) if weight is None else np.flatnonzero(weight)
     if np.ndim(y_proba) == 1:
         # A vector has the probabilities of the label 1, unless another one is given.
         order = label_array([0, 1])
@@ -405,10 +467,6 @@ def answers_of_pairs(
     else:
         # Two classes have one pair per row, about the second class by default.
         asked = order[1:] if pos_label is None else label_array([pos_label])
-    return Answers._of_rows(
-        # The classes of one row are repeated for every row.
-        pairs.q,
-        pairs.indicator(),
-        asked,
-        sample=np.repeat(rows, pairs.n_classes),
-    )
+    # The classes of one row are repeated for every row.
+    sample = np.repeat(rows, pairs.n_classes)
+    return Answers._of_rows(pairs.q, pairs.indicator(), asked, sample=sample)

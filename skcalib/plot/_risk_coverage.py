@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from .._errors import ParameterError, public
-from .._validation import check_choice
+from .._validation import check_choice, check_fraction
 from ..metrics._confidence_ranking import (
     ConfidenceRanking,
     confidence_ranking,
+    ranking_of_pairs,
     simultaneous_band,
 )
 from ..rates._precision import PrecisionThreshold, threshold_for_precision
 from . import _models, _style
-from ._base import ModelsDisplay, as_shown, drawing, legend_text, stacked
+from ._base import ModelsDisplay, drawing, legend_text, of_models, stacked
 from ._models import Query
 
 if TYPE_CHECKING:
@@ -80,15 +80,15 @@ class RiskCoverageDisplay(ModelsDisplay):
     0.74
     """
 
-    curve: Any
-    threshold: Any
-    name: Any
     line_: Any
     band_: Any
     mark_: Any
 
+    threshold = of_models("threshold", "Threshold of each confidence.")
+
     _kinds = (ConfidenceRanking,)
 
+    @public
     def __init__(
         self,
         *,
@@ -98,7 +98,7 @@ class RiskCoverageDisplay(ModelsDisplay):
         | None = None,
         name: str | Sequence[str | None] | None = None,
     ):
-        self.curve, self.threshold, self.name = as_shown(curve, threshold, name)
+        self._set_models(curve, threshold=threshold, name=name)
 
     @classmethod
     @public
@@ -159,9 +159,8 @@ class RiskCoverageDisplay(ModelsDisplay):
             _threshold(y_true, each, precision, groups, sample_weight, confidence_level)
             for _, each in models
         ]
-        return cls(curve=curves, threshold=marks, name=[own for own, _ in models]).plot(
-            ax, **plot_params
-        )
+        names = [own for own, _ in models]
+        return cls(curve=curves, threshold=marks, name=names).plot(ax, **plot_params)
 
     @classmethod
     @public
@@ -212,10 +211,10 @@ class RiskCoverageDisplay(ModelsDisplay):
         -------
         display : RiskCoverageDisplay
         """
-        models = _models.ask_estimators(estimator, X, y, query or _MostProbable(), name)
-        return cls._of_answers(
-            models, y, groups, sample_weight, precision, confidence_level
-        ).plot(ax, **plot_params)
+        query = query or _most_probable
+        found = _models.ask_estimators(estimator, X, y, query, name)
+        parts = _models.parts_of_answers(found, y, sample_weight, groups)
+        return cls._of_parts(parts, precision, confidence_level).plot(ax, **plot_params)
 
     @classmethod
     @public
@@ -261,43 +260,24 @@ class RiskCoverageDisplay(ModelsDisplay):
         -------
         display : RiskCoverageDisplay
         """
-        found = _models.ask_folds(
-            cv_results, X, y, query or _MostProbable(), name, None, None, by_fold
-        )
-        return cls._of_answers(
-            found, y, groups, sample_weight, precision, confidence_level
-        ).plot(ax, **plot_params)
+        query = query or _most_probable
+        found = _models.ask_folds(cv_results, X, y, query, name, None, None, by_fold)
+        parts = _models.parts_of_answers(found, y, sample_weight, groups)
+        return cls._of_parts(parts, precision, confidence_level).plot(ax, **plot_params)
 
     @classmethod
-    def _of_answers(
-        cls,
-        models: Sequence[tuple[Any, Any]],
-        y: Any,
-        groups: Any,
-        sample_weight: Any,
-        precision: float | None,
-        level: float,
+    def _of_parts(
+        cls, parts: Sequence[_models.Part], precision: float | None, level: float
     ) -> RiskCoverageDisplay:
-        """Return the display of the answers of models; `groups` are of samples."""
-        weight, codes = _models.weight_and_groups(y, sample_weight, groups)
+        """Compute the curve and the threshold of each model from its pairs."""
+        check_fraction(level, name="confidence_level")
         curves, marks = [], []
-        for _, answers in models:
-            sample, q = answers.groups, answers.y_proba
-            own = sample if codes is None else codes[sample]
-            # Answers of different samples are independent.
-            is_single = codes is None and np.unique(sample).size == sample.size
-            own = None if is_single else own
-            curves.append(
-                confidence_ranking(
-                    answers.y_true,
-                    q,
-                    groups=own,
-                    sample_weight=None if weight is None else weight[sample],
-                    confidence_level=level,
-                )
-            )
-            marks.append(_threshold(answers.y_true, q, precision, own, weight, level))
-        return cls(curve=curves, threshold=marks, name=[name for name, _ in models])
+        for _, pairs, _ in parts:
+            curves.append(ranking_of_pairs(pairs, level))
+            given = pairs.indicator(), pairs.q, precision, pairs.groups, pairs.weight
+            marks.append(_threshold(*given, level))
+        names = [part.name for part in parts]
+        return cls(curve=curves, threshold=marks, name=names)
 
     @drawing
     def plot(
@@ -331,39 +311,33 @@ class RiskCoverageDisplay(ModelsDisplay):
         """
         if band is not None:
             check_choice(band, ("pointwise", "simultaneous"), name="band")
-        curves, names = self._curves(), self._of_each("name", name)
-        thresholds = self._of_each("threshold")
-        styles = _style.line_styles(curve_kwargs, len(curves), name="curve_kwargs")
+        models = self._models if name is None else self._with("name", name)
+        styles = _style.line_styles(curve_kwargs, len(models), name="curve_kwargs")
         ax = _style.take_axes(ax, _style.COLUMN, 2.6)
         self.ax_: Any = ax
         self.figure_: Any = ax.figure
         ax.set(xlim=(0, 1), xlabel="Coverage", ylabel="Risk (share of wrong answers)")
-        lines: list[Any] = []
-        bands: list[Any] = []
-        marks: list[Any] = []
+        drawn: list[dict[str, Any]] = []
         top = 0.0
-        for own, curve, threshold, style in zip(
-            names, curves, thresholds, styles, strict=True
-        ):
-            label = legend_text(own, _auroc_text(curve))
+        for model, style in zip(models, styles, strict=True):
+            curve, threshold = model.curve, model.threshold
+            label = legend_text(model.name, _auroc_text(curve))
             # Markers are a tenth of the diagonal apart.
             default = _style.next_style(ax) | {"label": label, "markevery": 0.1}
             (line,) = ax.plot(curve.coverage, curve.risk, **{**default, **style})
-            lines.append(line)
+            artists = {"line": line, "band": None, "mark": None}
             color = line.get_color()
             ends = curve.risk_low, curve.risk_high
             if band == "simultaneous":
                 ends = simultaneous_band(curve)
-            bands.append(None)
             if band:
-                band_style = {"color": color, **_style.BAND}
-                bands[-1] = ax.fill_between(curve.coverage, *ends, **band_style)
+                shade = {"color": color, **_style.BAND}
+                artists["band"] = ax.fill_between(curve.coverage, *ends, **shade)
             # The band of a few answers reaches 1; larger coverages set the limit.
             top = max(top, ends[1][curve.coverage >= _LEAST_SHOWN].max())
-            marks.append(None)
             if threshold is not None:
                 at, promised = threshold.share_selected, 1 - threshold.precision
-                marks[-1] = ax.vlines(
+                artists["mark"] = ax.vlines(
                     at,
                     0,
                     promised,
@@ -372,33 +346,28 @@ class RiskCoverageDisplay(ModelsDisplay):
                     label=_promise(threshold) or "",
                 )
                 top = max(top, promised)
+            drawn.append(artists)
         ax.set_ylim(0, min(1.0, 1.1 * top))
         _style.name_curves(ax)
-        shown: Any = (lines, bands, marks)
-        if not isinstance(self.curve, list):
-            shown = (lines[0], bands[0], marks[0])
-        self.line_, self.band_, self.mark_ = shown
+        self._set_artists(drawn)
         return self
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers of each curve by name."""
-        return {key: curve.to_dict() for key, curve in self._by_key(self._curves())}
+        return {key: model.curve.to_dict() for key, model in self._by_key()}
 
     def _columns(self) -> dict[str, list]:
         names = ("coverage", "risk", "risk_low", "risk_high")
-        return stacked(
-            "name",
-            [
-                (key, {each: getattr(curve, each) for each in names})
-                for key, curve in self._by_key(self._curves())
-            ],
-        )
+        tables = [
+            (key, {each: getattr(model.curve, each) for each in names})
+            for key, model in self._by_key()
+        ]
+        return stacked("name", tables)
 
     def _lines(self) -> list[str]:
-        curves = zip(self._of_each("name"), self._curves(), strict=True)
         return [
-            _auroc_text(curve) if name is None else f"{name}: {_auroc_text(curve)}"
-            for name, curve in curves
+            ("" if model.name is None else f"{model.name}: ") + _auroc_text(model.curve)
+            for model in self._models
         ]
 
 
@@ -440,16 +409,11 @@ def _auroc_text(curve: ConfidenceRanking) -> str:
     return f"AUROC {auroc:.3f} [{auroc.low:.3f}, {auroc.high:.3f}]"
 
 
-class _MostProbable:
-    """Query for the most probable class of a sample, or tag of a token."""
+def _most_probable(estimator: Any, X: Any, y: Any) -> Any:
+    """Ask for the most probable class of each sample, or tag of each token."""
+    from ..queries import ClassQuery, TagQuery
+    from ..scorers._query_scorers import kind_of
 
-    def __call__(self, estimator: Any, X: Any, y: Any) -> Any:
-        from ..queries import ClassQuery, TagQuery
-        from ..scorers._query_scorers import kind_of
-
-        if kind_of(estimator) == "tagger":
-            return TagQuery("top")(estimator, X, y)
-        return ClassQuery(multi_class="top_label")(estimator, X, y)
-
-    def __repr__(self) -> str:
-        return "most probable class"
+    if kind_of(estimator) == "tagger":
+        return TagQuery("top")(estimator, X, y)
+    return ClassQuery(multi_class="top_label")(estimator, X, y)

@@ -72,6 +72,13 @@ def is_new(ax: Any) -> bool:
     return ax is None or hasattr(ax, _EMPTY)
 
 
+def is_figure(ax: Any) -> bool:
+    """Return whether panels can be drawn: on a figure, or on one yet to be made."""
+    from matplotlib.figure import Figure, SubFigure
+
+    return ax is None or isinstance(ax, (Figure, SubFigure))
+
+
 def new_figure(width: float, height: float, empty: Any = None) -> Any:
     """Return a figure for a paper, with the size of a usual figure on the screen."""
     from matplotlib import rcParams

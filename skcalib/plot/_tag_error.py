@@ -127,7 +127,7 @@ class TagErrorDisplay(Display):
 
     See Also
     --------
-    ReliabilityPanelsDisplay : Reliability curve of each tag for one model.
+    ReliabilityDisplay : Reliability curve of each tag for one model, with `by`.
     skcalib.scorers.compare_calibration : Test used for the comparisons.
     skcalib.queries.TagPairQuery : Query for pairs of tags.
 
@@ -413,7 +413,7 @@ class TagErrorDisplay(Display):
         error = {
             name: {
                 words: [
-                    _models.error_of_part(part[k], level) if k in part else None
+                    _models.error_if_enough(part[k], level) if k in part else None
                     for k in label
                 ]
                 for words, part in parts.items()
@@ -815,7 +815,12 @@ class _Test(NamedTuple):
         self, answers: Mapping[str, Answers], labels: list, groups: Any, level: float
     ) -> dict[str, Comparisons]:
         """Compare every other model with the reference, for each label."""
-        of_label = {name: _by_label(each) for name, each in answers.items()}
+        of_label = {}
+        for name, each in answers.items():
+            # The answers of all models are in the order of their samples and places.
+            place = each.item.reshape(len(each), -1).T
+            ordered = each.take(np.lexsort((*place[::-1], each.groups)))
+            of_label[name] = _models.answers_by_name(ordered, ordered.label)
         # What is left are the models to compare.
         base = of_label.pop(self.reference)
         return {
@@ -854,14 +859,3 @@ class _Test(NamedTuple):
             n_resamples=self.n_resamples,
             random_state=self.random_state,
         )
-
-
-def _by_label(answers: Answers) -> dict[Any, Answers]:
-    """Return the answers for each label, in the order of their samples and places."""
-    names, code = _models.numbered(answers.label)
-    place = answers.item.reshape(len(code), -1).T
-    order = np.lexsort((*place[::-1], answers.groups, code))
-    ends = np.searchsorted(code[order], np.arange(len(names) + 1))
-    return {
-        name: answers.take(order[ends[k] : ends[k + 1]]) for k, name in enumerate(names)
-    }

@@ -10,8 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from skcalib import ReliabilityDisplay
 from skcalib.metrics import calibration_error, calibration_error_interval
-from skcalib.plot import ReliabilityPanelsDisplay
-from skcalib.queries import Answers
+from skcalib.queries import Answers, ClassQuery
 from skcalib.scorers import make_calibration_scorer
 
 
@@ -249,25 +248,32 @@ def test_displays_of_estimators_have_the_error_of_the_function():
     X = share[:, np.newaxis]
     model = Shares().fit(X, y)
     expected = calibration_error_interval(y, share, n_draws=6)
-    assert ReliabilityDisplay.from_estimator(model, X, y, n_draws=6).error == expected
+
+    def query(estimator, X, y):
+        answers = ClassQuery()(estimator, X, y)
+        answers.n_draws = 6
+        return answers
+
+    asked = {"query": query}
+    assert ReliabilityDisplay.from_estimator(model, X, y, **asked).error == expected
     half = np.arange(y.size) % 2 == 0
     test = [np.flatnonzero(half), np.flatnonzero(~half)]
     found = {"estimator": [model] * 2, "indices": {"train": test[::-1], "test": test}}
-    folds = ReliabilityDisplay.from_cv_results(found, X, y, n_draws=6)
+    folds = ReliabilityDisplay.from_cv_results(found, X, y, **asked)
     assert folds.error.estimate == pytest.approx(expected.estimate, rel=1e-9)
     by = np.where(half, "a", "b")
     for panels in (
-        ReliabilityPanelsDisplay.from_predictions(y, share, by=by, n_draws=6),
-        ReliabilityPanelsDisplay.from_estimator(model, X, y, by=by, n_draws=6),
-        ReliabilityPanelsDisplay.from_cv_results(found, X, y, by=by, n_draws=6),
+        ReliabilityDisplay.from_predictions(y, share, by=by, n_draws=6),
+        ReliabilityDisplay.from_estimator(model, X, y, by=by, **asked),
+        ReliabilityDisplay.from_cv_results(found, X, y, by=by, **asked),
     ):
         for name, rows in zip("ab", test, strict=True):
             part = calibration_error_interval(y[rows], share[rows], n_draws=6)
-            error = panels.displays[name].error
+            error = panels.error[panels.name.index(name)]
             assert error.estimate == pytest.approx(part.estimate, rel=1e-9, abs=1e-12)
             assert error.high == pytest.approx(part.high, rel=1e-9)
     with pytest.raises(ValueError, match=r"Got 0.\d+ times 5\.$"):
-        ReliabilityPanelsDisplay.from_predictions(y, share, by=by, n_draws=5)
+        ReliabilityDisplay.from_predictions(y, share, by=by, n_draws=5)
 
 
 @pytest.mark.parametrize(
@@ -275,13 +281,6 @@ def test_displays_of_estimators_have_the_error_of_the_function():
     [
         make_calibration_scorer,
         partial(ReliabilityDisplay.from_predictions, [0, 1], [[0.5, 0.5], [0, 1]]),
-        partial(ReliabilityDisplay.from_estimator, None, [[0], [1]], [0, 1]),
-        partial(ReliabilityDisplay.from_cv_results, {}, [[0], [1]], [0, 1]),
-        partial(
-            *(ReliabilityPanelsDisplay.from_predictions, [0, 1], [[0.5, 0.5], [0, 1]]),
-            by="label",
-        ),
-        partial(ReliabilityPanelsDisplay.from_estimator, None, [[0], [1]], [0, 1]),
     ],
 )
 def test_the_most_frequent_class_is_chosen_from_the_draws(function):

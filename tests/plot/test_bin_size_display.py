@@ -156,12 +156,6 @@ def test_styles_reach_the_lines(pairs):
     assert display.true_line_.get_linestyle() == "-"
 
 
-def test_names_are_shown_as_they_are(pairs):
-    display = BinSizeDisplay.from_predictions(*pairs, name="_a$b$")
-    display.figure_.canvas.draw()
-    assert legend(display.ax_)[0] == r" _a\$b\$"
-
-
 # Sample sizes
 
 
@@ -273,14 +267,6 @@ def test_a_frame_has_gaps_where_a_debiased_error_is_not_defined(pairs):
         assert frame["name"].tolist() == ["0", "0", "1", "1"]
 
 
-def test_repr_names_models_and_sizes(pairs, two_models):
-    display = BinSizeDisplay.from_predictions(pairs[0], two_models, bin_sizes=SIZES)
-    assert repr(display) == (
-        "BinSizeDisplay(straight; 3 bin sizes from 4 to 64; "
-        "bent; 3 bin sizes from 4 to 64)"
-    )
-
-
 # Errors
 
 
@@ -291,15 +277,6 @@ def test_a_true_error_is_a_number_between_0_and_1(pairs, truth, error):
     with pytest.raises(error, match=r"'true_error' .* a number in \[0, 1\]. Got"):
         BinSizeDisplay.from_predictions(*pairs, true_error=truth)
     assert not plt.get_fignums()
-
-
-@pytest.mark.parametrize(
-    ("params", "name"),
-    [({"true_error_kwargs": "red"}, "true_error_kwargs"), ({"ax": 3}, "ax")],
-)
-def test_parameters_of_another_type_are_refused(pairs, params, name):
-    with pytest.raises(TypeError, match=f"'{name}' parameter of BinSizeDisplay.plot"):
-        BinSizeDisplay.from_predictions(*pairs, **params)
 
 
 def test_parameters_of_the_plot_of_subsamples_are_a_dict(pairs):

@@ -35,7 +35,6 @@ from skcalib.plot import (
     DocumentDisplay,
     EventCountDisplay,
     ReliabilityDisplay,
-    ReliabilityPanelsDisplay,
     SignificanceDisplay,
     TagErrorDisplay,
 )
@@ -59,7 +58,7 @@ def reliability(name="model", **params):
 
 def panels(name="model", **params):
     by = np.where(np.arange(300) % 3, name, "other")
-    return ReliabilityPanelsDisplay.from_predictions(*pairs(), by=by, **params)
+    return ReliabilityDisplay.from_predictions(*pairs(), by=by, **params)
 
 
 def bin_size(name="model", **params):
@@ -198,7 +197,7 @@ def test_displays_can_be_copied_and_pickled_before_they_are_drawn(make):
 def test_axes_are_taken_without_pyplot(make):
     display = make()
     plt.close("all")
-    if isinstance(display, ReliabilityPanelsDisplay):
+    if make is panels:
         figure = Figure()
         assert display.plot(figure).figure_ is figure
     else:
@@ -209,9 +208,8 @@ def test_axes_are_taken_without_pyplot(make):
 
 def test_what_is_no_axes_is_named(make):
     display = make()
-    argument = "fig" if isinstance(display, ReliabilityPanelsDisplay) else "ax"
     function = f"{type(display).__name__}.plot"
-    with pytest.raises(TypeError, match=f"'{argument}' parameter of {function} must"):
+    with pytest.raises(TypeError, match=f"'ax' parameter of {function} must"):
         display.plot(3)
 
 
@@ -270,7 +268,7 @@ def test_other_characters_are_shown_as_they_are():
 
 # Constructors
 
-WITH_ESTIMATORS = [BinSizeDisplay, ReliabilityDisplay, ReliabilityPanelsDisplay]
+WITH_ESTIMATORS = [BinSizeDisplay, ReliabilityDisplay]
 FROM = ("from_estimator", "from_predictions", "from_cv_results")
 CONSTRUCTORS = [
     getattr(display, method)
@@ -284,8 +282,7 @@ CONSTRUCTORS = [
 def test_constructors_take_the_same_parameters(constructor):
     known = inspect.signature(constructor).parameters
     expected = {"pos_label", "multi_class", "groups", "sample_weight", "name"}
-    expected |= {"plot_params"}
-    expected |= {"fig"} if "Panels" in constructor.__qualname__ else {"ax"}
+    expected |= {"plot_params", "ax"}
     expected |= {"labels"} if "predictions" in constructor.__name__ else {"query"}
     assert expected <= set(known)
     keywords = [p for p in known.values() if p.default is not p.empty]
@@ -335,9 +332,9 @@ def test_the_positive_class_of_an_estimator(cancer):
     sizes = BinSizeDisplay.from_estimator(model, X, y, pos_label=0, bin_sizes=[30])
     expected = calibration_error(y == 0, q, bin_size=30)
     assert sizes.curve.plug_in.tolist() == pytest.approx([expected])
-    each = ReliabilityPanelsDisplay.from_estimator(model, X, y, pos_label=0)
-    assert list(each.displays) == [0]
-    assert each.displays[0].error == display.error
+    each = ReliabilityDisplay.from_estimator(model, X, y, pos_label=0, by="label")
+    assert each.name == [0]
+    assert each.error == [display.error]
 
 
 def test_the_classes_of_an_estimator(wide):
@@ -348,8 +345,8 @@ def test_the_classes_of_an_estimator(wide):
     expected = calibration_error_interval(y, proba, multi_class="top_label")
     assert error_of(display) == pytest.approx(expected.estimate)
     top = {"multi_class": "top_label"}
-    each = ReliabilityPanelsDisplay.from_estimator(model, X, y, **top)
-    assert sorted(each.displays) == np.unique(proba.argmax(axis=1)).tolist()
+    each = ReliabilityDisplay.from_estimator(model, X, y, by="label", **top)
+    assert sorted(each.name) == np.unique(proba.argmax(axis=1)).tolist()
     sizes = BinSizeDisplay.from_estimator(model, X, y, bin_sizes=[30], **top)
     curve = bin_size_curve(y, proba, bin_sizes=[30], **top)
     np.testing.assert_allclose(sizes.curve.plug_in, curve.plug_in)
@@ -372,8 +369,8 @@ def test_groups_of_dependent_samples(cancer, weighted):
     curve = bin_size_curve(y, q, bin_sizes=[40], debias=True, **data)
     np.testing.assert_allclose(sizes.curve.debiased_square, curve.debiased_square)
     by = np.where(np.arange(len(y)) % 8 < 4, "a", "b")
-    each = ReliabilityPanelsDisplay.from_estimator(model, X, y, by=by, **data)
-    for name, one in each.displays.items():
+    each = ReliabilityDisplay.from_estimator(model, X, y, by=by, **data)
+    for name, error in zip(each.name, each.error, strict=True):
         rows = by == name
         alone = ReliabilityDisplay.from_predictions(
             y[rows],
@@ -381,8 +378,8 @@ def test_groups_of_dependent_samples(cancer, weighted):
             groups=groups[rows],
             sample_weight=weight[rows] if weighted else None,
         )
-        assert one.error.n_groups == alone.error.n_groups
-        assert error_of(one) == pytest.approx(error_of(alone))
+        assert error.n_groups == alone.error.n_groups
+        assert error.estimate == pytest.approx(error_of(alone))
 
 
 def test_groups_of_samples_that_give_several_pairs(wide):
@@ -411,8 +408,9 @@ def test_options_of_held_out_answers(wide):
     best = ReliabilityDisplay.from_cv_results(bayes, X, y, **top)
     expected = calibration_error_interval(y, q, **top)
     assert error_of(best) == pytest.approx(expected.estimate)
-    each = ReliabilityPanelsDisplay.from_cv_results(bayes, X, y, groups=groups, **top)
-    assert sorted(each.displays) == np.unique(q.argmax(axis=1)).tolist()
+    top |= {"by": "label", "groups": groups}
+    each = ReliabilityDisplay.from_cv_results(bayes, X, y, **top)
+    assert sorted(each.name) == np.unique(q.argmax(axis=1)).tolist()
 
 
 @pytest.mark.parametrize("display", WITH_ESTIMATORS)
@@ -529,7 +527,7 @@ def test_a_single_entry_is_seen_as_itself_and_several_as_a_list():
         assert not isinstance(display.line_, list)
     two = ReliabilityDisplay(curve=(curve, curve)).plot()
     assert two.curve == [curve, curve]
-    assert two.name is None
+    assert two.name == [None, None]
     assert len(two.line_) == 2
     with pytest.raises(AttributeError, match="'ReliabilityDisplay' .* 'line_'"):
         _ = ReliabilityDisplay(curve=curve).line_
@@ -551,7 +549,7 @@ def test_words_say_whether_zero_is_inside():
     )
     (sentence,) = bad._in_words()
     assert "does not contain 0" in sentence
-    both = ReliabilityPanelsDisplay.from_predictions(
+    both = ReliabilityDisplay.from_predictions(
         np.r_[y, y], np.r_[q, q**3], by=["good"] * 2000 + ["bad"] * 2000
     )
     assert both._in_words()[0].startswith("1 of 2 groups have a calibration error")
@@ -568,20 +566,6 @@ def test_an_interval_that_is_open_at_zero_does_not_contain_it():
     assert legend == f"error {error.estimate:.3f} (0, {error.high:.3f}]"
 
 
-@pytest.mark.parametrize("bins", [{"n_bins": 10}, {"bin_size": 100}])
-def test_the_legend_names_the_bins_of_an_error_with_other_bins(bins):
-    y, q = pairs()
-    error = calibration_error_interval(y, q)
-    display = ReliabilityDisplay.from_predictions(y, q, **bins)
-    label = " ".join(display.line_.get_label().split())
-    assert label.endswith(f"] in bins of {error.bin_size}")
-    usual = ReliabilityDisplay.from_predictions(y, q)
-    assert usual.line_.get_label().endswith("]")
-    each = ReliabilityPanelsDisplay.from_predictions(y, q, by=y, **bins)
-    sizes = sorted({one.error.bin_size for one in each.displays.values()})
-    assert f"errors in bins of {sizes[0]}" in each.figure_.get_suptitle()
-
-
 def test_the_diagonal_may_be_left_out():
     display = reliability(ref_line=False)
     assert display.diagonal_ is None
@@ -589,9 +573,7 @@ def test_the_diagonal_may_be_left_out():
     again = reliability(ax=display.ax_, ref_line=False)
     assert again.ax_.get_xlabel() == ""
     assert again.count_ax_.get_xlabel() == "Mean predicted probability"
-    assert all(
-        one.diagonal_ is None for one in panels(ref_line=False).displays.values()
-    )
+    assert panels(ref_line=False).diagonal_ == [None, None]
 
 
 def test_the_intervals_of_tags_are_not_behind_the_legend():

@@ -2,7 +2,6 @@
 
 import json
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -262,13 +261,6 @@ def test_a_long_name_ends_before_the_figure_does(display):
     assert title.endswith("…: 5 mentions")
     (box,) = (t.get_window_extent() for t in [display.ax_._left_title])
     assert box.x1 < display.figure_.bbox.x1
-
-
-def test_it_draws_on_given_axes(display):
-    figure, ax = plt.subplots(figsize=(12, 4))
-    assert display.plot(ax) is display
-    assert display.ax_ is ax
-    assert display.figure_ is figure
 
 
 def test_one_mention_and_many_entities():

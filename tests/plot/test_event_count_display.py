@@ -1,11 +1,9 @@
 """EventCountDisplay: what it draws of counts, and what it gives."""
 
-import json
 import re
 
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 import pytest
 from drawn import names_of
 
@@ -41,8 +39,8 @@ def band_of(display, name):
 
 
 def test_lines_and_bands_are_the_counts(counts):
-    display = from_counts(counts, method="quantile", confidence_level=0.8)
-    low, high = counts.interval(0.8, "quantile")
+    display = from_counts(counts, confidence_level=0.8)
+    low, high = counts.interval(0.8)
     assert set(display.line_) == set(counts.countries)
     for name in counts.countries:
         own = counts.country == name
@@ -53,14 +51,6 @@ def test_lines_and_bands_are_the_counts(counts):
         assert best.get_ydata().tolist() == counts.map_count[own].tolist()
         edges = band_of(display, name)
         np.testing.assert_allclose(edges, (low[own], high[own]))
-
-
-def test_the_band_is_that_of_the_quantiles_by_default(counts):
-    display = from_counts(counts)
-    name = counts.countries[0]
-    own = counts.country == name
-    low, high = counts.interval()
-    np.testing.assert_allclose(band_of(display, name), (low[own], high[own]))
 
 
 def test_each_actor_has_a_panel_the_most_frequent_first(counts):
@@ -174,22 +164,6 @@ def test_numbers_without_a_best_line():
     assert "map_count" not in display.to_dict()
 
 
-def test_what_it_gives(counts):
-    display = from_counts(counts, countries=["KEN", "FRA"])
-    frame = display.frame()
-    assert isinstance(frame, pd.DataFrame)
-    n = len(counts.periods)
-    assert frame["country"].tolist() == ["KEN"] * n + ["FRA"] * n
-    assert frame["period"].tolist() == counts.periods * 2
-    assert frame["mean"][:n].tolist() == counts.mean[counts.country == "KEN"].tolist()
-    found = json.loads(json.dumps(display.to_dict()))
-    assert found["map_count"]["FRA"] == frame["map_count"][n:].tolist()
-    total = counts.mean[counts.country == "KEN"].sum()
-    assert repr(display).startswith(
-        f"EventCountDisplay({n} periods; mean in all KEN: {total:.1f}, FRA: "
-    )
-
-
 @pytest.mark.parametrize(
     ("params", "error", "message"),
     [
@@ -197,7 +171,6 @@ def test_what_it_gives(counts):
         ({"countries": "KEN"}, TypeError, "a sequence of codes. Got str 'KEN'"),
         ({"countries": 3}, TypeError, "a sequence of codes. Got int 3"),
         ({"line_kwargs": "red"}, TypeError, "'line_kwargs' parameter"),
-        ({"ax": 3}, TypeError, "must be matplotlib Axes or None. Got int"),
         ({"top": 0}, ValueError, "'top' parameter of EventCountDisplay.from_counts"),
         ({"confidence_level": 1}, ValueError, "strictly between 0 and 1"),
         ({"method": "wald"}, ValueError, "'method' parameter"),
@@ -267,18 +240,6 @@ def test_corrected_counts_drawn_together(corrected):
     assert texts[2:] == ["90% interval, corrected", "uncorrected"]
     for name, line in display.line_.items():
         assert line.get_color() == display.uncorrected_line_[name].get_color()
-
-
-def test_numbers_of_corrected_counts(corrected):
-    display = from_counts(corrected, countries=["KEN"])
-    frame = display.frame()
-    own = corrected.country == "KEN"
-    assert list(frame)[2:] == [
-        *("mean", "low", "high"),
-        *("uncorrected", "uncorrected_low", "uncorrected_high"),
-    ]
-    assert frame["uncorrected"].tolist() == corrected.uncorrected[own].tolist()
-    assert json.loads(json.dumps(display.to_dict()))["confidence_level"] == 0.9
 
 
 def test_the_level_of_corrected_counts_is_given(corrected):

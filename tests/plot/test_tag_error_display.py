@@ -1,11 +1,9 @@
 """TagErrorDisplay: the errors that it holds and the points that it draws."""
 
-import json
 import re
 
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 import pytest
 from drawn import check_names, names_of
 
@@ -13,7 +11,7 @@ from skcalib import CRFTagger, HMMTagger
 from skcalib.datasets import make_tagged_sentences
 from skcalib.metrics import calibration_error_interval
 from skcalib.plot import TagErrorDisplay
-from skcalib.queries import ClassQuery, SpanQuery, TagPairQuery, TagQuery
+from skcalib.queries import SpanQuery, TagPairQuery, TagQuery
 
 FEW = "ignore:.*(no test of perfect calibration|effective groups):UserWarning"
 
@@ -136,16 +134,6 @@ def test_weights_of_sentences_without_an_answer_are_nothing(weight):
     assert found.count.tolist() == expected.count.tolist() == [2 * rows.size]
     (one,), (other,) = found.error["mine"]["all"], expected.error["mine"]["all"]
     assert one.estimate == pytest.approx(other.estimate, abs=1e-9)
-
-
-def test_classes_may_be_asked_for_too():
-    rng = np.random.default_rng(0)
-    proba = rng.dirichlet(np.ones(3), 300)
-    y = [rng.choice(3, p=row) for row in proba]
-    answers = ClassQuery().from_proba(y, proba, [0, 1, 2])
-    display = from_answers({"model": answers})
-    assert sorted(display.label) == [0, 1, 2]
-    assert display.count.sum() == 300
 
 
 @pytest.mark.filterwarnings(FEW)
@@ -305,22 +293,6 @@ def test_a_long_legend_stands_below_axes_of_the_usual_width(taggers, test_set):
 
 
 # What it gives
-
-
-def test_the_frame_has_a_row_for_each_model_and_tag(display):
-    frame = display.frame()
-    assert isinstance(frame, pd.DataFrame)
-    assert frame["name"].tolist() == ["HMM"] * 6 + ["CRF"] * 6
-    assert frame["label"].tolist() == display.label * 2
-    estimates = [error.estimate for error in display.error["CRF"]["all"]]
-    assert frame["estimate"][6:].tolist() == estimates
-    assert json.loads(json.dumps(display.to_dict()))["label"] == display.label
-
-
-def test_the_repr_has_the_means(display):
-    mean = display.to_dict()["average"]["CRF"]["all"][6]
-    assert f"CRF: mean {mean:.4f}" in repr(display)
-    assert repr(display).startswith("TagErrorDisplay(6 labels; HMM: mean ")
 
 
 # What is refused

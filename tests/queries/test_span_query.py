@@ -18,7 +18,6 @@ from sklearn.pipeline import make_pipeline
 from skcalib import ReliabilityDisplay, make_calibration_scorer
 from skcalib.datasets import read_conll_columns
 from skcalib.metrics import calibration_error, calibration_error_interval
-from skcalib.plot import ReliabilityPanelsDisplay
 from skcalib.posteriors import LinearChainPosterior
 from skcalib.queries import SpanQuery
 from skcalib.scorers import make_query_scorer
@@ -364,10 +363,10 @@ def test_displays_take_the_query():
         tagger, X * 10, Y * 10, query=SpanQuery()
     )
     assert display.curve.n_pairs == 40
-    panels = ReliabilityPanelsDisplay.from_estimator(
+    panels = ReliabilityDisplay.from_estimator(
         tagger, X * 10, Y * 10, query=SpanQuery(), by="label"
     )
-    assert list(panels.displays) == ["P", "L"]
+    assert panels.name == ["P", "L"]
 
 
 def test_a_scorer_says_that_nothing_was_predicted():

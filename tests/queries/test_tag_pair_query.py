@@ -12,7 +12,6 @@ from sklearn.pipeline import make_pipeline
 
 from skcalib import ReliabilityDisplay, make_calibration_scorer
 from skcalib.metrics import calibration_error
-from skcalib.plot import ReliabilityPanelsDisplay
 from skcalib.posteriors import LinearChainPosterior
 from skcalib.queries import TagPairQuery
 from skcalib.scorers import make_query_scorer
@@ -281,10 +280,10 @@ def test_displays_take_the_query():
     query = TagPairQuery(top=2)
     display = ReliabilityDisplay.from_estimator(tagger, X * 10, Y * 10, query=query)
     assert display.curve.n_pairs == 2 * 30
-    panels = ReliabilityPanelsDisplay.from_estimator(
+    panels = ReliabilityDisplay.from_estimator(
         tagger, X * 10, Y * 10, query=query, by="label"
     )
-    assert set(panels.displays) == {("N", "V"), ("D", "N")}
+    assert set(panels.name) == {("N", "V"), ("D", "N")}
 
 
 # What is refused

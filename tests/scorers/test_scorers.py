@@ -31,7 +31,6 @@ from skcalib.metrics import calibration_error
 from skcalib.plot import (
     BinSizeDisplay,
     ReliabilityDisplay,
-    ReliabilityPanelsDisplay,
     TagErrorDisplay,
 )
 from skcalib.queries import Answers, ClassQuery, TagQuery
@@ -829,7 +828,6 @@ def test_displays_refuse_what_is_no_query_too(binary, query):
     for draw, what in (
         (ReliabilityDisplay.from_estimator, model),
         (ReliabilityDisplay.from_cv_results, results),
-        (ReliabilityPanelsDisplay.from_estimator, model),
         (BinSizeDisplay.from_estimator, model),
         (TagErrorDisplay.from_estimators, {"a": model}),
     ):

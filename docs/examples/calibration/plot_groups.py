@@ -17,7 +17,6 @@ from scipy.special import expit, logit
 
 from skcalib import ReliabilityDisplay
 from skcalib.datasets import make_calibrated_pairs
-from skcalib.plot import ReliabilityPanelsDisplay
 
 y_true, right = make_calibrated_pairs(6000, a=1, b=1, random_state=0)
 genre = np.random.default_rng(0).choice(["letters", "news", "tweets"], y_true.size)
@@ -35,7 +34,7 @@ ReliabilityDisplay.from_predictions(y_true, y_proba, consistency_band=True)
 # overconfident: the curve is above the diagonal on the left and below it on the right.
 # On letters, the model is underconfident.
 
-ReliabilityPanelsDisplay.from_predictions(y_true, y_proba, by=genre)
+ReliabilityDisplay.from_predictions(y_true, y_proba, by=genre)
 
 # %%
 # A panel for each tag
@@ -49,8 +48,8 @@ from skcalib.datasets import make_tagged_sentences
 
 X, y = make_tagged_sentences(900, random_state=0)
 tagger = HMMTagger(pseudocount=0.1).fit(X[:400], y[:400])
-display = ReliabilityPanelsDisplay.from_estimator(
-    tagger, X[400:], y[400:], max_panels=6
+display = ReliabilityDisplay.from_estimator(
+    tagger, X[400:], y[400:], by="label", max_panels=6
 )
 
 # %%
