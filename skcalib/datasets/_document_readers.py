@@ -470,7 +470,7 @@ def read_litbank(
 
     See Also
     --------
-    fetch_litbank : Download the corpus.
+    fetch_corpus : Download the corpus.
     read_conllu : Documents in CoNLL-U, with mentions in ``Entity=``.
 
     Examples

@@ -62,12 +62,6 @@ def test_probabilities_of_the_true_scores_are_calibrated():
     assert abs(found - mean.sum()) < 4 * np.sqrt(var)
 
 
-def test_the_seed_decides():
-    first = make_coref_documents(5, random_state=3)
-    assert first[0] == make_coref_documents(5, random_state=3)[0]
-    assert first[0] != make_coref_documents(5, random_state=4)[0]
-
-
 @pytest.mark.parametrize(
     ("params", "error"),
     [

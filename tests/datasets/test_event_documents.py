@@ -106,12 +106,6 @@ def test_dates_lie_in_the_span():
     assert {len(document.mentions) for document in documents} == {2}
 
 
-def test_the_seed_decides():
-    first = make_event_documents(5, random_state=3)
-    assert first == make_event_documents(5, random_state=3)
-    assert first != make_event_documents(5, random_state=4)
-
-
 @pytest.mark.parametrize(
     ("params", "error"),
     [

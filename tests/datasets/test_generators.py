@@ -66,13 +66,6 @@ class TestSeeds:
         )
         np.testing.assert_array_equal(first, second)
 
-    @pytest.mark.parametrize("source", [np.random.RandomState, np.random.default_rng])
-    def test_a_source_of_draws_moves_on(self, source):
-        random_state = source(3)
-        _, first = make_calibrated_pairs(50, random_state=random_state)
-        _, second = make_calibrated_pairs(50, random_state=random_state)
-        assert (first != second).all()
-
     def test_the_distortion_does_not_change_the_probabilities(self):
         _, plain = make_calibrated_pairs(50, random_state=3)
         _, distorted_q = make_calibrated_pairs(50, k=0.1, random_state=3)

@@ -1,7 +1,6 @@
 """State of the Union addresses: texts, dates, parses."""
 
 import datetime
-import gzip
 import io
 import zipfile
 
@@ -16,9 +15,6 @@ TEXTS = {
     "1970-Nixon": b"Message. January 22, 1970\n\nAmerica\xa1\xa6s goals\n",
     "2001-GWBush-2": b"ADDRESS\nSeptember 20, 2001 \nTHE PRESIDENT: \xe2\x80\x9cWe\n",
 }
-PARSE = "".join(
-    f"# newdoc id = {name}\n1\twe\twe\tPRON\t_\t_\t0\troot\t_\t_\n\n" for name in TEXTS
-)
 
 
 def zipped(texts):
@@ -57,26 +53,6 @@ def test_texts_and_dates(home):
         data.data,
         None,
     )
-
-
-def test_the_own_parse_is_used_where_it_is(home):
-    path = home / "state_union" / "state_union_parsed.conllu.gz"
-    path.write_bytes(gzip.compress(PARSE.encode()))
-    data = fetch_corpus("state_union", data_home=home, mentions=True)
-    assert data.parsed
-    assert [len(document.mentions) for document in data.data] == [1, 1, 1, 1]
-    assert data.data[0].date == datetime.date(1946, 1, 21)
-    assert data.filenames[1] == str(path)
-    assert not fetch_corpus("state_union", data_home=home, parsed=False).parsed
-
-
-def test_a_parse_by_path(home, tmp_path):
-    path = tmp_path / "mine.conllu"
-    path.write_text(PARSE)
-    assert fetch_corpus("state_union", data_home=home, parsed=path).parsed
-    path.write_text(PARSE.replace("1946-Truman", "1946-Attlee"))
-    with pytest.raises(ValueError, match="of 1 of them, such as '1946-Truman'"):
-        fetch_corpus("state_union", data_home=home, parsed=path)
 
 
 def test_real_addresses(need):
