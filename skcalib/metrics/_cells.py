@@ -21,10 +21,9 @@ from typing import Any
 import numpy as np
 
 from .._errors import ParameterError, ParameterTypeError
-from .._pairs import MULTI_CLASS, Pairs, check_pairs
+from .._pairs import Pairs, check_pairs
 from .._validation import (
     as_floats,
-    check_choice,
     is_dask,
     label_array,
     on_cpu,
@@ -314,31 +313,23 @@ def table_of_dask(
     sample_weight: Any,
     n_bits: int,
     *,
-    multi_class: Any,
     labels: Any,
     pos_label: Any,
+    **params: Any,
 ) -> CellTable:
-    """Return the merged tables of all blocks."""
+    """Return the merged tables of all blocks; `params` are of `check_pairs`."""
     import dask
 
-    if multi_class is not None:
-        check_choice(multi_class, MULTI_CLASS, name="multi_class")
     y_proba = _as_dask_array(y_proba, name="y_proba")
     if y_proba.ndim == 2:
         y_proba = y_proba.rechunk({1: -1})
-    elif multi_class is not None:
-        raise ParameterError(
-            "multi_class",
-            "needs 'y_proba' of shape (n, n_classes). Got "
-            f"{multi_class!r} and 'y_proba' with one dimension.",
-        )
     rows, weight = y_proba.chunks[0], sample_weight
     y_true = _with_blocks(y_true, rows, name="y_true")
     if weight is not None:
         weight = _with_blocks(weight, rows, name="sample_weight")
     if y_proba.ndim == 2 and labels is None:
         labels = _labels_of(y_true)
-    params = {"multi_class": multi_class, "labels": labels, "pos_label": pos_label}
+    params |= {"labels": labels, "pos_label": pos_label}
     arrays = (y_true, y_proba, y_true if weight is None else weight)
     blocks = zip(*map(_blocks, arrays), strict=True)
     part = dask.delayed(_table_of_block)

@@ -33,7 +33,7 @@ from .._validation import (
     label_array,
 )
 from ..posteriors import AntecedentPosterior, LinearChainPosterior
-from ._query import check_chain, check_posterior
+from ._query import check_chain, check_posterior, check_sentences
 from ._spans import (
     SpanRows,
     entities_of,
@@ -390,8 +390,11 @@ def predicted_entities(
         # With a threshold of 0, every span of every length would be returned.
         check_positive(threshold, name="threshold")
         check_real(threshold, low=0, high=1, name="threshold")
-    words = None if tokens is None else as_label_lists(tokens, name="tokens")
-    _check_sentences(posterior, words)
+    check_chain(posterior)
+    words = None
+    if tokens is not None:
+        words = as_label_lists(tokens, name="tokens")
+        check_sentences(posterior, list(map(len, words)), "tokens", "words")
     order = as_label_list(classes, name="classes")
     if len(set(order)) != len(order) or len(order) != posterior.n_tags:
         raise ParameterError(
@@ -414,28 +417,6 @@ def predicted_entities(
         kept = proba >= threshold
         asked, proba = asked[kept], proba[kept]
     return _entity_table(asked, labels, proba, words, posterior.lengths)
-
-
-def _check_sentences(posterior: Any, words: list[list[Any]] | None) -> None:
-    check_chain(posterior)
-    if words is None:
-        return
-    found = list(map(len, words))
-    if len(found) != len(posterior):
-        raise ParameterError(
-            "tokens",
-            f"must have an entry for each of the {len(posterior)} sentences of the "
-            f"posterior. Got {len(found)}.",
-        )
-    lengths = posterior.lengths
-    wrong = np.flatnonzero(lengths != found)
-    if wrong.size:
-        i = int(wrong[0])
-        raise ParameterError(
-            "tokens",
-            f"must be the tokens of the sentences of the posterior. Got {found[i]} "
-            f"tokens for sentence {i}, and {lengths[i]} in the posterior.",
-        )
 
 
 def _asked(

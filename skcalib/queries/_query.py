@@ -20,6 +20,7 @@ from .._validation import (
     as_array,
     as_label_lists,
     as_probabilities,
+    check_same_length,
     column_names,
     describe_container,
     label_array,
@@ -218,16 +219,25 @@ def tags_and_lengths(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the tags and lengths of the sentences that a posterior describes."""
     tags, lengths = flat_tags(y_true, posterior, "posterior", least)
+    check_sentences(posterior, lengths, "y_true", "labels")
+    return tags, lengths
+
+
+def check_sentences(posterior: Any, lengths: Any, name: str, unit: str) -> None:
+    """Raise an error unless a posterior describes sentences of these lengths.
+
+    `name` is the parameter whose sentences have these numbers of a unit.
+    """
     check_chain(posterior)
+    check_same_length(**{name: lengths, "posterior": posterior})
     wrong = np.flatnonzero(posterior.lengths != lengths)
     if wrong.size:
         i = int(wrong[0])
         raise ParameterError(
             "posterior",
-            f"must describe the sentences of 'y_true'. Sentence {i} has "
-            f"{lengths[i]} labels and {posterior.lengths[i]} tokens.",
+            f"must describe the sentences of {name!r}. Sentence {i} has "
+            f"{lengths[i]} {unit} and {posterior.lengths[i]} tokens.",
         )
-    return tags, lengths
 
 
 def check_chain(posterior: Any) -> None:

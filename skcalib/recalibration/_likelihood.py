@@ -12,9 +12,10 @@ from scipy.special import expit, logit
 from sklearn.exceptions import ConvergenceWarning
 
 from .._errors import ParameterError, public, warn
-from .._validation import as_label_list, as_label_lists, check_real
+from .._pairs import class_order
+from .._validation import as_label_lists, check_real
 from ..posteriors import LinearChainPosterior
-from ..queries._query import check_posterior, tag_paths
+from ..queries._query import tag_paths, tags_and_lengths
 
 # Precision of the logarithm of the temperature. It is much smaller than any standard
 # error and much larger than the rounding error of a maximum.
@@ -173,26 +174,10 @@ def fit_temperature(
     """
     low, high = check_bounds(bounds)
     labels = as_label_lists(y_true, name="y_true")
-    order = as_label_list(classes, name="classes")
-    is_chain = isinstance(posterior, LinearChainPosterior)
-    check_posterior(posterior, "a LinearChainPosterior", is_chain)
-    if len(order) != posterior.n_tags:
-        raise ParameterError(
-            "classes",
-            f"must have a label for each of the {posterior.n_tags} tags of the "
-            f"posterior. Got {len(order)} labels.",
-        )
-    lengths, expected = list(map(len, labels)), posterior.lengths.tolist()
-    if lengths != expected:
-        where = f"{len(lengths)} sentences for {len(expected)}"
-        if len(lengths) == len(expected):
-            i = next(i for i, n in enumerate(lengths) if n != expected[i])
-            where = f"{lengths[i]} tags for {expected[i]} tokens in sentence {i}"
-        raise ParameterError(
-            "y_true",
-            "must have one tag for each token of the posterior's sentences. Got "
-            f"{where}.",
-        )
+    tags, _ = tags_and_lengths(labels, posterior)
+    order = class_order(
+        tags, classes, posterior.n_tags, name="classes", of="posterior"
+    ).tolist()
     paths, known = tag_paths(labels, order)
     possible = known & np.isfinite(posterior.log_proba(paths))
     if not possible.any():

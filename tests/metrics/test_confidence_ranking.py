@@ -414,21 +414,6 @@ class TestResult:
         assert [*read["accuracy_at"]] == ["0.5", "0.8", "0.9"]
         assert read["n_groups"] == 30
 
-    def test_its_table_has_one_row_per_number(self, ranking):
-        frame = ranking.frame()
-        assert frame.statistic.tolist() == [
-            "accuracy",
-            "auroc",
-            "aurc",
-            "excess_aurc",
-            "accuracy at coverage 0.5",
-            "accuracy at coverage 0.8",
-            "accuracy at coverage 0.9",
-            "coverage at accuracy 0.9",
-            "coverage at accuracy 0.95",
-        ]
-        assert frame.estimate[1] == ranking.auroc
-
     def test_its_repr_shows_intervals_and_groups(self, ranking):
         assert f"auroc {ranking.auroc:.3f} [{ranking.auroc.low:.3f}," in repr(ranking)
         assert "n=90, n_groups=30, confidence_level=0.95" in repr(ranking)

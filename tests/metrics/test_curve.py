@@ -1,12 +1,10 @@
 """Reliability curve: what is in each bin, intervals of frequencies, export."""
 
-import json
 import math
 import pickle
 import sys
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.stats import binomtest, norm
 
@@ -47,20 +45,6 @@ class TestBins:
         assert curve.prob_pred == pytest.approx([1.1 / 3, 2.3 / 3])
         assert curve.standard_error[0] == pytest.approx(math.sqrt(20 / 81 / 3))
         assert curve.n_pairs == 4
-
-    @pytest.mark.parametrize("digits", [1, 17])
-    @pytest.mark.parametrize("bin_size", [3, 10, 200])
-    def test_every_column_is_that_of_repeated_rows(self, bin_size, digits):
-        y, q = make_calibrated_pairs(60, random_state=0)
-        q = q.round(digits)
-        weight = np.random.default_rng(0).integers(0, 5, 60)
-        found = adaptive_reliability_curve(
-            y, q, sample_weight=weight, bin_size=bin_size
-        ).frame()
-        repeated = adaptive_reliability_curve(
-            y.repeat(weight), q.repeat(weight), bin_size=bin_size
-        ).frame()
-        np.testing.assert_allclose(found, repeated, atol=1e-14)
 
     def test_a_cut_that_rounding_moves_past_a_row_is_put_right(self):
         # Ten weights of .1 add up to a little less than 1, where the first cut is.
@@ -338,33 +322,11 @@ class TestExport:
         with pytest.warns(FutureWarning, match="n_samples is n_pairs since 0.10"):
             assert curve.n_samples == curve.n_pairs == 3
 
-    def test_to_dict_holds_every_number(self):
-        curve = curve_by_hand()
-        found = curve.to_dict()
-        assert set(found) == {*self.COLUMNS, "bin_size", "n_pairs", "n_samples"}
-        assert found["prob_true"] == curve.prob_true.tolist()
-        assert json.loads(json.dumps(found)) == found
-
-    def test_frame_has_a_row_for_each_bin(self):
-        curve = curve_by_hand()
-        frame = curve.frame()
-        assert isinstance(frame, pd.DataFrame)
-        assert set(frame.columns) == set(self.COLUMNS)
-        assert frame["prob_true"].tolist() == curve.prob_true.tolist()
-
     def test_frame_without_pandas_says_what_to_do(self, monkeypatch):
         monkeypatch.setitem(sys.modules, "pandas", None)
         message = r"ReliabilityCurve.frame .*`pip install pandas`, or use to_dict\(\)"
         with pytest.raises(ImportError, match=message):
             curve_by_hand().frame()
-
-    def test_its_repr_says_how_it_was_made(self):
-        expected = "ReliabilityCurve(n_bins=2, bin_size=3, n_pairs=7)"
-        assert repr(curve_by_hand()) == expected
-
-    def test_it_cannot_be_changed(self):
-        with pytest.raises(AttributeError, match="cannot assign"):
-            curve_by_hand().bin_size = 5
 
 
 def test_the_size_of_a_curve_does_not_depend_on_the_number_of_rows():

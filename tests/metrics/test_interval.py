@@ -3,7 +3,6 @@
 import itertools
 import json
 import math
-import sys
 import warnings
 from dataclasses import replace
 
@@ -864,13 +863,6 @@ class TestExport:
             n_samples=None,
         )
 
-    def test_its_repr_says_how_it_was_made(self, interval):
-        assert repr(interval) == (
-            "CalibrationErrorInterval(0.0500 [0.0100, 0.2500], pvalue=0.0123, "
-            "plug_in=0.0625, method='score', confidence_level=0.9, bin_size=20, "
-            "n_bins=5, n_pairs=100)"
-        )
-
     def test_its_repr_shows_that_it_is_open_at_zero(self, interval):
         opened = replace(interval, low=float(np.finfo(float).eps))
         assert "(0.0500 (0, 0.2500], pvalue" in repr(opened)
@@ -889,25 +881,6 @@ class TestExport:
         for kwargs in [{}, {"groups": q}, {"method": "simulation"}]:
             found = calibration_error_interval(y, q, **kwargs).to_dict()
             assert json.loads(json.dumps(found)) == found
-
-    def test_to_dict_has_every_attribute(self, interval):
-        found = interval.to_dict()
-        assert found["low"] == 0.01
-        assert found["n_groups"] is None
-        assert found.pop("p_value") == found["pvalue"] == interval.p_value
-        assert CalibrationErrorInterval(**found) == interval
-
-    def test_frame_has_one_row(self, interval):
-        frame = interval.frame()
-        assert isinstance(frame, pd.DataFrame)
-        assert frame.shape == (1, 14)
-        assert frame.loc[0, "high"] == 0.25
-
-    def test_frame_without_pandas_says_what_to_do(self, interval, monkeypatch):
-        monkeypatch.setitem(sys.modules, "pandas", None)
-        message = r"CalibrationErrorInterval.frame .*`pip install pandas`, or use to_d"
-        with pytest.raises(ImportError, match=message):
-            interval.frame()
 
 
 def test_it_warns_if_few_rows_carry_the_error():

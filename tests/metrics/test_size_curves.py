@@ -1,6 +1,5 @@
 """Calibration error against bin size and sample size."""
 
-import json
 import math
 from fractions import Fraction
 
@@ -168,39 +167,6 @@ class TestDistributionsOfBinSizes:
         narrow, wide = bin_size_curve(y, q, bin_sizes=[2, 3]).plug_in
         assert narrow < wide
 
-    @given(st.integers(0, 2**32 - 1))
-    def test_row_order_does_not_matter(self, seed):
-        y, q, weight, groups = mixed_rows(seed)
-        order = np.random.default_rng(seed).permutation(y.size)
-        sizes = [1, 3, 10, int(weight.sum())]
-        straight = bin_size_curve(y, q, bin_sizes=sizes, sample_weight=weight)
-        mixed = bin_size_curve(
-            y[order], q[order], bin_sizes=sizes, sample_weight=weight[order]
-        )
-        np.testing.assert_allclose(straight.plug_in, mixed.plug_in, atol=1e-14)
-        sizes, params = [30, 50], {"debias": True}
-        straight = bin_size_curve(y, q, bin_sizes=sizes, groups=groups, **params)
-        mixed = bin_size_curve(
-            y[order], q[order], bin_sizes=sizes, groups=groups[order], **params
-        )
-        np.testing.assert_allclose(
-            straight.debiased_square, mixed.debiased_square, atol=1e-14
-        )
-
-    @given(st.integers(0, 2**32 - 1))
-    def test_weights_are_repetitions(self, seed):
-        y, q, weight, _ = mixed_rows(seed)
-        weight[0] = 3
-        sizes = [2, 3, 10, int(weight.sum())]
-        weighted = bin_size_curve(y, q, bin_sizes=sizes, sample_weight=weight)
-        repeated = bin_size_curve(
-            np.repeat(y, weight), np.repeat(q, weight), bin_sizes=sizes
-        )
-        np.testing.assert_allclose(weighted.plug_in, repeated.plug_in, atol=1e-13)
-        np.testing.assert_allclose(
-            weighted.debiased_square, repeated.debiased_square, atol=1e-13
-        )
-
     @pytest.mark.parametrize("k", [0.0, pytest.param(0.1, marks=pytest.mark.slow)])
     def test_the_plain_square_is_too_large_by_the_variance_of_the_frequencies(self, k):
         # E S = T2^2 + sum_b w_b Var(mean y), with T2 the error of the binned truth,
@@ -241,21 +207,6 @@ class TestBinSizeResult:
         lone = bin_size_curve(Y, Q, bin_sizes=[6, 2], groups=[0, 0, 1, 2, 3, 4])
         assert lone.debiased is None
         assert lone.n_groups == 5
-
-    def test_repr_dict_and_frame(self):
-        curve = bin_size_curve(Y, Q, bin_sizes=[2, 3], groups=[0, 1, 2, 0, 1, 2])
-        assert repr(curve) == (
-            "BinSizeCurve(2 bin sizes from 2 to 3, norm='l2', debias=False, "
-            "n_pairs=6, n_groups=3)"
-        )
-        assert json.loads(json.dumps(curve.to_dict())) == curve.to_dict()
-        pytest.importorskip("pandas")
-        frame = curve.frame()
-        assert frame["plug_in"].tolist() == curve.plug_in.tolist()
-        assert frame["debiased"].tolist() == curve.debiased.tolist()
-        assert repr(bin_size_curve(Y, Q, bin_sizes=[2])).startswith(
-            "BinSizeCurve(1 bin size of 2, "
-        )
 
     def test_inputs_are_not_modified(self):
         y, q, weight, groups = mixed_rows(7)
@@ -397,32 +348,6 @@ class TestSampleSizes:
             sample_size_curve(y[order], q[order], **params).plug_in,
             atol=1e-15,
         )
-
-    @pytest.mark.parametrize("classes", [1, 3])
-    def test_weights_are_repetitions(self, classes):
-        y, q = matrix(5) if classes > 1 else mixed_rows(5)[:2]
-        weight = np.arange(y.size) % 3
-        params = {"sample_sizes": [20, int(weight.sum())], "random_state": 4}
-        weighted = sample_size_curve(y, q, sample_weight=weight, **params)
-        repeated = sample_size_curve(
-            np.repeat(y, weight), np.repeat(q, weight, axis=0), **params
-        )
-        np.testing.assert_allclose(weighted.plug_in, repeated.plug_in, atol=1e-15)
-        assert weighted.n_rows == weight.sum()
-
-    def test_repr_dict_and_frame(self):
-        curve = sample_size_curve(Y, Q, sample_sizes=[3, 4], bin_size=1)
-        assert curve.debiased is None
-        assert repr(curve) == (
-            "SampleSizeCurve(2 sample sizes from 3 to 4 of 6 rows, 2 bin sizes of 1, "
-            "norm='l2', debias=False, n_repeats=20)"
-        )
-        assert json.loads(json.dumps(curve.to_dict())) == curve.to_dict()
-        pytest.importorskip("pandas")
-        curve = sample_size_curve(Y, Q, sample_sizes=[3, 4], bin_size=2)
-        frame = curve.frame()
-        np.testing.assert_allclose(frame["plug_in_mean"], curve.mean)
-        assert "debiased_square_standard_deviation" in frame
 
     @pytest.mark.parametrize(
         ("params", "message"),

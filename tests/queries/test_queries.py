@@ -1,7 +1,6 @@
 """Polar queries to classifiers: what is asked, of whom, and with which answer."""
 
 import pickle
-import sys
 
 import numpy as np
 import pandas as pd
@@ -193,13 +192,6 @@ def test_answers_become_plain_lists_and_a_table():
         "item",
         "label",
     ]
-
-
-def test_a_table_without_pandas_says_what_to_do(monkeypatch):
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    answers = ClassQuery().from_proba([0, 1], [0.2, 0.3])
-    with pytest.raises(ImportError, match=r"Answers\.frame .*pip install pandas.*to_d"):
-        answers.frame()
 
 
 @pytest.fixture(scope="module")
