@@ -130,20 +130,6 @@ def row(c2, name, n, weights, train, test):
     }
 
 
-QUICK = [
-    {
-        "set": {"PENALTIES": [0.3], "EPOCHS": [1, 3], "ITERATIONS": {"lbfgs": [60]}},
-        "needs": ["data/ark_twitter_pos"],
-        "files": {
-            "adagrad.csv": {
-                "keys": ["c2", "algorithm", "epochs"],
-                "within": {"objective": 1.0, "error": 0.0005, "high": 0.0005},
-            }
-        },
-    }
-]
-
-
 def main():
     train, _, test = load("ark")
     rows = []

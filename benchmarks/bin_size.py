@@ -265,19 +265,6 @@ def bin_rows(name, curve):
     ]
 
 
-QUICK = [
-    {
-        "skip": ["save"],
-        "needs": ["data/ud_english_ewt"],
-        "files": {
-            "bin_size.csv": {"keys": ["figure", "q", "k", "bin_size"]},
-            "sample_size.csv": {"keys": ["figure", "k", "bins", "sample_size"]},
-            "skewed_tag.csv": {"keys": ["bins", "bin"]},
-        },
-    }
-]
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=20)

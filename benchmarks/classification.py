@@ -187,23 +187,6 @@ def draw_figure(draws, path):
     plt.close(figure)
 
 
-QUICK = [
-    {
-        "args": ["--subset", "tweets", "--jobs", "1"],
-        "keep": {
-            "MODELS": ["multinomial naive Bayes", "logistic regression"],
-            "SCORINGS": ["F1"],
-        },
-        "skip": ["draw_figure"],
-        "needs": ["data/emoticon_tweets"],
-        "files": {
-            "classification.csv": {"keys": ["subset", "n", "model", "chosen by"]},
-            "classification_draws.csv": {"keys": ["subset", "model", "chosen by"]},
-        },
-    }
-]
-
-
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--subset", nargs="*", default=["all", "tweets"])

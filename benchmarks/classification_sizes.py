@@ -180,21 +180,6 @@ def draw_figure(rows, path):
     plt.close(figure)
 
 
-QUICK = [
-    {
-        "args": ["--jobs", "1"],
-        "keep": {"CORPORA": ["emoticons"], "TRAIN": [0, 1]},
-        "skip": ["draw_figure"],
-        "needs": ["data/emoticon_tweets"],
-        "files": {
-            "classification_sizes.csv": {
-                "keys": ["corpus", "training messages", "model"]
-            }
-        },
-    }
-]
-
-
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--jobs", type=int, default=2)

@@ -617,51 +617,6 @@ def page():
 PARTS = (tests, clusters, gains, scores, passages, passes, speed)
 
 
-QUICK = [
-    {
-        "args": ["clusters", "gains"],
-        "keep": {"GROUPS": ["20 alone"]},
-        "skip": ["page"],
-        "files": {
-            # one generator draws all cells, the first of which are of the size
-            "compare_models_clusters.csv": {
-                "keys": ["kind", "groups", "samples"],
-                "only": {"kind": ["size"]},
-            },
-            "compare_models_gains.csv": {"keys": ["questions"]},
-        },
-    },
-    {
-        "args": ["tests", "scores", "passages", "passes"],
-        "keep": {
-            "passage_cells": [2],
-            "GROUPS": ["20 alone", "100 alone", "5 x 4", "20 x 5"],
-            "CHANCES": ["all .3"],
-        },
-        "skip": ["page"],
-        "files": {
-            "compare_models_tests.csv": {
-                "keys": ["kind", "questions", "first", "second"]
-            },
-            "compare_models_scores.csv": {"keys": ["answers", "accuracy"]},
-            "compare_models_passages.csv": {"keys": ["passages", "accuracy"]},
-            "compare_models_passes.csv": {"keys": ["chances", "score", "questions"]},
-        },
-    },
-    {
-        "args": ["speed"],
-        "skip": ["page"],
-        "needs": ["data/evaluation", "data/wmt17_en_de", "sacrebleu"],
-        "files": {
-            "compare_models_speed.csv": {
-                "keys": ["what", "pairs"],
-                "timed": ["seconds"],
-            }
-        },
-    },
-]
-
-
 def main():
     wanted = sys.argv[1:] or [part.__name__ for part in PARTS]
     for part in PARTS:

@@ -262,39 +262,6 @@ def write(name, rows, quick):
         write_csv(name, rows, versions("numpy", "scipy", "skcalib"))
 
 
-QUICK = [
-    {
-        "args": ["--corpus", "litbank", "--jobs", "1"],
-        "set": {"LOSSES": ["log"], "STRENGTHS": [0.3]},
-        "skip": ["draw"],
-        "needs": ["data/litbank"],
-        "files": {
-            "coref.csv": {
-                "keys": ["corpus", "model"],
-                "only": {"model": ["by likelihood", "by likelihood, scaled"]},
-                # The optimiser of the temperature stops at another last digit on other
-                # processors, and one pair of 207,227 is then below 0.02.
-                "within": {
-                    "pairs, q > 0.02": 5,
-                    "error, q > 0.02": 5e-4,
-                    "low, q > 0.02": 5e-4,
-                    "high, q > 0.02": 5e-4,
-                },
-            },
-            "coref_sweep.csv": {
-                "keys": ["corpus", "loss", "C"],
-                "timed": ["train_cpu_s", "GiB"],
-            },
-            "coref_samples.csv": {"keys": ["corpus", "samples"], "timed": ["cpu_s"]},
-            "coref_offsets.csv": {
-                "keys": ["corpus", "model", "offset of NEW"],
-                "only": {"model": ["by likelihood"]},
-            },
-        },
-    }
-]
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--corpus", nargs="+", choices=list(CORPORA), default=None)

@@ -57,20 +57,6 @@ def graphs(scores):
     return found
 
 
-QUICK = [
-    {
-        "set": {"N_ROUNDS": 1},
-        "needs": ["data/litbank"],
-        "files": {
-            "coref_speed.csv": {
-                "keys": ["method"],
-                "timed": ["seconds", "times exact"],
-            }
-        },
-    }
-]
-
-
 def main():
     sizes = [len(labels) for labels in fetch_litbank(subset="all").target]
     scores = draw_scores(sizes)

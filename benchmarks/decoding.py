@@ -225,22 +225,6 @@ def save(rows):
     write_csv("decoding.csv", rows, note)
 
 
-QUICK = [
-    {
-        "set": {"TAGGERS": ["HMM, by likelihood"], "RANKED": []},
-        "keep": {"NAMERS": [1]},
-        "reads": ["tagging.csv"],
-        "needs": [
-            "data/ark_twitter_pos",
-            "data/ud_english_ewt",
-            "data/emoticon_tweets",
-            "sklearn_crfsuite",
-        ],
-        "files": {"decoding.csv": {"keys": ["task", "corpus", "model"]}},
-    }
-]
-
-
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter

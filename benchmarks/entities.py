@@ -139,17 +139,6 @@ def draw(drawn):
     figure.savefig(RESULTS / "entities.png", dpi=90)
 
 
-QUICK = [
-    {
-        "args": ["--jobs", "1"],
-        "keep": {"MODELS": ["HMM, pseudocount 0.01", "CRF basic, c2 = 0.03"]},
-        "skip": ["draw"],
-        "needs": ["data/emoticon_tweets", "sklearn_crfsuite"],
-        "files": {"entities.csv": {"keys": ["model", "tested on"]}},
-    }
-]
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--jobs", type=int, default=2)

@@ -138,29 +138,6 @@ def draw():
     figure.savefig(RESULTS / FILE.replace(".csv", ".png"), dpi=110)
 
 
-QUICK = [
-    {
-        "args": ["--corpora", "80", "--jobs", "1"],
-        "keep": {"TEMPERATURES": [2, 4]},
-        "skip": ["draw"],
-        "files": {
-            "event_coverage.csv": {
-                "keys": ["temperature", "sd_at_least"],
-                "only": {"temperature": ["1.0"]},
-                "sampled": {"normal": "counts", "quantile": "counts"},
-                "free": ["counts", "standard_error"],
-                "within": {
-                    "normal_width": 0.8,
-                    "quantile_width": 0.8,
-                    "mean_z": 0.2,
-                    "sd_z": 0.2,
-                },
-            }
-        },
-    }
-]
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--corpora", type=int, default=1000)

@@ -173,15 +173,6 @@ CORPORA = {
 }
 
 
-QUICK = [
-    {
-        "keep": {"CORPORA": ["LitBank"]},
-        "needs": ["data/litbank"],
-        "files": {"event_errors.csv": {"keys": ["corpus", "question"]}},
-    }
-]
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--quick", action="store_true")

@@ -634,60 +634,6 @@ PARTS = {
 }
 
 
-# The counts of reports and addresses need the parses of parse_corpora.py, in the folder
-# `parsed` of the data home.
-QUICK = [
-    {
-        "args": ["--part", "ewt", "gum"],
-        "needs": ["data/gum", "data/ud_english_ewt"],
-        "seconds": 900,
-        "files": {
-            "events_ewt.csv": {"keys": ["verbs", "period", "country"]},
-            "events_gum.csv": {"keys": ["part"]},
-        },
-    },
-    {
-        "args": ["--part", "mentions"],
-        "needs": ["data/gum"],
-        "files": {"events_mentions.csv": {"keys": ["part", "equal", "mentions"]}},
-    },
-    {
-        "args": [
-            "--part",
-            "muc3",
-            "countries",
-            "samples",
-            "--parsed",
-            "{data}/parsed",
-            "--other",
-            "{data}/muc3/muc3_parsed.conllu.gz",
-        ],
-        "skip": ["draw_muc3"],
-        "needs": ["data/gum", "data/muc3", "data/parsed/muc3"],
-        "seconds": 900,
-        "files": {
-            "events_muc3.csv": {"keys": ["verbs", "who", "freq", "period", "country"]},
-            "events_muc3_total.csv": {"keys": ["verbs", "who"]},
-            "events_countries.csv": {"keys": ["verbs", "rank", "country"]},
-            "events_countries_months.csv": {"keys": ["verbs", "period", "country"]},
-            "events_parsers.csv": {"keys": ["verbs", "who"]},
-            "events_samples.csv": {"keys": ["who", "samples"]},
-            "events_units.csv": {"keys": ["who"]},
-        },
-    },
-    {
-        "args": ["--part", "state_union", "--parsed", "{data}/parsed"],
-        "needs": ["data/gum", "data/state_union", "data/parsed/state_union"],
-        "seconds": 900,
-        "files": {
-            "events_state_union.csv": {"keys": ["verbs", "period", "country"]},
-            "events_state_union_total.csv": {"keys": ["verbs"]},
-            "events_state_union_years.csv": {"keys": ["period", "country"]},
-        },
-    },
-]
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--part", nargs="+", choices=list(PARTS), default=list(PARTS))

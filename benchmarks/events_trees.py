@@ -285,19 +285,6 @@ class Run:
             return self.train_parser(self.quick)
 
 
-QUICK = [
-    {
-        "args": ["--part", "gum"],
-        "needs": ["data/gum", "data/ud_english_ewt"],
-        "seconds": 1200,
-        "files": {
-            "events_trees.csv": {"keys": ["corpus", "who"]},
-            "events_trees_coverage.csv": {"keys": ["parse"]},
-        },
-    },
-]
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--part", nargs="+", choices=["gum", "muc3"])

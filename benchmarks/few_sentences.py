@@ -158,16 +158,6 @@ def cells(kind, corpus, name, strength, by_sentence, n_replicates=N_REPLICATES):
 
 KEYS = ["models", "corpus", "model", "sentences"]
 
-QUICK = [
-    {
-        "args": ["--part", "tuning", "--corpus", "made-up", "--model", "HMM 0.1"],
-        "keep": {"SIZES": [0]},
-        "files": {
-            "few_sentences.csv": {"keys": ["models", "corpus", "model", "sentences"]}
-        },
-    }
-]
-
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)

@@ -210,14 +210,6 @@ HARNESSES = {
 }
 
 
-QUICK = [
-    {
-        "needs": ["data/evaluation"],
-        "files": {"harness_statistics.csv": {"keys": ["harness", "statistic"]}},
-    }
-]
-
-
 def main():
     rows = [
         {

@@ -110,26 +110,6 @@ def summarise(rows, asked):
     return found
 
 
-QUICK = [
-    {
-        "keep": {
-            "cells_of.tuning_rows": [6],
-            "cells_of.testing_rows": [0],
-            "cells_of.certain_rows": [1],
-            "cells_of.ERRORS": [0],
-            "cells_of.tuning_groups": [],
-            "cells_of.testing_groups": [7],
-        },
-        "files": {"interval_ablation_cells.csv": {"keys": ["set", "cell", "variant"]}},
-    },
-    {
-        "args": ["--summary"],
-        "reads": ["interval_ablation_cells.csv"],
-        "files": {"interval_ablation.csv": {"keys": ["set", "variant"]}},
-    },
-]
-
-
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter

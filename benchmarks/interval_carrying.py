@@ -63,14 +63,6 @@ def row_of(cell, n):
     }
 
 
-QUICK = [
-    {
-        "keep": {"cells": [0, 5]},
-        "files": {"interval_carrying.csv": {"keys": ["cell"]}},
-    }
-]
-
-
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter

@@ -295,36 +295,6 @@ TABLES = {
     "growth": growth_rows,
     "least": least_rows,
 }
-QUICK = [
-    {
-        "args": ["combined", "weights", "growth", "least"],
-        "files": {
-            "interval_combined.csv": {"keys": ["uniform"]},
-            "interval_weights.csv": {
-                "keys": [
-                    "mean residual",
-                    "slope",
-                    "smooth, 4",
-                    "smooth, 8",
-                    "square",
-                    "least probable",
-                ]
-            },
-            "interval_growth.csv": {"keys": ["probabilities", "labels", "n"]},
-            "interval_least.csv": {"keys": ["n"]},
-        },
-    },
-    {
-        "args": ["curves"],
-        "keep": {"cells_of.tuning_rows": [3, 6], "cells_of.tuning_groups": [12]},
-        "files": {"interval_constants_cells.csv": {"keys": ["set", "cell", "variant"]}},
-    },
-    {
-        "args": ["summary"],
-        "reads": ["interval_constants_cells.csv"],
-        "files": {"interval_constants.csv": {"keys": ["constant", "value", "set"]}},
-    },
-]
 
 
 def main():

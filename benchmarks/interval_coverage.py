@@ -96,56 +96,6 @@ def constant_rows(_, interval):
     return rows
 
 
-QUICK = [
-    {
-        "args": ["constant"],
-        "keep": {"cells_of.CONSTANT": [0, 1, 2]},
-        "files": {
-            "interval_constant.csv": {"keys": ["n", "q", "p"]},
-        },
-    },
-    {
-        "args": [
-            "tuning",
-            "testing",
-            "tuning-groups",
-            "testing-groups",
-            "certain",
-            "certain-testing",
-            "--replicates",
-            "1000",
-        ],
-        "keep": {
-            "cells_of.tuning_rows": [0],
-            "cells_of.testing_rows": [0],
-            "cells_of.tuning_groups": [0],
-            "cells_of.testing_groups": [0],
-            "cells_of.certain_rows": [1],
-            "cells_of.certain_testing": [0],
-        },
-        "files": {
-            "interval_tuning.csv": {"keys": ["cell"]},
-            "interval_testing.csv": {"keys": ["cell"]},
-            "interval_tuning_groups.csv": {"keys": ["cell"]},
-            "interval_testing_groups.csv": {"keys": ["cell"]},
-            "interval_certain.csv": {"keys": ["cell"]},
-            "interval_certain_testing.csv": {"keys": ["cell"]},
-        },
-    },
-    {
-        "args": ["repeated-groups", "testing-repeated-groups"],
-        "keep": {
-            "cells_of.repeated_groups": [0],
-            "cells_of.testing_repeated_groups": [0],
-        },
-        "files": {
-            "interval_repeated_groups.csv": {"keys": ["cell"]},
-            "interval_testing_repeated_groups.csv": {"keys": ["cell"]},
-        },
-    },
-]
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     makers = {

@@ -318,40 +318,6 @@ FRONTIER = [
     "most warnings, smooth",
 ]
 
-QUICK = [
-    {
-        "args": ["--replicates", "40"],
-        "keep": {"SETS": ["smooth"], "smooth": [0, 1]},
-        "files": {
-            "interval_jumps.csv": {
-                "keys": ["set", "cell", "rule"],
-                "sampled": {"coverage": 8},
-                "free": ["replicates", "low end too high", "warns"],
-                # means of 8 samples
-                "within": {"width": 0.05, "width ratio": 0.6, "mean estimate": 0.05},
-            },
-            "interval_jumps_frontier.csv": {
-                "keys": ["rule"],
-                "free": [
-                    "lowest coverage, tuning",
-                    "mean coverage, tuning",
-                    "lowest coverage, testing",
-                    "mean coverage, testing",
-                    "width, smooth",
-                    "largest width, smooth",
-                    "most warnings, smooth",
-                ],
-            },
-            "interval_levels.csv": {
-                "keys": ["levels", "rows"],
-                "sampled": {"coverage": 80},
-                "within": {"width": 0.03},
-                "free": ["replicates", "se"],
-            },
-        },
-    },
-]
-
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)

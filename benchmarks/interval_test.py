@@ -283,19 +283,6 @@ def few_rows(_):
     return rows
 
 
-QUICK = [
-    {
-        "args": ["errors", "models", "few", "--replicates", "400"],
-        "keep": {"cells_of.ERRORS": [0], "models": [0], "FEW": [0]},
-        "files": {
-            "interval_power.csv": {"keys": ["error", "n"]},
-            "interval_models.csv": {"keys": ["model", "n"]},
-            "interval_few.csv": {"keys": ["n"]},
-        },
-    },
-]
-
-
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter

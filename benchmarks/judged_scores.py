@@ -305,23 +305,6 @@ def check_shortcut():
     assert np.allclose((found.low, found.high), ends[:2], atol=1e-12)
 
 
-QUICK = [
-    {
-        "args": ["--part", "judges", "--replicates", "1600"],
-        "keep": {"JUDGES": ["p=.7 sens=.95 spec=.6"]},
-        "reads": ["judged_scores.csv"],
-        "files": {
-            "judged_scores.csv": {"keys": ["part", "cell", "n", "interval"]},
-            # of the committed cells, by the function that makes the table
-            "judged_scores_summary.csv": {
-                "keys": ["part", "interval", "n"],
-                "only": {"part": ["clusters", "real", "differences"]},
-            },
-        },
-    }
-]
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--part", choices=PARTS)

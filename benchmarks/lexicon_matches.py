@@ -165,16 +165,5 @@ def kept(forms):
     return [each for k, each in enumerate(order) if k < FORMS or each[0][0] in FALSE]
 
 
-QUICK = [
-    {
-        "needs": ["data/country_lexicon", "data/gum", "data/muc3"],
-        "files": {
-            "lexicon_matches.csv": {"keys": ["corpus", "rule"]},
-            "lexicon_forms.csv": {"keys": ["corpus", "rule", "form"]},
-        },
-    }
-]
-
-
 if __name__ == "__main__":
     main()

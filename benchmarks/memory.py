@@ -395,25 +395,6 @@ def run_case(name, n):
     }
 
 
-QUICK = [
-    {
-        "args": ["--largest", "1000000"],
-        "keep": {
-            "CASES": [
-                "calibration_error, auto bins",
-                "pair_marginals, two pairs",
-            ]
-        },
-        "files": {
-            "memory.csv": {
-                "keys": ["function", "n", "limit"],
-                "timed": ["extra_mib", "per_input", "seconds"],
-            }
-        },
-    }
-]
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--largest", type=int, default=PAIRS[-1])

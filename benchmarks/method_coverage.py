@@ -154,16 +154,6 @@ def cell(shape, kind, n, methods, n_replicates, parallel):
     return rows
 
 
-QUICK = [
-    {
-        "args": ["--jobs", "1"],
-        "keep": {"SHAPES": ["U"], "FREQUENCIES": ["calibrated"], "SIZES": [0]},
-        "skip": ["draw"],
-        "files": {"coverage.csv": {"keys": ["q", "labels", "n", "method"]}},
-    }
-]
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--replicates", type=int, default=2000)

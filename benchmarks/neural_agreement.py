@@ -150,20 +150,6 @@ LIBRARIES = {
 }
 
 
-QUICK = [
-    {
-        "needs": ["torch", "torchcrf"],
-        # differences of rounding errors
-        "files": {
-            "neural_agreement.csv": {
-                "keys": ["library", "sentences"],
-                "within": {"log likelihood": 1e-9, "marginals": 1e-9},
-            }
-        },
-    }
-]
-
-
 def main():
     rows = []
     for name, (module, function) in LIBRARIES.items():

@@ -499,19 +499,6 @@ def coreference(documents, n_epochs, rows, thresholds):
     thresholds.append(selected("antecedents", "links", LINK_PRECISION, *links))
 
 
-QUICK = [
-    {
-        "needs": ["torch", "torchcrf", "spacy", "data/gum"],
-        "seconds": 1800,
-        "files": {
-            "neural_models.csv": {"keys": ["model", "question", "when"]},
-            "neural_pieces.csv": {"keys": ["trained on", "pieces"]},
-            "neural_thresholds.csv": {"keys": ["model", "question", "wanted"]},
-        },
-    }
-]
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="train on little data")

@@ -688,33 +688,6 @@ def write(name, rows, key):
 KINDS = ("tuning", "testing")
 
 
-QUICK = [
-    {
-        "args": ["--part", "items-tuning", "--law", "right or wrong", "--n", "5"],
-        "files": {
-            "paired_test_size.csv": {"keys": ["laws", "part", "law", "n", "replicates"]}
-        },
-    },
-    {
-        "args": [
-            "--part",
-            "calibration-testing",
-            "--law",
-            "rows without groups",
-            "--n",
-            "30",
-            "--replicates",
-            "500",
-        ],
-        "files": {
-            "calibration_comparison_size.csv": {
-                "keys": ["laws", "law", "n", "replicates"]
-            }
-        },
-    },
-]
-
-
 def main():
     parts = [f"{part}-{kind}" for kind in KINDS for part in (*LAWS, "calibration")]
     parser = argparse.ArgumentParser(description=__doc__)

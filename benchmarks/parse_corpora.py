@@ -345,17 +345,6 @@ def conllu_lines(document):
         yield "\n"
 
 
-QUICK = [
-    {
-        "args": ["--output", "{data}/parsed"],
-        "keep": {"TEXTS": []},
-        "needs": ["spacy", "data/ud_english_ewt", "data/gum"],
-        "seconds": 1800,
-        "files": {"parse_corpora.csv": {"keys": ["corpus", "case", "words"]}},
-    }
-]
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--output", type=Path, required=True)

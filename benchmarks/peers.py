@@ -274,23 +274,6 @@ def write_page(note, rows):
         draw(rows, note)
 
 
-QUICK = [
-    {
-        "args": ["significance"],
-        "set": {"BUDGET": 0.2},
-        "skip": ["write_page"],
-        "files": {
-            "peers.csv": {
-                "keys": ["part", "work", "unit", "n", "by"],
-                "only": {"by": ["skcalib"]},
-                "timed": ["milliseconds"],
-                "free": ["version", "growth"],
-            }
-        },
-    }
-]
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("parts", nargs="*", metavar="part", help=", ".join(PARTS))

@@ -99,27 +99,6 @@ def measure(draw, n, k, repeats):
     return float(np.mean(truth)), {r: float(np.mean(e)) for r, e in found.items()}
 
 
-QUICK = [
-    {
-        "keep": {"SHAPES": [0]},
-        "set": {"TAGS": [1000, 10]},
-        "files": {
-            "pooled_bin_size.csv": {
-                "keys": ["model", "rows", "classes", "rule"],
-                "only": {
-                    "model": [
-                        "one class",
-                        "overconfident",
-                        "underconfident",
-                        "calibrated",
-                    ]
-                },
-            }
-        },
-    }
-]
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repeats", type=int, default=10)

@@ -114,22 +114,6 @@ def draw(checks, path):
     plt.close(figure)
 
 
-QUICK = [
-    {
-        "set": {"RANKED": []},
-        "keep": {"TAGGERS": [1], "NAMERS": [0]},
-        "skip": ["draw"],
-        "reads": ["tagging.csv"],
-        "needs": ["data/ark_twitter_pos", "data/emoticon_tweets", "sklearn_crfsuite"],
-        "files": {
-            "predictive_checks.csv": {
-                "keys": ["task", "corpus", "model", "temperature", "statistic", "items"]
-            }
-        },
-    }
-]
-
-
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter

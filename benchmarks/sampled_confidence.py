@@ -256,54 +256,6 @@ def file_rows():
     return rows
 
 
-QUICK = [
-    {
-        "args": ["generated"],
-        "set": {"REPLICATES": {(200, "fixed"): (20, 20), (200, "chosen"): (20, 20)}},
-        "files": {
-            "sampled_confidence.csv": {
-                "keys": ["model", "choice", "k", "n"],
-                "within": {
-                    "error of the share": 0.03,
-                    "cross-fitted": 0.09,
-                    "taken as fixed": 0.09,
-                    "width": 0.03,
-                },
-                "sampled": {"coverage": 20, "rejected": 20, "share rejected": 20},
-                "free": ["deviations", "replicates"],
-            }
-        },
-    },
-    {
-        "args": ["again"],
-        "set": {"N_AGAIN": 20, "AGAIN": [("calibrated", 3, 200, "fixed")]},
-        "files": {
-            "sampled_confidence_again.csv": {
-                "keys": ["model", "choice", "k", "n"],
-                "within": {
-                    "error of the share": 0.03,
-                    "cross-fitted": 0.09,
-                    "taken as fixed": 0.09,
-                    "width": 0.03,
-                },
-                "sampled": {"coverage": 20, "rejected": 20, "share rejected": 20},
-                "free": ["deviations", "replicates"],
-            }
-        },
-    },
-    {
-        "args": ["coref"],
-        "needs": ["data/litbank"],
-        "files": {"sampled_confidence_coref.csv": {"keys": ["truth", "samples"]}},
-    },
-    {
-        "args": ["files"],
-        "needs": ["data/evaluation"],
-        "files": {"sampled_confidence_files.csv": {"keys": ["samples"]}},
-    },
-]
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(

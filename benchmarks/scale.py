@@ -226,38 +226,6 @@ def stream(n_pairs):
     ]
 
 
-QUICK = [
-    {
-        "args": ["--pairs", "10000000"],
-        "files": {
-            "scale.csv": {
-                "keys": ["how", "pairs"],
-                "timed": ["seconds", "million_pairs_a_second"],
-                # a difference of rounded sums
-                "within": {"distance": 1e-9},
-            }
-        },
-    },
-    {
-        "args": ["--stream", "10000000"],
-        "files": {
-            "scale_stream.csv": {
-                "keys": [],
-                "free": ["pairs", "update_seconds", "sort_seconds"],
-                "timed": [
-                    "ratio",
-                    "million_pairs_a_second",
-                    "peak_mib",
-                    "peak_mib_of_first_chunk",
-                ],
-                # a hundredth of the pairs
-                "within": {"error": 4e-4, "bound": 4e-4},
-            }
-        },
-    },
-]
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--pairs", type=int, default=20_000_000)

@@ -498,26 +498,6 @@ def draw_prediction(rows, path):
     plt.close(figure)
 
 
-# The tables below the first three need all 36 systems of each task.
-QUICK = [
-    {
-        "args": ["--jobs", "1"],
-        "seconds": 1800,
-        "skip": ["draw_natural", "draw_synthetic", "draw_genres", "draw_prediction"],
-        "needs": ["data/system_outputs", "data/ud_english_ewt", "data/gum"],
-        "files": {
-            "significance_natural.csv": {"keys": ["task", "A", "B"]},
-            "significance_systems.csv": {"keys": ["system", "sentences"]},
-            "significance_names_systems.csv": {"keys": ["system", "sentences"]},
-            "significance_sizes.csv": {"keys": ["pairs", "sentences"]},
-            "significance_names.csv": {"keys": ["pairs", "sentences"]},
-            "significance_genres.csv": {"keys": ["genre", "pairs"]},
-            "significance_prediction.csv": {"keys": ["new data", "p"]},
-        },
-    }
-]
-
-
 def main(arguments=None):
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter

@@ -129,19 +129,6 @@ def draw(comparison, kinds, path):
     plt.close(figure)
 
 
-QUICK = [
-    {
-        "skip": ["draw"],
-        "needs": ["data/wmt17_en_de", "sacrebleu"],
-        "seconds": 1200,
-        "files": {
-            "significance_combination.csv": {"keys": ["pairs", "number of pairs"]},
-            "significance_combination_systems.csv": {"keys": ["system"]},
-        },
-    }
-]
-
-
 def main(arguments=None):
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter

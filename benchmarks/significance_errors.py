@@ -236,18 +236,6 @@ def coverage_rows(n_replicates, parallel, lead=0.3):
     return rows
 
 
-QUICK = [
-    {
-        "args": ["--jobs", "1"],
-        "keep": {"METRICS": ["0/1 accuracy"], "SIZES": [0], "VARIANCES": [0]},
-        "files": {
-            "significance_errors.csv": {"keys": ["metric", "n", "test", "replicates"]},
-            "significance_coverage.csv": {"keys": ["metric", "n", "replicates"]},
-        },
-    }
-]
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--replicates", type=int, default=2000)

@@ -249,21 +249,6 @@ def draw(uas, rows, path):
     plt.close(figure)
 
 
-# All systems are needed for the thresholds.
-QUICK = [
-    {
-        "seconds": 1800,
-        "skip": ["draw"],
-        "needs": ["spacy", "data/ud_english_ewt"],
-        "files": {
-            "significance_parsing.csv": {"keys": ["pairs", "number"]},
-            "significance_parsing_sizes.csv": {"keys": ["pairs", "sentences"]},
-            "significance_parsing_systems.csv": {"keys": ["system", "sentences"]},
-        },
-    }
-]
-
-
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter

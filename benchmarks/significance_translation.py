@@ -209,21 +209,6 @@ def draw(comparisons, path):
     plt.close(figure)
 
 
-QUICK = [
-    {
-        "keep": {"METRICS": ["BLEU"], "SIZES": [0]},
-        "skip": ["draw"],
-        "needs": ["data/wmt17_en_de", "sacrebleu"],
-        "files": {
-            "significance_wmt17.csv": {"keys": ["metric", "A", "B", "group"]},
-            "significance_wmt17_thresholds.csv": {"keys": ["metric", "pairs"]},
-            "significance_wmt17_sizes.csv": {"keys": ["segments", "samples"]},
-            "significance_wmt17_flips.csv": {"keys": ["segments", "best", "system"]},
-        },
-    }
-]
-
-
 def main(arguments=None):
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter

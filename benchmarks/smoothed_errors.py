@@ -123,23 +123,6 @@ def measured(y, q, rng):
     return found
 
 
-QUICK = [
-    {
-        "keep": {
-            "SHAPES": ["uniform"],
-            "FREQUENCIES": ["overconfident"],
-            "SIZES": [0],
-        },
-        "files": {
-            "smoothed_errors.csv": {
-                "keys": ["probabilities", "frequencies", "rows", "method"],
-                "timed": ["seconds"],
-            }
-        },
-    }
-]
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--replicates", type=int, default=300)

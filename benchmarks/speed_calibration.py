@@ -131,20 +131,6 @@ def peak_ratio(function, size):
     return peak / size
 
 
-QUICK = [
-    {
-        "keep": {"POWERS": [0], "MATRICES": [1]},
-        "files": {
-            "speed_calibration.csv": {
-                "keys": ["case", "function"],
-                "timed": ["seconds", "per_sort", "sklearn_over_it", "per_interval"],
-                "within": {"peak_memory_per_input": 0.5},
-            }
-        },
-    }
-]
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="leave out 10^7 pairs")

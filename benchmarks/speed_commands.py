@@ -116,20 +116,6 @@ def runs(folder):
         yield found
 
 
-QUICK = [
-    {
-        "set": {"ROUNDS": 3},
-        "keep": {"RUNS": [0, 5]},
-        "files": {
-            "speed_commands.csv": {
-                "keys": ["work", "n"],
-                "timed": ["seconds", "processor_seconds", "peak_gib", "per_import"],
-            }
-        },
-    }
-]
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="small files, no CSV")

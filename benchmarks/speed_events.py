@@ -99,23 +99,6 @@ def memory():
     return rows
 
 
-QUICK = [
-    {
-        "keep": {"MENTIONS": [0], "SAMPLES": [0]},
-        "files": {
-            "speed_events.csv": {
-                "keys": ["what", "mentions", "samples"],
-                "timed": ["ms_per_document"],
-            },
-            "speed_events_memory.csv": {
-                "keys": ["documents", "mentions", "samples"],
-                "timed": ["peak_mb", "stored_kb_per_document"],
-            },
-        },
-    }
-]
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=5)

@@ -180,20 +180,6 @@ def many_systems(n_rounds, n=2077, n_systems=36):
     return [row(case, n, name, best[name], best["mean"]) for name in best]
 
 
-QUICK = [
-    {
-        "keep": {"SIZES": [0]},
-        "skip": ["million", "many_systems"],
-        "files": {
-            "speed_significance.csv": {
-                "keys": ["case", "n", "function"],
-                "timed": ["milliseconds", "ratio_to_first"],
-            }
-        },
-    }
-]
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="leave out 10^6 resamples")

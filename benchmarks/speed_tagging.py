@@ -386,52 +386,6 @@ PARTS = {
 }
 
 
-QUICK = [
-    {
-        "args": ["crf", "hmm"],
-        "set": {"N_ROUNDS": 2, "N_ITERATIONS": 2},
-        "keep": {"TEMPLATES": [0]},
-        "needs": ["data/ud_english_ewt", "sklearn_crfsuite"],
-        "files": {
-            "speed_tagging.csv": {
-                "keys": ["features", "function"],
-                "timed": ["ms", "tokens_per_s", "CRFsuite_over_it"],
-            },
-            "speed_hmm.csv": {
-                "keys": ["function"],
-                "timed": ["ms", "tokens_per_s", "over_ours"],
-            },
-        },
-    },
-    {
-        "args": ["posterior", "cost"],
-        "set": {"N_ROUNDS": 3},
-        "keep": {"CASES": ["10,000 tokens, 17 tags"], "TAGS": [0], "LENGTHS": [3]},
-        "skip": ["draw_cost"],
-        "files": {
-            "speed_posterior.csv": {
-                "keys": ["scores", "function"],
-                "timed": [
-                    "ms",
-                    "tokens_per_s",
-                    "over_token_marginals",
-                    "over_products",
-                ],
-            },
-            "speed_cost.csv": {
-                "keys": ["tags", "length"],
-                "timed": [
-                    "float64, tokens_per_s",
-                    "float32, tokens_per_s",
-                    "over",
-                    "two products and exp, tokens_per_s",
-                ],
-            },
-        },
-    },
-]
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("parts", nargs="*", metavar="part", help=", ".join(PARTS))

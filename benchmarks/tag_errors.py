@@ -312,27 +312,6 @@ def ablation_row(corpus, name, groups, fit):
     return row
 
 
-QUICK = [
-    {
-        "args": ["--corpus", "ark"],
-        # the ablation without those that train for long
-        "keep": {"GROUPS": [], "ABLATED": ["ark"]},
-        "skip": ["draw_figure_4", "draw_curves"],
-        "reads": ["tagging.csv"],
-        "needs": ["data/ark_twitter_pos", "sklearn_crfsuite"],
-        "files": {
-            "tag_errors.csv": {"keys": ["corpus", "asked", "label"]},
-            "tag_errors_summary.csv": {"keys": ["corpus", "asked"]},
-            "single_tag.csv": {"keys": ["corpus", "figures", "tag", "model"]},
-            "tag_ablation.csv": {
-                "keys": ["corpus", "attributes"],
-                "only": {"attributes": ["the word alone"]},
-            },
-        },
-    }
-]
-
-
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter

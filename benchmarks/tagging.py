@@ -644,33 +644,6 @@ def one_corpus(corpus, parallel, options):
     return results, parts, roles(results, parts)
 
 
-# The strengths that are chosen on tweets, and those that are not tuned.
-QUICK = [
-    {
-        "args": ["--corpus", "ark", "--jobs", "1"],
-        "set": {
-            "STRENGTHS": {
-                "HMM": [1.0, 0.03, 0.001],
-                "CRF basic": [1.0, 0.1, 0.03, 0.0],
-                "CRF advanced": [1.0, 0.3, 0.1, 0.0],
-            },
-            "PARTS": [0.375],
-        },
-        "skip": ["draw_sweep", "draw_curves"],
-        "needs": ["data/ark_twitter_pos", "sklearn_crfsuite"],
-        "files": {
-            "tagging.csv": {"keys": ["corpus", "model"]},
-            "tagging_sweep.csv": {
-                "keys": ["corpus", "model", "pseudocount or c2", "sentences"]
-            },
-            "tagging_pairs.csv": {"keys": ["corpus", "CRF", "temperature"]},
-            "tagging_each.csv": {"keys": ["corpus", "asked"]},
-            "tagging_rivals.csv": {"keys": ["corpus", "model", "recalibration"]},
-        },
-    }
-]
-
-
 def main(arguments=None):
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter

@@ -205,27 +205,5 @@ def main():
         write_csv("threshold_power.csv", means, note)
 
 
-QUICK = [
-    {
-        "set": {"SIZES": (50, 100), "SAMPLES": 50, "TESTED": 50},
-        "files": {
-            "threshold_power_cells.csv": {
-                "keys": ["population", "precision", "n", "rule"],
-                "within": {"found": 0.25, "share selected": 0.25, "wrong": 0.15},
-                "free": ["samples"],
-            },
-            "threshold_power.csv": {
-                "keys": ["part", "n", "rule"],
-                "within": {
-                    "found": 0.15,
-                    "share selected": 0.15,
-                    "largest share wrong": 0.15,
-                },
-            },
-        },
-    }
-]
-
-
 if __name__ == "__main__":
     main()

@@ -355,36 +355,6 @@ def precision_rows():
     return rows
 
 
-QUICK = [
-    {
-        "needs": ["data/ud_english_ewt"],
-        "files": {
-            "trees.csv": {
-                "keys": ["posterior", "query", "pairs"],
-                "timed": ["seconds"],
-            },
-            "trees_events.csv": {"keys": ["posterior"]},
-            "trees_precision.csv": {
-                "keys": ["scores"],
-                # rounding errors
-                "within": {
-                    "relative error of log Z": 1e-12,
-                    "error of marginals near 1/2": 1e-9,
-                },
-            },
-            "trees_sampling.csv": {
-                "keys": ["words", "added to cycles", "single root", "samples"],
-                "timed": ["ms per sample"],
-            },
-            "trees_speed.csv": {
-                "keys": ["sentences", "words", "sd of scores"],
-                "timed": ["seconds", "plain loop", "ratio", "peak MB"],
-            },
-        },
-    }
-]
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a part, no CSV")

@@ -404,22 +404,6 @@ def calibration_rows(corpus, directions, test, train):
     return rows
 
 
-QUICK = [
-    {
-        "set": {"MODELS": ["Model 1"], "KINDS": [], "ONLY": ["only Model 1"]},
-        "skip": ["draw"],
-        "needs": ["data/sword"],
-        "files": {
-            "word_alignment_systems.csv": {"keys": ["system", "model", "trained on"]},
-            "word_alignment_sizes.csv": {
-                "keys": ["pairs", "verses", "number of pairs", "samples"]
-            },
-            "word_alignment_calibration.csv": {"keys": ["model", "query"]},
-        },
-    }
-]
-
-
 def main(arguments=None):
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
