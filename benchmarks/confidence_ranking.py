@@ -1,6 +1,6 @@
-"""Do the intervals of confidence_ranking cover, and how fast are they?
+"""Do the intervals of confidence_ranking cover?
 
-    python benchmarks/confidence_ranking.py [--quick]
+    python benchmarks/confidence_ranking.py
 
 A population is a list of quantiles of the confidences of right and of wrong answers,
 from which samples are drawn with replacement, so that its numbers are known. The
@@ -22,11 +22,9 @@ In tuning populations, answers of a group share a normal effect on whether they 
 right (correlation 0.5 of the latent variables) and one on the confidence (0.3). In
 testing populations, the share of right answers of a group has a beta distribution
 (correlation 0.2 of right answers), and half of the confidences of a group have the same
-quantile. MAPIE is compared if it is installed. --quick has few samples, and writes
-nothing.
+quantile.
 """
 
-import argparse
 import os
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -36,14 +34,12 @@ from itertools import product
 from zlib import crc32
 
 import numpy as np
-from _common import best_times, print_table, versions, write_csv
+from _common import versions, write_csv
 from scipy.special import betaincinv, gammaincinv, logit, ndtr, ndtri, stdtrit
-from sklearn.metrics import roc_auc_score
 
 from skcalib.metrics import _confidence_ranking, confidence_ranking
 from skcalib.metrics._confidence_ranking import (
     _answers_by_level,
-    _auroc,
     _compare,
     simultaneous_band,
 )
@@ -78,7 +74,6 @@ PART_SIZES = {
 PAIRED_SIZES = (50, 200, 1000)
 ACCURACIES, AUROCS, GROUPED_AUROCS = (0.3, 0.7, 0.97), (0.5, 0.8, 0.99), (0.6, 0.9)
 SAMPLES, GROUPED, PAIRED, BANDS, BOOTSTRAPPED = 2000, 1000, 2000, 1000, 500
-N_SPEED = 1_000_000
 
 # Coverages of the curve in simulations of its numbers, instead of 200.
 POINTS = 50
@@ -480,112 +475,7 @@ def rows_of(function, cells):
     return rows
 
 
-def torch_uncertainty_area(y, score):
-    """Return AURC().compute() of torch-uncertainty 0.13.0."""
-    errors = ~y[np.argsort(-score, kind="stable")]
-    n = y.size
-    rates = np.cumsum(errors) / np.arange(1, n + 1)
-    return np.trapezoid(rates, np.arange(1, n + 1) / n) / (1 - 1 / n)
-
-
-def mapie_auarc(y, score):
-    """Return auarc of MAPIE 1.6.0."""
-    right = y[np.argsort(-score, kind="stable")]
-    return float(np.mean(np.cumsum(right) / np.arange(1, y.size + 1)))
-
-
-def peer_rows():
-    """Return the largest differences from other packages, over 50 samples."""
-    try:
-        from mapie.metrics.uncertainty import auarc
-
-        checked = "installed package"
-    except ImportError:
-        auarc, checked = mapie_auarc, "formula"
-    _confidence_ranking._N_POINTS = 200
-    rng = np.random.default_rng(0)
-    rows = {}
-
-    def add(package, name, ties, how, value):
-        key = package, name, ties
-        row = rows.setdefault(key, {"compared with": how, "largest difference": 0.0})
-        row["largest difference"] = max(row["largest difference"], abs(float(value)))
-
-    for k in range(50):
-        for ties in ("none", "5 levels"):
-            family = "levels" if ties != "none" else "binormal"
-            y, score, _ = draw(rng, (20, 300, 5000)[k % 3], family, 0.7, 0.75)
-            if ties == "none":
-                score = score + 1e-9 * rng.random(score.size)
-            each = confidence_ranking(y, score)
-            aurc, n = float(each.aurc), y.size
-            add(
-                "scikit-learn",
-                "roc_auc_score",
-                ties,
-                "installed package",
-                each.auroc - roc_auc_score(y, score),
-            )
-            add("MAPIE", "1 - auarc", ties, checked, aurc - 1 + auarc(y, score))
-            theirs = torch_uncertainty_area(y, score)
-            add("torch-uncertainty", "AURC", ties, "formula", aurc - theirs)
-            # The trapezium has half of the first and of the last error rate.
-            ordered = y[np.argsort(-score, kind="stable")]
-            half = ((1 - ordered[0]) + (1 - y.mean())) / 2
-            converted = (theirs * (n - 1) + half) / n
-            name = "AURC, with the first and last point"
-            add("torch-uncertainty", name, ties, "formula", aurc - converted)
-    return [
-        {"package": p, "number": name, "ties": ties}
-        | {**row, "largest difference": f"{row['largest difference']:.1e}"}
-        for (p, name, ties), row in rows.items()
-    ]
-
-
-def speed_rows(n):
-    rng = np.random.default_rng(0)
-    score = rng.beta(4, 1, n)
-    y = rng.random(n) < score
-    groups, other = rng.integers(0, n // 10, n), score + rng.normal(size=n)
-    _confidence_ranking._N_POINTS = 200
-    one, two = confidence_ranking(y, score), confidence_ranking(y, other)
-    works = {
-        "np.sort": lambda: np.sort(score),
-        "np.sort(kind='stable')": lambda: np.sort(score, kind="stable"),
-        "np.argsort": lambda: np.argsort(score),
-        "roc_auc_score": lambda: roc_auc_score(y, score),
-        "AUROC with interval": lambda: _auroc(
-            _answers_by_level(y, score, None, None), 0.95
-        ),
-        "confidence_ranking": lambda: confidence_ranking(y, score),
-        "confidence_ranking with groups": lambda: confidence_ranking(
-            y, score, groups=groups
-        ),
-        "simultaneous band": lambda: simultaneous_band(one),
-        "compare": lambda: one.compare(two),
-    }
-    times = best_times(works, 3)
-    unit, other_unit = times["np.argsort"], times["np.sort(kind='stable')"]
-    return [
-        {
-            "work": name,
-            "answers": n,
-            "seconds": f"{seconds:.4f}",
-            "times np.argsort": f"{seconds / unit:.1f}",
-            "times stable np.sort": f"{seconds / other_unit:.1f}",
-        }
-        for name, seconds in times.items()
-    ]
-
-
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="a part, no CSV")
-    quick = parser.parse_args().quick
-    if quick:
-        PART_SIZES.update(dict.fromkeys(PART_SIZES, (50,)))
-        globals().update(PAIRED_SIZES=(50,))
-        globals().update(SAMPLES=20, GROUPED=20, PAIRED=20, BANDS=20, BOOTSTRAPPED=5)
     rows = rows_of(coverage_row, coverage_cells())
     tables = {
         "": summary_rows(rows),
@@ -593,15 +483,9 @@ def main():
         "_paired": rows_of(paired_row, paired_cells()),
         "_bands": rows_of(band_row, band_cells()),
         "_widths": rows_of(bootstrap_row, bootstrap_cells()),
-        "_peers": peer_rows(),
-        "_speed": speed_rows(100_000 if quick else N_SPEED),
     }
-    note = versions("numpy", "scipy", "scikit-learn")
     for name, table in tables.items():
-        if quick:
-            print_table(table)
-        else:
-            write_csv(f"confidence_ranking{name}.csv", table, note)
+        write_csv(f"confidence_ranking{name}.csv", table, versions("numpy", "scipy"))
 
 
 if __name__ == "__main__":

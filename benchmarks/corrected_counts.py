@@ -2,13 +2,12 @@
 
     python benchmarks/corrected_counts.py --part generated [--splits 300]
 
-Parts: generated, counts, real, periods, design, heavy, tuning, events, speed and glide,
-each of four minutes or less of one core. Their rows replace those of the same part in
+Parts: generated, counts, real, periods, design, heavy, tuning and events, each of four
+minutes or less of one core. Their rows replace those of the same part in
 corrected_counts.csv (counts of whole corpora), corrected_counts_periods.csv,
 corrected_counts_design.csv, corrected_counts_heavy.csv (heavy tails: the cells of the
-part tuning were used to choose constants), corrected_events_gum.csv (with a figure),
-corrected_counts_speed.csv and corrected_counts_glide.csv. The part glide needs the
-package glide-py, and Python 3.12.
+part tuning were used to choose constants) and corrected_events_gum.csv (with a
+figure).
 
 For each cell, documents are drawn at random to be labelled, and the share of samples
 is reported in which the 95% interval contains the true count: by ``corrected_count``
@@ -761,70 +760,10 @@ def draw_events(corrected, truth):
     plt.close(display.figure_)
 
 
-# Speed, and another package
-
-
-def speed():
-    """Milliseconds of a corrected count, least of five rounds of 20."""
-    rng, rows = np.random.default_rng(0), []
-    for n_documents, n_periods in ((400, 1), (400, 12), (4800, 12)):
-        truth, f, period = drifting(n_documents, n_periods, False)(rng)
-        y_true = np.full(n_documents, np.nan)
-        sample = np.arange(0, n_documents, n_documents // 96)
-        y_true[sample] = truth[sample]
-        periods = period if n_periods > 1 else None
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            rounds = []
-            for _ in range(5):
-                start = time.process_time()
-                for _ in range(20):
-                    corrected_count(y_true, f, periods=periods)
-                rounds.append((time.process_time() - start) / 20)
-        row = {"documents": n_documents, "periods": n_periods, "labels": sample.size}
-        rows.append({**row, "ms": round(1000 * min(rounds), 2)})
-    return rows
-
-
-def glide_cell(name, corpus, n, n_splits):
-    """Coverage and width of PPI++ by glide, on the samples of `cell`."""
-    from glide.estimators import PPIMeanEstimator
-
-    rng = np.random.default_rng(zlib.crc32(f"{name} {n}".encode()))
-    truth, f, _ = corpus(np.random.default_rng(zlib.crc32(name.encode())))
-    y, total = truth.astype(float), float(truth.sum())
-    ends, alone = [], []
-    for _ in range(n_splits):
-        rows = rng.choice(len(y), n, replace=False)
-        y_true = np.full(len(y), np.nan)
-        y_true[rows] = y[rows]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            try:
-                found = PPIMeanEstimator().estimate(y_true, f).confidence_interval
-                ends.append((found.lower_bound, found.upper_bound))
-            except ValueError:  # labels or expectations that are all alike
-                ends.append((np.nan, np.nan))
-        alone.append(labels_alone(y, rows))
-    low, high = len(y) * np.array(ends).T
-    width = np.mean(np.diff(alone))
-    has = ~np.isnan(low)
-    return {
-        "corpus": name,
-        "n": n,
-        "coverage glide": percent((low <= total) & (total <= high)),
-        "width glide": round(float(np.mean((high - low)[has]) / width), 2)
-        if has.any()
-        else "",
-        "% errors": percent(~has),
-    }
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parts = ("generated", "counts", "real", "periods", "design", "heavy", "tuning")
-    others = ("events", "speed", "glide")
-    parser.add_argument("--part", choices=(*parts, *others), required=True)
+    parser.add_argument("--part", choices=(*parts, "events"), required=True)
     parser.add_argument("--splits", type=int, default=300)
     options = parser.parse_args()
     start, n_splits = time.process_time(), options.splits
@@ -838,13 +777,6 @@ def main():
     elif options.part == "events":
         name, key = "corrected_events_gum.csv", "period"
         rows = events_by_period(n_splits)
-    elif options.part == "speed":
-        name, key = "corrected_counts_speed.csv", "documents"
-        rows = speed()
-    elif options.part == "glide":
-        name, corpora = "corrected_counts_glide.csv", {**GENERATED, **COUNTS}
-        cells = [(each, n) for each in corpora for n in NUMBERS]
-        rows = [glide_cell(each, corpora[each], n, n_splits) for each, n in cells]
     elif options.part == "design":
         name, corpora = "corrected_counts_design.csv", {**GENERATED, **COUNTS}
         cells = [design_cell(each, corpora[each], 50, n_splits) for each in DESIGNS]
@@ -855,8 +787,7 @@ def main():
     print_table(rows)
     new = {row[key] for row in rows}
     kept = [row for row in read_csv(name)[1] if row[key] not in new]
-    packages = ("numpy", "scipy", *(["glide-py"] if options.part == "glide" else []))
-    note = f"{n_splits} samples per cell, 95% intervals; {versions(*packages)}"
+    note = f"{n_splits} samples per cell, 95% intervals; {versions('numpy', 'scipy')}"
     write_csv(name, [*kept, *rows], note, keeps_rows=bool(kept))
     print(f"{time.process_time() - start:.0f} s of CPU time")
 

@@ -68,7 +68,7 @@ def parses(documents, parser, n_trees):
     weights, temperature = parser
     found = []
     for i, document in enumerate(documents):
-        own = [trees.Sentence(sentence, i) for sentence in document.sentences]
+        own = [trees.Sentence(sentence) for sentence in document.sentences]
         posterior = TreePosterior(trees.scores_of(weights, map(trees.features, own)))
         samples = posterior.tempered(temperature).sample(n_trees, random_state=i)
         best = posterior.best_tree()

@@ -11,9 +11,6 @@ recalibrated and boosted models with known posterior probabilities, in a populat
 400,000 rows. The true frequency of a probability is its mean in the population if at
 least 20 rows have it, and the mean of 20 neighbours otherwise. With --models, only the
 cells of models are measured again.
-
-interval_levels.csv is about the intervals of the reliability curve if few probabilities
-are stated: the mean proportion of points whose interval contains the true frequency.
 """
 
 import argparse
@@ -29,14 +26,14 @@ from functools import cache
 import _interval_cells as cells_of
 import numpy as np
 from _common import print_table, read_csv, versions, write_csv
-from _interval_parts import replaced, to
-from interval_coverage import generators
+from _interval_cells import generators
+from interval_constants import replaced, to
 from scipy import special
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import AdaBoostClassifier, GradientBoostingClassifier
 from sklearn.naive_bayes import GaussianNB
 
-from skcalib.metrics import adaptive_reliability_curve, calibration_error_interval
+from skcalib.metrics import calibration_error_interval
 
 SHARE = "_score_interval._NARROW_SHARE"
 NO_NARROW = ("_bins._NARROWER", to(()))
@@ -275,39 +272,6 @@ def frontier(rows):
     return table
 
 
-def levels_rows(n_replicates):
-    """Return the coverage of the intervals of the curve of few stated probabilities."""
-    rows = []
-    for n_levels in (1, 2, 5, 12, 20):
-        stated = np.linspace(1, 0.1, n_levels)
-        frequency = 0.05 + 0.85 * stated
-        chance = np.cumsum(1 / np.arange(1, n_levels + 1))
-        for n in (30, 100, 300, 1000):
-            if n < 5 * n_levels:
-                continue
-            covered, width = [], []
-            for rng in generators(f"{n_levels} levels, {n} rows", n_replicates):
-                which = np.searchsorted(chance / chance[-1], rng.random(n))
-                y = (rng.random(n) < frequency[which]).astype(int)
-                curve = adaptive_reliability_curve(y, stated[which])
-                low, high = curve.interval()
-                truth = 0.05 + 0.85 * curve.prob_pred
-                covered.append(((low <= truth) & (truth <= high)).mean())
-                width.append((high - low).mean())
-            error = np.std(covered) / np.sqrt(n_replicates)
-            rows.append(
-                {
-                    "levels": n_levels,
-                    "rows": n,
-                    "replicates": n_replicates,
-                    "coverage": f"{100 * np.mean(covered):.1f}",
-                    "se": f"{100 * error:.1f}",
-                    "width": f"{np.mean(width):.3f}",
-                }
-            )
-    return rows
-
-
 FRONTIER = [
     "lowest coverage, tuning",
     "mean coverage, tuning",
@@ -351,9 +315,6 @@ def main():
     table = frontier(rows)
     print_table(table)
     write_csv("interval_jumps_frontier.csv", table, note)
-    rows = levels_rows(2 * options.replicates)
-    print_table(rows)
-    write_csv("interval_levels.csv", rows, "in %; " + versions("numpy", "scipy"))
 
 
 if __name__ == "__main__":

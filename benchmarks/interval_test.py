@@ -34,7 +34,7 @@ import warnings
 import _interval_cells as cells_of
 import numpy as np
 from _common import print_table, versions, write_csv
-from interval_coverage import generators
+from _interval_cells import generators
 from scipy.special import logit
 
 from skcalib._pairs import check_pairs

@@ -86,9 +86,9 @@ def load(subset):
 
 
 def graph(train, test, seed):  # noqa: ARG001
-    short = [Sentence(s, 0) for s in train if len(s) <= LONGEST]
+    short = [Sentence(s) for s in train if len(s) <= LONGEST]
     weights = train_arcs(short, N_EPOCHS["graph"])
-    arcs = (features(Sentence(s, 0)) for s in test)
+    arcs = (features(Sentence(s)) for s in test)
     trees = TreePosterior(scores_of(weights, arcs)).best_tree()
     return [tree - 1 for tree in trees], None
 
