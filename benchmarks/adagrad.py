@@ -11,10 +11,7 @@ are measured after some epochs, and of CRFsuite's L-BFGS and stochastic gradient
 descent (l2sgd) with the same features and penalty. Takes two minutes.
 """
 
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-
+import _study  # noqa: F401
 import numpy as np
 from _common import low_text, print_table, versions, write_csv
 from tagging import load

@@ -14,11 +14,7 @@ figures here plot their roots; the tables contain both. Figure 1 of the paper is
 Wall Street Journal text; here it is for an HMM on English web text.
 """
 
-import argparse
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-
+import _study
 import matplotlib
 import matplotlib.pyplot as plt
 import numpy as np
@@ -266,7 +262,7 @@ def bin_rows(name, curve):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = _study.parser_of(__doc__)
     parser.add_argument("--repeats", type=int, default=20)
     options = parser.parse_args()
     matplotlib.use("Agg")

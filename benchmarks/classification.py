@@ -10,14 +10,9 @@ the messages without a smiley, for the variation over draws. The main table is f
 first draw.
 """
 
-import argparse
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-os.environ.setdefault("MPLBACKEND", "Agg")
-
 import time
 
+import _study
 import numpy as np
 from _common import RESULTS, low_text, p_text, print_table, versions, write_csv
 from joblib import Parallel, delayed
@@ -188,7 +183,7 @@ def draw_figure(draws, path):
 
 
 def main(arguments=None):
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = _study.parser_of(__doc__)
     parser.add_argument("--subset", nargs="*", default=["all", "tweets"])
     parser.add_argument("--draws", type=int, default=3)
     parser.add_argument("--jobs", type=int, default=2)

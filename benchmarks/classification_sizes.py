@@ -12,18 +12,13 @@ training parts are nested and the test messages are the same. Takes about eight 
 of one core. Writes the table and the figure.
 """
 
-import argparse
 import csv
 import importlib.util
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-os.environ.setdefault("MPLBACKEND", "Agg")
-
 import re
 import time
 from pathlib import Path
 
+import _study
 import numpy as np
 from _common import RESULTS, print_table, versions, write_csv
 from classification import MODELS, N_BINS, PAPER, SCORINGS, TOKEN, load
@@ -181,7 +176,7 @@ def draw_figure(rows, path):
 
 
 def main(arguments=None):
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = _study.parser_of(__doc__)
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args(arguments)
     start = time.perf_counter()

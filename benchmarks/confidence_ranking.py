@@ -25,14 +25,11 @@ testing populations, the share of right answers of a group has a beta distributi
 quantile.
 """
 
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-
 from functools import cache
 from itertools import product
 from zlib import crc32
 
+import _study  # noqa: F401
 import numpy as np
 from _common import versions, write_csv
 from scipy.special import betaincinv, gammaincinv, logit, ndtr, ndtri, stdtrit

@@ -12,16 +12,11 @@ The script writes four tables and a figure. With --quick, it uses few
 documents and one penalty, takes less than two minutes and writes nothing.
 """
 
-import argparse
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-os.environ.setdefault("MPLBACKEND", "Agg")
-
 import resource
 import time
 import warnings
 
+import _study
 import matplotlib.pyplot as plt
 import numpy as np
 from _common import RESULTS, low_text, print_table, versions, write_csv
@@ -263,7 +258,7 @@ def write(name, rows, quick):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = _study.parser_of(__doc__)
     parser.add_argument("--corpus", nargs="+", choices=list(CORPORA), default=None)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--quick", action="store_true")

@@ -29,16 +29,12 @@ The real part takes
 Data are fetched where they are not there yet.
 """
 
-import argparse
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-
 import time
 import warnings
 import zlib
 from functools import cache
 
+import _study
 import numpy as np
 from _common import RESULTS, print_table, read_csv, versions, write_csv
 from scipy.special import expit, logit, stdtrit
@@ -761,7 +757,7 @@ def draw_events(corrected, truth):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = _study.parser_of(__doc__)
     parts = ("generated", "counts", "real", "periods", "design", "heavy", "tuning")
     parser.add_argument("--part", choices=(*parts, "events"), required=True)
     parser.add_argument("--splits", type=int, default=300)

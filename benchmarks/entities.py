@@ -9,14 +9,9 @@ these tokens are a name (SpanQuery) stands beside the product of the marginals o
 tokens. Writes a table and a figure.
 """
 
-import argparse
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-os.environ.setdefault("MPLBACKEND", "Agg")
-
 import time
 
+import _study
 import matplotlib.pyplot as plt
 import numpy as np
 from _common import RESULTS, low_text, print_table, versions, write_csv
@@ -140,7 +135,7 @@ def draw(drawn):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = _study.parser_of(__doc__)
     parser.add_argument("--jobs", type=int, default=2)
     n_jobs = parser.parse_args().jobs
     parts = load()

@@ -12,13 +12,9 @@ or more.
 --figure: only draw the committed CSV.
 """
 
-import argparse
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-
 import time
 
+import _study
 import numpy as np
 from _common import RESULTS, print_table, read_csv, versions, write_csv
 from joblib import Parallel, delayed
@@ -139,7 +135,7 @@ def draw():
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = _study.parser_of(__doc__)
     parser.add_argument("--corpora", type=int, default=1000)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--figure", action="store_true")

@@ -18,11 +18,7 @@ expectation, and by rank correlation with an interval from a bootstrap over docu
 Two minutes on one core; --quick: fewer documents, nothing is written.
 """
 
-import argparse
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-
+import _study
 import numpy as np
 from _common import print_table, versions, write_csv
 from _events import fit, gum, timed, truth
@@ -174,7 +170,7 @@ CORPORA = {
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = _study.parser_of(__doc__)
     parser.add_argument("--quick", action="store_true")
     quick = parser.parse_args().quick
     rows = []

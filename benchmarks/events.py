@@ -28,16 +28,12 @@ core. --quick: a ranker that has seen little, 100 reports, nothing is written; u
 minutes.
 """
 
-import argparse
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-os.environ.setdefault("MPLBACKEND", "Agg")
-
 import dataclasses
 import datetime
+import os
 from pathlib import Path
 
+import _study
 import matplotlib.pyplot as plt
 import numpy as np
 from _common import RESULTS, print_table, versions, write_csv
@@ -635,7 +631,7 @@ PARTS = {
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = _study.parser_of(__doc__)
     parser.add_argument("--part", nargs="+", choices=list(PARTS), default=list(PARTS))
     parser.add_argument("--parsed", type=Path, help="output of parse_corpora.py")
     parser.add_argument("--other", type=Path, help="another parse of MUC-3, to compare")

@@ -20,12 +20,7 @@ The rows of a part replace those of the same corpus.
 written.
 """
 
-import argparse
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-os.environ.setdefault("MPLBACKEND", "Agg")
-
+import _study
 import matplotlib.pyplot as plt
 import numpy as np
 import trees
@@ -286,7 +281,7 @@ class Run:
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = _study.parser_of(__doc__)
     parser.add_argument("--part", nargs="+", choices=["gum", "muc3"])
     parser.add_argument("--cache", help="folder that keeps trained models")
     parser.add_argument("--quick", action="store_true", help="a part, no CSV")

@@ -11,15 +11,11 @@ temperature of maximum likelihood. The rate of the prior was chosen on the model
 tuning. A model takes half a minute to two minutes. New rows replace earlier ones.
 """
 
-import argparse
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-
 import time
 import warnings
 import zlib
 
+import _study
 import numpy as np
 from _common import print_table, read_csv, versions, write_csv
 from scipy.interpolate import CubicSpline
@@ -160,7 +156,7 @@ KEYS = ["models", "corpus", "model", "sentences"]
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = _study.parser_of(__doc__)
     parser.add_argument("--part", choices=list(MODELS), required=True)
     parser.add_argument("--corpus", help="only the models of this corpus")
     parser.add_argument("--model", help="only this model, such as 'HMM 0.1'")

@@ -40,20 +40,16 @@ error.
 It takes about nine minutes on one core, of which the first four tables take three.
 """
 
-import argparse
 import functools
 import importlib
 import itertools
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-
 import time
 import warnings
 from contextlib import contextmanager
 from inspect import getattr_static
 
 import _interval_cells as cells_of
+import _study
 import numpy as np
 from _common import print_table, read_csv, versions, write_csv
 from _interval_cells import FREQUENCIES, SHAPES, SIZES, generators
@@ -491,9 +487,7 @@ TABLES = {
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = _study.parser_of(__doc__)
     choices = [*TABLES, "curves", "summary"]
     parser.add_argument("tables", nargs="*", help=f"some of {choices}")
     parser.add_argument("--replicates", type=int, default=300)

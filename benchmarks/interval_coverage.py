@@ -25,16 +25,12 @@ whose interval covers the true error and among those whose interval misses it (1
 replicates).
 """
 
-import argparse
 import operator
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-
 import time
 import warnings
 
 import _interval_cells as cells_of
+import _study
 import numpy as np
 from _common import RESULTS, print_table, read_csv, versions, write_csv
 from _interval_cells import FREQUENCIES, SHAPES, SIZES, generators
@@ -325,7 +321,7 @@ TABLES = {
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = _study.parser_of(__doc__)
     parts = ["methods", *TABLES]
     parser.add_argument("parts", nargs="*", default=parts, metavar="part", help=parts)
     parser.add_argument("--replicates", type=int, default=2000)

@@ -13,17 +13,13 @@ least 20 rows have it, and the mean of 20 neighbours otherwise. With --models, o
 cells of models are measured again.
 """
 
-import argparse
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-
 import multiprocessing
 import time
 import warnings
 from functools import cache
 
 import _interval_cells as cells_of
+import _study
 import numpy as np
 from _common import print_table, read_csv, versions, write_csv
 from _interval_cells import generators
@@ -284,7 +280,7 @@ FRONTIER = [
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = _study.parser_of(__doc__)
     parser.add_argument("--replicates", type=int, default=300)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--models", action="store_true")

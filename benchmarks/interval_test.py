@@ -22,16 +22,12 @@ twenty random sets of probabilities.
 It takes about four minutes on one core.
 """
 
-import argparse
 import itertools
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-
 import time
 import warnings
 
 import _interval_cells as cells_of
+import _study
 import numpy as np
 from _common import print_table, versions, write_csv
 from _interval_cells import generators
@@ -284,9 +280,7 @@ def few_rows(_):
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = _study.parser_of(__doc__)
     makers = {"errors": errors_rows, "models": models_rows, "few": few_rows}
     parser.add_argument("tables", nargs="*", help=f"some of {[*makers]}")
     parser.add_argument("--replicates", type=int, default=1000)

@@ -21,17 +21,14 @@ published is that of ppi-python, to which tests compare it. The package truescor
 (ppi_estimate) is measured where it is installed, with a tenth of the replicates.
 """
 
-import argparse
+import csv
 import gzip
 import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-
-import csv
 import time
 import warnings
 from pathlib import Path
 
+import _study
 import numpy as np
 from _common import print_table, read_csv, versions, write_csv
 from scipy.special import ndtri
@@ -306,7 +303,7 @@ def check_shortcut():
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = _study.parser_of(__doc__)
     parser.add_argument("--part", choices=PARTS)
     parser.add_argument("--replicates", type=int, default=2000)
     options = parser.parse_args()

@@ -21,12 +21,10 @@ remain of it. Words that are listed are false if their gold tag shows another me
 """
 
 import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-
 from collections import Counter
 from pathlib import Path
 
+import _study  # noqa: F401
 from _common import print_table, versions, write_csv
 
 from skcalib.datasets import fetch_gum, fetch_muc3, fetch_ud_english_ewt

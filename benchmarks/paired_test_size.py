@@ -22,16 +22,12 @@ the Brier scores and, if the errors differ, of a jackknife test of the differenc
 debiased squares. The tuning distributions were used while the method was developed.
 """
 
-import argparse
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-
 import time
 import warnings
 import zlib
 from functools import cache
 
+import _study
 import numpy as np
 from _common import print_table, read_csv, versions, write_csv
 from scipy import optimize, special, stats
@@ -690,7 +686,7 @@ KINDS = ("tuning", "testing")
 
 def main():
     parts = [f"{part}-{kind}" for kind in KINDS for part in (*LAWS, "calibration")]
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = _study.parser_of(__doc__)
     parser.add_argument("--part", choices=parts, required=True)
     parser.add_argument("--law", help="only this distribution of the part")
     parser.add_argument("--n", type=int, help="only this number of items or groups")

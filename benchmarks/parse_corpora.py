@@ -19,17 +19,13 @@ in under two minutes: a parser that has learnt next to nothing parses 100 report
 MUC-3 ('tst1') into FOLDER/muc3/muc3_quick.conllu.gz.
 """
 
-import argparse
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-
 import dataclasses
 import gzip
 import re
 import time
 from pathlib import Path
 
+import _study
 import numpy as np
 import spacy
 from _common import print_table, versions, write_csv
@@ -346,7 +342,7 @@ def conllu_lines(document):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = _study.parser_of(__doc__)
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--corpus", nargs="+", choices=list(TEXTS), default=list(TEXTS))
     parser.add_argument("--quick", action="store_true")

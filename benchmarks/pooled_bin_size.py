@@ -18,11 +18,7 @@ is compared with the true root mean square error over all pairs. Models:
 Writes benchmarks/results/pooled_bin_size.csv.
 """
 
-import argparse
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-
+import _study
 import numpy as np
 from _common import print_table, versions, write_csv
 from scipy.special import softmax
@@ -100,7 +96,7 @@ def measure(draw, n, k, repeats):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = _study.parser_of(__doc__)
     parser.add_argument("--repeats", type=int, default=10)
     repeats = parser.parse_args().repeats
     rows, scale = [], 1.0

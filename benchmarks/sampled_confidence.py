@@ -13,13 +13,10 @@ two standard errors from the target, and their neighbours, with other seeds and 
 replicates. files: responses of four systems as samples.
 """
 
-import argparse
 import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-
 from pathlib import Path
 
+import _study
 import numpy as np
 from _common import print_table, versions, write_csv
 from scipy.special import betaincinv, expit, logit
@@ -204,7 +201,7 @@ PARTS = {
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = _study.parser_of(__doc__)
     parser.add_argument("parts", nargs="*", default=list(PARTS))
     for part in parser.parse_args().parts:
         name, rows_of = PARTS[part]

@@ -11,13 +11,9 @@ sentences as items and as groups, and computes how often the interval contains a
 gain that is not 0.
 """
 
-import argparse
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-
 import time
 
+import _study
 import numpy as np
 from _common import print_table, versions, write_csv
 from joblib import Parallel, delayed
@@ -237,7 +233,7 @@ def coverage_rows(n_replicates, parallel, lead=0.3):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = _study.parser_of(__doc__)
     parser.add_argument("--replicates", type=int, default=2000)
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()

@@ -12,13 +12,9 @@ variance maximise the likelihood, with an interval from its posterior. The last 
 the means of 100 cells with equally many rows. Takes five minutes.
 """
 
-import argparse
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-
 import time
 
+import _study
 import numpy as np
 from _common import print_table, versions, write_csv
 from _interval_cells import beta, rows, same, temperature, uniform, wave
@@ -124,7 +120,7 @@ def measured(y, q, rng):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = _study.parser_of(__doc__)
     parser.add_argument("--replicates", type=int, default=300)
     options = parser.parse_args()
     lines = []

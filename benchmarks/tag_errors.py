@@ -12,15 +12,10 @@ The whole takes about 20 minutes of one core. --quick takes
 one minute: tweets only, 200 resamples, nothing written.
 """
 
-import argparse
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-os.environ.setdefault("MPLBACKEND", "Agg")
-
 import re
 import time
 
+import _study
 import matplotlib.pyplot as plt
 import numpy as np
 from _common import RESULTS, low_text, print_table, versions, write_csv
@@ -313,9 +308,7 @@ def ablation_row(corpus, name, groups, fit):
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = _study.parser_of(__doc__)
     parser.add_argument("--corpus", nargs="+", choices=CORPORA, default=list(CORPORA))
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--cache", help="folder to keep models and tests in")

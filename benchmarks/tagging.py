@@ -12,17 +12,12 @@ CRFsuite's L-BFGS stops after a number of iterations (--iterations); weakly regu
 models have not converged by then, which regularises them a little.
 """
 
-import argparse
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-os.environ.setdefault("MPLBACKEND", "Agg")
-
 import time
 import warnings
 from collections import Counter
 from dataclasses import dataclass
 
+import _study
 import numpy as np
 from _common import RESULTS, low_text, print_table, read_csv, versions, write_csv
 from joblib import Parallel, delayed
@@ -645,9 +640,7 @@ def one_corpus(corpus, parallel, options):
 
 
 def main(arguments=None):
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = _study.parser_of(__doc__)
     parser.add_argument("--corpus", nargs="*", default=list(CORPORA), choices=CORPORA)
     parser.add_argument("--iterations", type=int, default=60)
     parser.add_argument("--jobs", type=int, default=2)

@@ -19,12 +19,9 @@ A rule is wrong if the true precision at its threshold is smaller than the wante
 at most 5% may be wrong.
 """
 
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-
 from zlib import crc32
 
+import _study  # noqa: F401
 import numpy as np
 from _common import print_table, versions, write_csv
 from scipy.special import betainc, expit, logit

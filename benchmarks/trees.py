@@ -7,13 +7,10 @@ the gradient of the likelihood of whole trees, and a temperature is fitted on th
 part. Tags are those of the treebank.
 """
 
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-
 import time
 from zlib import crc32
 
+import _study  # noqa: F401
 import numpy as np
 from _common import low_text, print_table, versions, write_csv
 

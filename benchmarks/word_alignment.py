@@ -12,16 +12,12 @@ is sure if both are the only words of their verses with this number. Links of wo
 without a number are not counted, because nothing is known about them.
 
 Figure 7 of Berg-Kirkpatrick et al. (2012): IBM Model 1, a hidden Markov model, and
-   hidden Markov models in both directions are trained on resamples of 6,955 verses and
-   of fewer. Gain in AER against confidence on the other 1,000 verses, for all pairs.
+hidden Markov models in both directions are trained on resamples of 6,955 verses and of
+fewer. Gain in AER against confidence on the other 1,000 verses, for all pairs.
 The script writes tables and a figure in about eight minutes on one core.
 """
 
 import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-os.environ.setdefault("MPLBACKEND", "Agg")
-
 import re
 import struct
 import time
@@ -30,11 +26,12 @@ from collections import Counter
 from itertools import product
 from pathlib import Path
 
+import _study
+import matplotlib.pyplot as plt
 import numpy as np
-from _common import RESULTS, print_table, versions, write_csv
+from _common import print_table, versions, write_csv
 
 from skcalib.metrics import alignment_statistics
-from skcalib.plot import SignificanceDisplay
 from skcalib.posteriors import LinearChainPosterior
 from skcalib.significance import compare_systems
 from skcalib.significance import test_size_curve as size_curve
@@ -333,26 +330,15 @@ def threshold_rows(systems):
     return rows
 
 
-def draw(systems, path):
-    import matplotlib.pyplot as plt
-
+def draw(systems):
     figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
     for ax, size in zip(axes, (SIZES[0], SIZES[-1]), strict=True):
         some = {name: rows[:size] for name, rows in systems.items()}
         comparison = compare_systems(some, statistic="ratio", random_state=0)
-        SignificanceDisplay.from_pvalues(
-            100 * comparison.gain,
-            comparison.pvalue,
-            kind=[kind_of(*pair) for pair in comparison.pairs],
-            ax=ax,
-            metric_name="AER, points",
-        )
-        ax.set_title(f"Word alignment, {size} verses")
-        open_gain = 100 * np.abs(comparison.gain[comparison.pvalue > 0.05]).max()
-        # What is far above every threshold only squeezes the curve.
-        ax.set_xlim(right=min(ax.get_xlim()[1], 3 * open_gain))
-    figure.savefig(path, dpi=80)
-    plt.close(figure)
+        kind = [kind_of(*pair) for pair in comparison.pairs]
+        title = f"Word alignment, {size} verses"
+        _study.draw_pairs(ax, comparison, kind, "AER, points", title, 3, 100)
+    _study.save(figure, "word_alignment.png")
 
 
 def main():
@@ -373,7 +359,7 @@ def main():
     for name, rows in (("systems", trained), ("sizes", sizes)):
         print_table(rows)
         write_csv(f"word_alignment_{name}.csv", rows, note)
-    draw(systems, RESULTS / "word_alignment.png")
+    draw(systems)
 
 
 if __name__ == "__main__":

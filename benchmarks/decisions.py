@@ -1,27 +1,28 @@
-"""Does calibration help to decide? Decoding before and after one temperature.
+"""Does calibration help to decide, and do models generate structures like those seen?
 
-    SKCALIB_DATA=... python benchmarks/decoding.py [--quick] [--cache FOLDER]
+    SKCALIB_DATA=... python benchmarks/decisions.py [decoding checks] [--cache FOLDER]
 
-Nguyen and O'Connor (2015) ask in their conclusion whether calibrated probabilities help
-decisions that rely on expectations, such as minimum Bayes risk (MBR) decoding. The best
-structure as a whole does not change with the temperature; the decisions by marginals
-do. Measured here: the accuracy of tags (tweets, web text), the F1 of names in tweets,
-and the CoNLL F1 of coreference (GUM, LitBank), with the paired bootstrap
-over sentences or documents. All temperatures are fitted on the development parts.
+decoding: Nguyen and O'Connor (2015) ask in their conclusion whether calibrated
+probabilities help decisions that rely on expectations, such as minimum Bayes risk (MBR)
+decoding. The best structure as a whole does not change with the temperature; the
+decisions by marginals do. Measured here: the accuracy of tags (tweets, web text), the
+F1 of names in tweets, and the CoNLL F1 of coreference (GUM, LitBank), with the paired
+bootstrap over sentences or documents. Ten minutes of one core.
 
-Writes decoding.csv. Tags and names take 4 minutes of one core, coreference 5. --quick
-takes one minute: tags of tweets only, nothing written.
+checks: statistics of samples from the posterior (numbers of nouns and of verbs, numbers
+and lengths of names, numbers of entities, singletons and mentions of the largest
+entity) are compared with the test parts, before and after one temperature: posterior
+predictive checks. Three minutes.
+
+All temperatures are fitted on the development parts. Models are those of tagging.py and
+entities.py.
 """
-
-import argparse
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-os.environ.setdefault("MPLBACKEND", "Agg")
 
 import time
 
+import _study
 import entities
+import matplotlib.pyplot as plt
 import numpy as np
 from _common import print_table, versions, write_csv
 from joblib import Memory
@@ -30,6 +31,7 @@ from tagging import chosen_model, load
 from skcalib import AntecedentRanker, TemperatureScaling
 from skcalib.coref import AntecedentFeatures, coref_f1, coref_statistics
 from skcalib.datasets import fetch_gum, fetch_litbank
+from skcalib.experimental import PredictiveCheckDisplay, posterior_predictive_check
 from skcalib.metrics import accuracy_statistics, span_statistics
 from skcalib.queries import SpanQuery
 from skcalib.queries._query import last_step, transform_before
@@ -216,7 +218,19 @@ def rows_of(task, corpus, role, temperature, systems, statistic):
     return [row]
 
 
-def save(rows):
+def decoding(fit, rank):
+    rows = []
+    for corpus in ("ark", "ewt"):
+        for role in TAGGERS:
+            rows += tags(corpus, role, fit)
+    for corpus, role in RANKED:
+        rows += coreference(corpus, role, rank)
+    parts = entities.load()
+    for role in NAMERS:
+        rows += names(
+            role, lambda role: entities.MODELS[role].fit(*parts["train"]), parts
+        )
+    print_table(rows)
     note = (
         "scores and gains in points of 100; paired bootstrap, items are sentences or "
         "documents, 95% intervals; "
@@ -225,36 +239,135 @@ def save(rows):
     write_csv("decoding.csv", rows, note)
 
 
-def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+# Predictive checks
+
+N_SAMPLES = 400
+CHECKED_TAGGERS = (
+    "HMM, untuned",
+    "HMM, by likelihood",
+    "CRF basic, by likelihood",
+    "CRF advanced, unregularised",
+    "CRF advanced, by likelihood",
+)
+CHECKED_NAMERS = (
+    "HMM, pseudocount 0.01",
+    "CRF advanced, c2 = 0.1",
+    "CRF advanced, c2 = 0",
+)
+
+DRAWN = {("by likelihood", "1", name) for name in ("entities", "largest entity")}
+
+
+def is_start(tags):
+    return np.char.startswith(np.asarray(tags, dtype=str), "B-")
+
+
+STATISTICS = {
+    "tags": {
+        "verbs": lambda tags: (tags == "V").sum(),
+        "nouns": lambda tags: (tags == "N").sum(),
+        "kinds of tags": lambda tags: len(set(tags.tolist())),
+    },
+    "names": {
+        "names": lambda tags: is_start(tags).sum(),
+        "tokens in names": lambda tags: (np.asarray(tags) != "O").sum(),
+    },
+    "coreference": {
+        "entities": lambda labels: np.unique(labels).size,
+        "singletons": lambda labels: (sizes(labels) == 1).sum(),
+        "largest entity": lambda labels: sizes(labels).max(initial=0),
+    },
+}
+
+
+def sizes(labels):
+    return np.unique(labels, return_counts=True)[1]
+
+
+def tag_checks(task, corpus, role, models, X, y):
+    """Yield the rows and the checks of a tagger before and after a temperature."""
+    for when, model in models.items():
+        posterior = last_step(model).posterior(transform_before(model, X))
+        samples = posterior.sample(N_SAMPLES, random_state=0)
+        for name, statistic in STATISTICS[task].items():
+            check = posterior_predictive_check(
+                y, samples, statistic, classes=model.classes_
+            )
+            yield row_of(task, corpus, role, when, name, check), check
+
+
+def row_of(task, corpus, role, when, statistic, check):
+    return {
+        "task": task,
+        "corpus": corpus,
+        "model": role,
+        "temperature": when,
+        "statistic": statistic,
+        "items": check.observed.size,
+        "observed": f"{check.observed.sum():.0f}",
+        "expected": f"{check.mean.sum():.1f}",
+        "p": f"{check.pvalue:.4f}",
+        "p of spread": f"{check.spread_pvalue:.4f}",
+        "covered, %": f"{100 * check.coverage:.1f}",
+        "so if the model is right, %": f"{100 * check.expected_coverage:.1f}",
+        "standard error, %": f"{100 * check.standard_error:.1f}",
+        "mean pit": f"{check.pit.mean():.3f}",
+    }
+
+
+def draw(checks):
+    figure, axes = plt.subplots(
+        1, len(checks), figsize=(4.6 * len(checks), 4), layout="constrained"
     )
-    parser.add_argument("--quick", action="store_true")
+    for ax, ((title, name), check) in zip(
+        np.atleast_1d(axes), checks.items(), strict=True
+    ):
+        PredictiveCheckDisplay.from_check(check, name=name.capitalize(), ax=ax)
+        ax.set_title(title, fontsize="medium")
+    _study.save(figure, "predictive_checks.png", 90)
+
+
+def checks(fit, rank):
+    rows, drawn = [], {}
+    _, dev, (X, y) = load("ark")
+    for role in CHECKED_TAGGERS:
+        model = fit("ark", role)
+        models = {"1": model, "fitted": scaled(model, dev)}
+        rows += [row for row, _ in tag_checks("tags", "ark", role, models, X, y)]
+    parts = entities.load()
+    X, y = parts["same sections"]
+    for role in CHECKED_NAMERS:
+        model = entities.MODELS[role].fit(*parts["train"])
+        models = {"1": model, "fitted": scaled(model, parts["dev"])}
+        rows += [row for row, _ in tag_checks("names", "btc", role, models, X, y)]
+    for corpus, role in RANKED:
+        y, before, after, _ = rank(corpus, RANKERS[role])
+        for when, posterior in (("1", before), ("fitted", after)):
+            samples = posterior.sample(N_SAMPLES, random_state=0)
+            for name, statistic in STATISTICS["coreference"].items():
+                check = posterior_predictive_check(y, samples, statistic)
+                rows.append(row_of("coreference", corpus, role, when, name, check))
+                if (role, when, name) in DRAWN:
+                    drawn[f"{corpus}, {role}", name] = check
+    print_table(rows)
+    note = f"{N_SAMPLES} samples; " + versions("numpy", "scipy", "sklearn-crfsuite")
+    write_csv("predictive_checks.csv", rows, note)
+    draw(drawn)
+
+
+PARTS = {"decoding": decoding, "checks": checks}
+
+
+def main():
+    parser = _study.parser_of(__doc__)
+    parser.add_argument("parts", nargs="*", default=list(PARTS), metavar="part")
     parser.add_argument("--cache", help="folder to keep models in")
     options = parser.parse_args()
     memory = Memory(options.cache, verbose=0)
-    fit, rank = memory.cache(chosen_model), memory.cache(ranked)
     start = time.perf_counter()
-    rows = []
-    for corpus in ("ark",) if options.quick else ("ark", "ewt"):
-        for role in TAGGERS:
-            rows += tags(corpus, role, fit)
-        print(f"{corpus}: {time.perf_counter() - start:.0f} s in all", flush=True)
-    if options.quick:
-        print_table(rows)
-        return
-    for corpus, role in RANKED:
-        rows += coreference(corpus, role, rank)
-        print(f"{corpus}: {time.perf_counter() - start:.0f} s in all", flush=True)
-        save(rows)
-    parts = entities.load()
-    for role in NAMERS:
-        rows += names(
-            role, lambda role: entities.MODELS[role].fit(*parts["train"]), parts
-        )
-        print(f"names: {time.perf_counter() - start:.0f} s in all", flush=True)
-    print_table(rows)
-    save(rows)
+    for part in options.parts:
+        PARTS[part](memory.cache(chosen_model), memory.cache(ranked))
+        print(f"{part}: {time.perf_counter() - start:.0f} s in all", flush=True)
 
 
 if __name__ == "__main__":
