@@ -15,8 +15,7 @@ from skcalib.datasets import fetch_gum
 from skcalib.documents import mentions_from_parse
 from skcalib.events import AffiliationLexicon
 
-N_ITERATIONS = {"full": 60, "quick": 15}
-N_DOCUMENTS = {"full": None, "quick": 30}  # of GUM's training part
+N_ITERATIONS = 60
 
 VIOLENT = frozenset(
     (
@@ -32,11 +31,6 @@ VIOLENT = frozenset(
     )
     + ("shell", "strafe", "storm", "shoot", "assassinate", "destroy", "wound", "fire")
     + ("strike", "seize", "occupy")
-)
-SPEECH = frozenset(
-    ("say", "tell", "announce", "declare", "claim", "report", "state", "ask", "warn")
-    + ("deny", "admit", "explain", "argue", "suggest", "insist", "note", "add", "call")
-    + ("promise", "demand", "urge", "speak", "talk", "criticize", "condemn")
 )
 # Who acts in these reports, written for this benchmark.
 ACTORS = AffiliationLexicon(
@@ -114,7 +108,7 @@ def gum(part, *, lowercase, mentions):
     return list(documents), list(labels)
 
 
-def fit(X, y, n_iterations=N_ITERATIONS["full"]):
+def fit(X, y, n_iterations=N_ITERATIONS):
     """Return a ranker fitted to features and entities."""
     ranker = AntecedentRanker(0.3, max_iter=n_iterations, tol=1e-6)
     with warnings.catch_warnings():
@@ -122,12 +116,11 @@ def fit(X, y, n_iterations=N_ITERATIONS["full"]):
         return ranker.fit(X, y)
 
 
-def train(*, lowercase, mentions, size="full"):
+def train(*, lowercase, mentions):
     """Return features and a recalibrated ranker in a row."""
     features = AntecedentFeatures()
-    n = N_DOCUMENTS[size]
     X, y = gum("train", lowercase=lowercase, mentions=mentions)
-    ranker = fit(features.transform(X[:n]), y[:n], N_ITERATIONS[size])
+    ranker = fit(features.transform(X), y)
     X, y = gum("dev", lowercase=lowercase, mentions=mentions)
     scaled = TemperatureScaling(ranker, cv="prefit").fit(features.transform(X), y)
     print(

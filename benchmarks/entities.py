@@ -14,7 +14,7 @@ import time
 import _study
 import matplotlib.pyplot as plt
 import numpy as np
-from _common import RESULTS, low_text, print_table, versions, write_csv
+from _common import print_table, versions, write_csv
 from joblib import Parallel, delayed
 from sklearn.pipeline import make_pipeline
 
@@ -105,9 +105,7 @@ def evaluate(name, parts):
         ):
             found = calibration_error_interval(answers.y_true, q, groups=answers.groups)
             row[f"{title}: confidence"] = f"{q.mean():.3f}"
-            row[f"{title}: error"] = f"{found.estimate:.4f}"
-            row[f"{title}: low"] = low_text(found.low)
-            row[f"{title}: high"] = f"{found.high:.4f}"
+            row |= _study.interval_cells(found, f"{title}: ")
         rows.append(row)
         drawn[part] = before, after
     print(f"{name}: {time.perf_counter() - start:.0f} s", flush=True)
@@ -131,7 +129,7 @@ def draw(drawn):
                 ax=ax,
             )
         ax.set_title(name)
-    figure.savefig(RESULTS / "entities.png", dpi=90)
+    _study.save(figure, "entities.png", 90)
 
 
 def main():

@@ -1,7 +1,7 @@
 """Counts of events over time, with what coreference does not know: real documents.
 
     SKCALIB_DATA=... python benchmarks/events.py [--part muc3 state_union samples ...]
-        [--parsed FOLDER] [--other FILE] [--cache FOLDER] [--jobs 1] [--quick]
+        [--parsed FOLDER] [--other FILE] [--cache FOLDER] [--jobs 1]
 
 Section 6 of Nguyen and O'Connor (2015). A ranker is trained on GUM, on the mentions
 that the parses suggest (entities are those of the annotated mentions with the same
@@ -15,17 +15,21 @@ head), recalibrated on GUM's development documents, and asked about:
 - `samples`: the same with 10 samples (footnote 11), and with entities for documents;
 - `state_union`: addresses to Congress, 1945 to 2006, in passages of 40 sentences:
   countries by five years and by year, and Yugoslavia and NATO;
-- `ewt`: weblogs and newsgroups with gold parses, 2003 to 2006: any verb, and verbs of
-  speech. What is counted are subjects of verbs, not attacks, of which there are none;
 - `gum`: held-out documents with gold mentions and entities: how often do the intervals
   contain the true count?
 - `mentions`: how many of GUM's annotated mentions does the parse suggest?
+- `errors`: are uncertain answers wrong more often? Section 6.2 says so of a calibrated
+  model. A ranker is trained on a part of GUM and of LitBank (mentions given) and
+  recalibrated on 20 other documents. Its best clustering answers three questions about
+  each of the remaining documents: is an entity of this country the subject of a verb
+  (GUM), how many entities are there, and which mentions are one entity? The error is
+  compared with the error that the posterior expects, by thirds of the expectation, and
+  by rank correlation with an interval from a bootstrap over documents.
 
 `benchmarks/parse_corpora.py` makes the parses of the first four; --parsed names its
 output folder if that is not the folder of the data sets. Parts without a parse are left
-out. Writes tables and figures, and prints what took how long: about 12 minutes on one
-core. --quick: a ranker that has seen little, 100 reports, nothing is written; under two
-minutes.
+out. Writes tables and figures, and prints what took how long: about 14 minutes on one
+core.
 """
 
 import dataclasses
@@ -36,11 +40,15 @@ from pathlib import Path
 import _study
 import matplotlib.pyplot as plt
 import numpy as np
-from _common import RESULTS, print_table, versions, write_csv
-from _events import ACTORS, SPEECH, VIOLENT, gum, timed, train, truth
+from _common import print_table, versions, write_csv
+from _events import ACTORS, VIOLENT, fit, gum, timed, train, truth
 from joblib import Memory
+from scipy.special import ndtr
+from scipy.stats import spearmanr
 
-from skcalib.datasets import fetch_muc3, fetch_ud_english_ewt
+from skcalib import TemperatureScaling
+from skcalib.coref import AntecedentFeatures
+from skcalib.datasets import fetch_litbank, fetch_muc3
 from skcalib.documents import mentions_from_parse
 from skcalib.events import CountryLexicon, EventCounter, EventRule
 from skcalib.experimental import fetch_state_union
@@ -70,14 +78,13 @@ class Run:
     """The options of a run, and what they mean for parts."""
 
     def __init__(self, options):
-        self.quick, self.n_jobs = options.quick, options.jobs
+        self.n_jobs = options.jobs
         self.parsed, self.other = options.parsed, options.other
         self.train = Memory(options.cache, verbose=0).cache(train)
 
     def model(self, *, lowercase, mentions):
-        size = "quick" if self.quick else "full"
         with timed("training"):
-            return self.train(lowercase=lowercase, mentions=mentions, size=size)
+            return self.train(lowercase=lowercase, mentions=mentions)
 
     def parse_of(self, name):
         """Return the file with the parse of a corpus."""
@@ -94,13 +101,7 @@ class Run:
 
     def write(self, name, rows, note=""):
         print_table(rows[:8])
-        if not self.quick:
-            write_csv(name, rows, note + versions("numpy", "scipy", "skcalib"))
-
-    def save(self, figure, name):
-        if not self.quick:
-            figure.savefig(RESULTS / name, dpi=110)
-        plt.close(figure)
+        write_csv(name, rows, note + versions("numpy", "scipy", "skcalib"))
 
 
 # Counting
@@ -136,16 +137,15 @@ def scored(model, documents, rules):
     return AntecedentPosterior(scores)
 
 
-def dated_reports(run, parsed):
-    subset = "tst1" if run.quick else "all"
+def dated_reports(parsed):
     with timed("reading MUC-3"):
-        reports = fetch_muc3(subset=subset, parsed=parsed, mentions=True).data
+        reports = fetch_muc3(subset="all", parsed=parsed, mentions=True).data
     return [report for report in reports if report.date is not None]
 
 
 def count_reports(run, model, parsed):
     """Return counts of each question by month and by quarter, and without links."""
-    reports = dated_reports(run, parsed)
+    reports = dated_reports(parsed)
     posterior = scored(model, reports, QUESTIONS.values())
     without = AntecedentPosterior([alone(report) for report in reports])
     answers = {}
@@ -183,8 +183,7 @@ def muc3(run):
         ]
         run.write("events_parsers.csv", rows)
     for each in found:
-        if not run.quick:
-            ask(each["violent verbs", "actors"][0])
+        ask(each["violent verbs", "actors"][0])
     draw_muc3(run, found)
 
 
@@ -239,7 +238,7 @@ def draw_muc3(run, found):
     """Draw actors by month, and as in Figure 6, by one parse or two."""
     counts = found[0]["violent verbs", "actors"][0]
     display = EventCountDisplay.from_counts(counts, top=6, method="quantile")
-    run.save(display.figure_, "events_muc3.png")
+    _study.save(display.figure_, "events_muc3.png", 110)
     panels = [("countries", ("SLV", "USA"), "Countries", found[0])]
     for parse, title in zip(found, ("Two sides", "Another parser"), strict=False):
         panels.append(("actors", ("FMLN", "army, police"), title, parse))
@@ -250,7 +249,7 @@ def draw_muc3(run, found):
         known = [name for name in names if name in counts.countries]
         EventCountDisplay.from_counts(counts, countries=known, method="normal", ax=ax)
         ax.set_title(title, fontsize="medium")
-    run.save(figure, "events_figure6.png")
+    _study.save(figure, "events_figure6.png", 110)
 
 
 # Countries by month
@@ -265,7 +264,7 @@ def most_frequent(counts, n):
 def countries(run):
     parsed = run.parse_of("muc3")
     model = run.model(lowercase=True, mentions="parse")
-    reports = dated_reports(run, parsed)
+    reports = dated_reports(parsed)
     rules = {
         title: EventRule(verbs, lowercase=True)
         for title, verbs in (
@@ -305,7 +304,7 @@ def draw_countries(run, counts, names, file):
             ax.set_ylim(top=max(1.05, ax.get_ylim()[1]))
             ax.set_ylabel(ax.get_ylabel() if k % 4 == 0 else "")
             ax.tick_params(labelsize=6)
-        run.save(display.figure_, file)
+        _study.save(display.figure_, file, 110)
 
 
 def of_country(title, rank, name, counts, separate):
@@ -391,11 +390,11 @@ def samples(run):
     """Compare 10 and 100 samples with many, and entities with documents."""
     parsed = run.parse_of("muc3")
     model = run.model(lowercase=True, mentions="parse")
-    reports = dated_reports(run, parsed)
+    reports = dated_reports(parsed)
     rules = {who: QUESTIONS["violent verbs", who] for who in ("actors", "countries")}
     kept = [r for r in reports if any(rule.may_match(r) for rule in rules.values())]
     posterior = scored(model, kept, rules.values())
-    n_seeds = 2 if run.quick else 10
+    n_seeds = 10
     rows, units = [], []
     for who, rule in rules.items():
         counter = run.counter(rule, "quarter", MANY)
@@ -490,7 +489,7 @@ def state_union(run):
     parsed = run.parse_of("state_union")
     model = run.model(lowercase=False, mentions="parse")
     with timed("reading the addresses"):
-        found = fetch_state_union(parsed=parsed).data[: 6 if run.quick else None]
+        found = fetch_state_union(parsed=parsed).data
         documents = [part for address in found for part in passages(address)]
     posterior = scored(model, documents, [EventRule(None)])
     separate = AntecedentPosterior([alone(document) for document in documents])
@@ -526,32 +525,7 @@ def state_union(run):
     for side in sides:
         print(side, [(r["period"], r["mean"]) for r in rows if r["country"] == side])
     display = EventCountDisplay.from_counts(counts, countries=names[:6] + sides)
-    run.save(display.figure_, "events_state_union.png")
-
-
-# Web text
-
-
-def dated_ewt(subsets):
-    """Return weblogs and newsgroups of parts of EWT with the parse's mentions."""
-    documents = []
-    for subset in subsets:
-        documents += fetch_ud_english_ewt(subset=subset).documents
-    kept = [d for d in documents if d.date and d.id.startswith(("weblog", "newsgroup"))]
-    return [mentions_from_parse(document) for document in kept]
-
-
-def ewt(run):
-    model = run.model(lowercase=False, mentions="parse")
-    with timed("reading EWT"):
-        documents = dated_ewt(("test",) if run.quick else ("train", "dev", "test"))
-    rows = []
-    for verbs, title in ((None, "any verb"), (SPEECH, "verbs of speech")):
-        counter = run.counter(EventRule(verbs), "year")
-        with timed(f"{title}: {len(documents)} documents"):
-            counts = counter.count(documents, model)
-        rows += frame_rows(counts, verbs=title)
-    run.write("events_ewt.csv", rows)
+    _study.save(display.figure_, "events_state_union.png", 110)
 
 
 # Coverage
@@ -619,14 +593,162 @@ def parsed_mentions(run):
     run.write("events_mentions.csv", rows)
 
 
+# Errors
+
+N_RESAMPLES = 1000
+N_TUNE = 20
+RANKER_ITERATIONS = 40
+
+
+def gum_parts():
+    """Return the documents to learn from, and the others, with their entities."""
+    learn = [gum(part, lowercase=False, mentions="gold") for part in ("dev", "test")]
+    documents, labels = (sum(both, []) for both in zip(*learn, strict=True))
+    return (documents, labels), gum("train", lowercase=False, mentions="gold")
+
+
+def litbank_parts():
+    found = fetch_litbank(subset="all")
+    order = np.random.default_rng(0).permutation(len(found.data)).tolist()
+    parts = order[:30], order[30:]
+    return [([found.data[i] for i in p], [found.target[i] for i in p]) for p in parts]
+
+
+def answered(parts):
+    """Return the documents to ask about, their entities and their posterior."""
+    (learn, learn_y), (others, others_y) = parts
+    features = AntecedentFeatures()
+    ranker = fit(features.transform(learn), learn_y, RANKER_ITERATIONS)
+    tune = features.transform(others[:N_TUNE])
+    scaled = TemperatureScaling(ranker, cv="prefit").fit(tune, others_y[:N_TUNE])
+    documents, labels = others[N_TUNE:], others_y[N_TUNE:]
+    posterior = scaled.posterior(features.transform(documents))
+    return documents, labels, posterior
+
+
+# Questions: arrays of the document, the expected error and the error of each answer
+
+
+def event_answers(documents, labels, posterior):
+    rule = EventRule(None)
+    counter = EventCounter(rule, n_samples=1000, freq=None, random_state=0)
+    found = counter.count(documents, posterior).probabilities()
+    proba = {
+        (i, country): p
+        for i, country, p in zip(
+            found["document"], found["country"], found["proba"], strict=True
+        )
+    }
+    best = posterior.map_clusters()
+    rows = []
+    for i, document in enumerate(documents):
+        says, is_so = truth(rule, document, best[i]), truth(rule, document, labels[i])
+        # what is neither found nor possible was not asked
+        for country in sorted({c for k, c in proba if k == i} | set(says) | set(is_so)):
+            p = proba.get((i, country), 0.0)
+            expected = 1 - p if country in says else p
+            rows.append((i, expected, (country in says) != (country in is_so)))
+    return np.array(rows, dtype=float)
+
+
+def number_of_entities(documents, labels, posterior):
+    rows = []
+    best = posterior.map_clusters()
+    for i, pmf in enumerate(posterior.n_entities_pmf()):
+        value = np.arange(pmf.size)
+        answer, n = np.unique(best[i]).size, len(labels[i])
+        expected = pmf @ np.abs(value - answer)
+        rows.append((i, expected / n, abs(np.unique(labels[i]).size - answer) / n))
+    return np.array(rows)
+
+
+def wrong_pairs(documents, labels, posterior):
+    rows = []
+    best = posterior.map_clusters()
+    for i, q in enumerate(posterior.pair_marginals()):
+        pairs = np.tril_indices(len(q), -1)
+        says, is_so = (
+            np.equal.outer(clusters, clusters)[pairs]
+            for clusters in (np.asarray(best[i]), np.asarray(labels[i]))
+        )
+        expected = np.where(says, 1 - q[pairs], q[pairs]).mean()
+        rows.append((i, expected, np.mean(says != is_so)))
+    return np.array(rows)
+
+
+# Tables
+
+
+def row_of(corpus, question, answers):
+    """Return rank correlation and the errors by thirds of the expected error."""
+    document, expected, error = answers.T
+    names = np.unique(document)
+    own = [np.flatnonzero(document == name) for name in names]
+    rng = np.random.default_rng(0)
+    order = np.argsort(expected, kind="stable")
+    thirds = np.array_split(order, 3)
+    rho, means = statistics(expected, error, thirds)
+    place = np.empty(len(order), dtype=int)
+    for k, third in enumerate(thirds):
+        place[third] = k
+    drawn = []
+    for _ in range(N_RESAMPLES):
+        rows = np.concatenate([own[k] for k in rng.integers(len(own), size=len(own))])
+        parts = [np.flatnonzero(place[rows] == k) for k in range(3)]
+        drawn.append(np.r_[statistics(expected[rows], error[rows], parts)])
+    drawn = np.array(drawn)
+    low, high = np.nanpercentile(drawn, (2.5, 97.5), axis=0)
+    z = rho / np.nanstd(drawn[:, 0])
+    row = {
+        "corpus": corpus,
+        "question": question,
+        "documents": len(names),
+        "answers": len(answers),
+        "rank correlation": f"{rho:.2f}",
+        "low": f"{low[0]:.2f}",
+        "high": f"{high[0]:.2f}",
+        "p": f"{2 * ndtr(-abs(z)):.2g}",
+    }
+    for k, name in enumerate(("certain", "middle", "uncertain")):
+        row[f"error, {name}, %"] = f"{100 * means[k]:.2f}"
+        row[f"interval, {name}"] = f"{100 * low[k + 1]:.2f}-{100 * high[k + 1]:.2f}"
+        row[f"expected, {name}, %"] = f"{100 * expected[thirds[k]].mean():.2f}"
+    return row
+
+
+def statistics(expected, error, thirds):
+    """Return the rank correlation, and the mean error of each third."""
+    means = [error[third].mean() if third.size else np.nan for third in thirds]
+    return spearmanr(expected, error).statistic, means
+
+
+CORPORA = {
+    "GUM": (
+        gum_parts,
+        {"event": event_answers, "entities": number_of_entities, "pairs": wrong_pairs},
+    ),
+    "LitBank": (litbank_parts, {"entities": number_of_entities, "pairs": wrong_pairs}),
+}
+
+
+def errors(run):
+    rows = []
+    for corpus, (parts, questions) in CORPORA.items():
+        found = answered(parts())
+        rows += [
+            row_of(corpus, name, about(*found)) for name, about in questions.items()
+        ]
+    run.write("event_errors.csv", rows)
+
+
 PARTS = {
     "muc3": muc3,
     "countries": countries,
     "samples": samples,
     "state_union": state_union,
-    "ewt": ewt,
     "gum": gum_coverage,
     "mentions": parsed_mentions,
+    "errors": errors,
 }
 
 
@@ -637,7 +759,6 @@ def main():
     parser.add_argument("--other", type=Path, help="another parse of MUC-3, to compare")
     parser.add_argument("--cache", help="folder that keeps trained rankers")
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--quick", action="store_true")
     options = parser.parse_args()
     run = Run(options)
     for part in options.part:

@@ -8,8 +8,8 @@ is chosen on the development part, by accuracy as there, and by log likelihood b
 it; the temperature is fitted on the development part too. Errors are of the test part.
 Writes five tables and two figures.
 
-CRFsuite's L-BFGS stops after a number of iterations (--iterations); weakly regularised
-models have not converged by then, which regularises them a little.
+CRFsuite's L-BFGS stops after a number of iterations; weakly regularised models have not
+converged by then, which regularises them a little.
 """
 
 import time
@@ -18,8 +18,9 @@ from collections import Counter
 from dataclasses import dataclass
 
 import _study
+import matplotlib.pyplot as plt
 import numpy as np
-from _common import RESULTS, low_text, print_table, read_csv, versions, write_csv
+from _common import print_table, read_csv, versions, write_csv
 from joblib import Parallel, delayed
 from scipy import special
 from sklearn.isotonic import IsotonicRegression
@@ -51,6 +52,7 @@ STRENGTHS = {
     "CRF basic": PENALTIES,
     "CRF advanced": PENALTIES,
 }
+N_ITERATIONS = 60  # of L-BFGS
 UNTUNED = 1.0  # the default of both
 PARTS = (1 / 16, 1 / 8, 1 / 4, 3 / 8, 1 / 2, 3 / 4)
 POOLED_BIN_SIZE = 5000
@@ -84,7 +86,6 @@ class Job:
     family: str
     strength: float
     part: float = 1.0
-    iterations: int = 60
 
     @property
     def cost(self):
@@ -93,14 +94,14 @@ class Job:
         return tokens * kind * self.part
 
 
-def load(corpus, most=None):
+def load(corpus):
     """Return training, development and test part."""
     settings = CORPORA[corpus]
     parts = []
     for subset in ("train", "dev", "test"):
         X, y = settings.fetch(subset=subset, return_X_y=True, download_if_missing=False)
         step = settings.step if subset == "train" else 1
-        parts.append((X[::step][:most], y[::step][:most]))
+        parts.append((X[::step], y[::step]))
     return parts
 
 
@@ -108,7 +109,7 @@ def make_model(job):
     if job.family == "HMM":
         return HMMTagger(job.strength)
     template = job.family.split()[1]
-    crf = CRFTagger(c2=job.strength, max_iterations=job.iterations)
+    crf = CRFTagger(c2=job.strength, max_iterations=N_ITERATIONS)
     return make_pipeline(TokenFeatures(template), crf)
 
 
@@ -217,10 +218,10 @@ def all_tags_error(table, rows=slice(None)):
     )
 
 
-def run(job, most=None):
+def run(job):
     """Return a job's model measured before and after, with intervals."""
     start = time.perf_counter()
-    train, dev, test = load(job.corpus, most)
+    train, dev, test = load(job.corpus)
     n_train = round(job.part * len(train[0]))
     chosen = some_sentences(len(train[0]), n_train)
     part = [[column[i] for i in chosen] for column in train]
@@ -353,7 +354,7 @@ def rival_cells(truth, q, groups):
     )
     right = truth[np.arange(len(q)), q.argmax(axis=1)]
     return {
-        **interval_cells(result),
+        **_study.interval_cells(result),
         "token log likelihood": f"{np.log(np.clip(q[truth], 1e-6, 1)).mean():.4f}",
         "accuracy of best marginal": f"{right.mean():.4f}",
     }
@@ -372,14 +373,6 @@ def incoherence(q, r, tokens, left, right):
 
 
 # Tables
-
-
-def interval_cells(result, prefix=""):
-    return {
-        f"{prefix}error": f"{result.estimate:.4f}",
-        f"{prefix}low": low_text(result.low),
-        f"{prefix}high": f"{result.high:.4f}",
-    }
 
 
 def surplus(table, rows=slice(None)):
@@ -434,7 +427,7 @@ def model_row(role, found):
     for prefix, table in (("", before), ("after: ", after)):
         row |= {
             f"{prefix}surplus": f"{surplus(table):+.4f}",
-            **interval_cells(table["interval"], prefix),
+            **_study.interval_cells(table["interval"], prefix),
             f"{prefix}plug-in": f"{table['plug-in']:.4f}",
             f"{prefix}one tag": f"{single_query(table, job):.4f}",
             f"{prefix}top 5 pairs": f"{table['pair errors'][:5].mean():.4f}",
@@ -532,10 +525,8 @@ def mean_cells(what, errors):
 # Figures
 
 
-def draw_sweep(results, path):
+def draw_sweep(results):
     """Draw signed confidence and error by regularisation, before and after."""
-    import matplotlib.pyplot as plt
-
     names = list(dict.fromkeys(r["job"].corpus for r in results))
     figure, axes = plt.subplots(
         2, len(names), figsize=(3.6 * len(names), 6), sharex=True, squeeze=False,
@@ -566,18 +557,15 @@ def draw_sweep(results, path):
     axes[1, 0].set_ylabel("error over all tags")
     handles, labels = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=8)
-    figure.savefig(path, dpi=90)
-    plt.close(figure)
+    _study.save(figure, "tagging.png", 90)
 
 
-def draw_curves(chosen_by_corpus, path):
+def draw_curves(chosen_by_corpus):
     """Draw the curves of the paper's Figure 3, over all tags.
 
     Bins are those of single tags: with larger ones nearly all are of tags that are out
     of the question, and nothing is seen of the others.
     """
-    import matplotlib.pyplot as plt
-
     shown = ("HMM, by accuracy", "CRF basic as accurate as the HMM")
     n = len(chosen_by_corpus)
     figure, axes = plt.subplots(
@@ -595,22 +583,14 @@ def draw_curves(chosen_by_corpus, path):
                 ax=ax,
             )
         ax.set_title(CORPORA[name].title)
-    figure.savefig(path, dpi=90)
-    plt.close(figure)
+    _study.save(figure, "tagging_curves.png", 90)
 
 
-PAPER = """\
-The paper, on 33,306 tokens of the Wall Street Journal, 47 tags, both models at 88.7%:
-the HMM very underconfident, the CRF overconfident and better over all tags; the CRF
-better on 39 of 47 tags and on 71 of 100 pairs; about equal on NN. The thesis, on NN of
-the Wall Street Journal: squared error 0.035 (HMM) and 0.019 (CRF basic)."""
-
-
-def in_parallel(parallel, jobs, options, what):
+def in_parallel(parallel, jobs, what):
     """Return the results of jobs, the longest first, and show how far they are."""
     jobs = sorted(jobs, key=lambda job: -job.cost)
     start, results = time.perf_counter(), []
-    for found in parallel(delayed(run)(job, options.most) for job in jobs):
+    for found in parallel(delayed(run)(job) for job in jobs):
         results.append(found)
         job = found["job"]
         print(
@@ -622,34 +602,29 @@ def in_parallel(parallel, jobs, options, what):
     return results
 
 
-def one_corpus(corpus, parallel, options):
+def one_corpus(corpus, parallel):
     """Return the results of the sweep, and the models of the main table."""
     jobs = [
-        Job(corpus, family, strength, iterations=options.iterations)
+        Job(corpus, family, strength)
         for family, strengths in STRENGTHS.items()
         for strength in strengths
     ]
-    results = in_parallel(parallel, jobs, options, "sweep")
+    results = in_parallel(parallel, jobs, "sweep")
     best = pick(results, "CRF basic", "dev accuracy")["job"]
-    jobs = [
-        Job(corpus, "CRF basic", best.strength, part, options.iterations)
-        for part in PARTS
-    ]
-    parts = in_parallel(parallel, jobs, options, "parts")
+    jobs = [Job(corpus, "CRF basic", best.strength, part) for part in PARTS]
+    parts = in_parallel(parallel, jobs, "parts")
     return results, parts, roles(results, parts)
 
 
-def main(arguments=None):
+def main():
     parser = _study.parser_of(__doc__)
     parser.add_argument("--corpus", nargs="*", default=list(CORPORA), choices=CORPORA)
-    parser.add_argument("--iterations", type=int, default=60)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--most", type=int, help="sentences to take, to try it out")
-    options = parser.parse_args(arguments)
+    options = parser.parse_args()
     start = time.perf_counter()
     warnings.filterwarnings("default")
     note = (
-        f"at most {options.iterations} L-BFGS iterations; bins of {POOLED_BIN_SIZE} "
+        f"at most {N_ITERATIONS} L-BFGS iterations; bins of {POOLED_BIN_SIZE} "
         "pairs for 'plug-in', of 1000 (ewt) or 500 for single tags and pairs; 'error': "
         "debiased, with its 95% interval, groups = sentence; "
         + versions("numpy", "scipy", "scikit-learn", "sklearn-crfsuite", "matplotlib")
@@ -658,7 +633,7 @@ def main(arguments=None):
     everything, chosen_by_corpus = [], {}
     with Parallel(n_jobs=options.jobs, return_as="generator") as parallel:
         for corpus in options.corpus:
-            results, parts, chosen = one_corpus(corpus, parallel, options)
+            results, parts, chosen = one_corpus(corpus, parallel)
             everything += results
             chosen_by_corpus[corpus] = chosen
             tables["_sweep"] += [sweep_row(r) for r in [*results, *parts]]
@@ -675,10 +650,9 @@ def main(arguments=None):
     for name, rows in tables.items():
         if name != "_each":
             print_table(rows)
-    print(PAPER)
     print(f"{time.perf_counter() - start:.0f} s")
-    draw_sweep(everything, RESULTS / "tagging.png")
-    draw_curves(chosen_by_corpus, RESULTS / "tagging_curves.png")
+    draw_sweep(everything)
+    draw_curves(chosen_by_corpus)
 
 
 if __name__ == "__main__":

@@ -10,9 +10,9 @@ part. Tags are those of the treebank.
 import time
 from zlib import crc32
 
-import _study  # noqa: F401
+import _study
 import numpy as np
-from _common import low_text, print_table, versions, write_csv
+from _common import print_table, versions, write_csv
 
 from skcalib import TemperatureScaling, calibration_error_interval
 from skcalib.datasets import fetch_ud_english_ewt
@@ -163,9 +163,7 @@ def calibration_rows(name, temperature, posterior, sentences):
                 "pairs": len(answers),
                 "share of yes": f"{answers.y_true.mean():.4f}",
                 "mean probability": f"{answers.y_proba.mean():.4f}",
-                "error": f"{found.estimate:.4f}",
-                "low": low_text(found.low),
-                "high": f"{found.high:.4f}",
+                **_study.interval_cells(found),
                 "seconds": f"{time.perf_counter() - start:.1f}",
             }
         )

@@ -302,7 +302,7 @@ class TestBenchmark:
             pytest.skip("no benchmarks beside these tests")
         monkeypatch.syspath_prepend(str(folder))
         yield importlib.import_module("classification")
-        for name in ("classification", "_common"):
+        for name in ("classification", "_common", "_study"):
             sys.modules.pop(name, None)
 
     @pytest.mark.slow
@@ -320,15 +320,14 @@ class TestBenchmark:
                 monkeypatch.setitem(grid, key, [0.1, 1])
         monkeypatch.setattr(benchmark_module, "N_FOLDS", 2)
         monkeypatch.setattr(benchmark_module, "N_BINS", 4)
-        monkeypatch.setattr(benchmark_module, "RESULTS", tmp_path)
-        monkeypatch.setattr(sys.modules["_common"], "RESULTS", tmp_path)
-        benchmark_module.main(
-            ["--subset", "btc", "--draws", "1", "--jobs", "1", "--most", "100"]
-        )
+        monkeypatch.setattr(benchmark_module, "N_DRAWS", 2)
+        for name in ("_common", "_study"):
+            monkeypatch.setattr(sys.modules[name], "RESULTS", tmp_path)
+        benchmark_module.models(benchmark_module.Parallel(n_jobs=1))
         with (tmp_path / "classification.csv").open(encoding="utf-8") as file:
             assert file.readline().startswith("# out of 2 folds")
             rows = list(csv.DictReader(line for line in file if line[0] != "#"))
-        assert [row["n"] for row in rows] == ["100"] * 6
+        assert [row["n"] for row in rows] == ["120"] * 12
         lows = [float(row["low"].lstrip("(")) for row in rows]
         highs = [float(row["high"]) for row in rows]
         assert all(0 <= a <= b <= 1 for a, b in zip(lows, highs, strict=True))
