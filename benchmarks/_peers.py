@@ -156,36 +156,6 @@ def uc_interval(data):
     return silent(lambda: get_calibration_error_uncertainties(q, y))
 
 
-def tags(n):
-    from speed import one_vs_rest, tag_matrix
-
-    y, proba = tag_matrix(n)
-    return y, proba, one_vs_rest(y, proba)
-
-
-def our_pooled(data):
-    from skcalib.metrics import calibration_error
-
-    y, proba, _ = data
-    labels = np.arange(proba.shape[1])
-    return lambda: calibration_error(y, proba, labels=labels)
-
-
-def sklearn_pooled(data):
-    return sklearn_curve(data[2])
-
-
-def uc_pooled(data):
-    from calibration import lower_bound_scaling_ce
-
-    y, proba, _ = data
-    return silent(
-        lambda: lower_bound_scaling_ce(
-            proba, y, debias=False, num_bins=n_bins_of(proba) // proba.shape[1] or 1
-        )
-    )
-
-
 CURVE = "a curve without counts, from which no error follows"
 
 CALIBRATION = [
@@ -220,21 +190,6 @@ CALIBRATION = [
             ),
             "netcal": Way("netcal", netcal_wide),
             "torchmetrics": Way("torchmetrics", torchmetrics_wide),
-        },
-    ),
-    Work(
-        "error of 47 tags, pooled",
-        "tokens",
-        (1000, 6000, 33_306),
-        tags,
-        Way("skcalib", our_pooled),
-        {
-            "scikit-learn": Way(
-                "scikit-learn", sklearn_pooled, CURVE + "; pairs made before"
-            ),
-            "uncertainty-calibration": Way(
-                "uncertainty-calibration", uc_pooled, "each tag in bins of its own"
-            ),
         },
     ),
     Work(
@@ -548,46 +503,10 @@ COREFERENCE = [
 # Significance
 
 
-def accuracies(n):
-    from speed import accuracies
-
-    return accuracies(n, np.random.default_rng(n))[:2]
-
-
 def our_bootstrap(data, **how):
     from skcalib.significance import paired_bootstrap_test
 
     return lambda: paired_bootstrap_test(*data, random_state=0, **how).pvalue
-
-
-def scipy_bootstrap(data):
-    from scipy.stats import bootstrap
-
-    gain = (data[0] - data[1]).astype(float)
-
-    def run():
-        bootstrap((gain,), np.mean, n_resamples=N_SAMPLES, batch=100, method="basic")
-
-    return run
-
-
-def our_swaps(data):
-    from skcalib.significance import permutation_test
-
-    return lambda: permutation_test(*data).pvalue
-
-
-def mean_gain(a, b, axis=-1):
-    return (a - b).mean(axis=axis)
-
-
-def scipy_swaps(data):
-    from scipy.stats import permutation_test
-
-    settings = {"permutation_type": "samples", "n_resamples": N_SAMPLES}
-    settings |= {"vectorized": True, "batch": 100, "rng": 0}
-    a, b = (x.astype(float) for x in data)
-    return lambda: permutation_test((a, b), mean_gain, **settings).pvalue
 
 
 def entities(n):
@@ -663,18 +582,6 @@ SMALL, MIDDLE, LARGE = 100, 2000, 20_000
 
 SIGNIFICANCE = [
     Work(
-        "bootstrap p-value of accuracy",
-        "items",
-        (SMALL, MIDDLE, LARGE),
-        accuracies,
-        Way("skcalib", our_bootstrap, "exact"),
-        {
-            "scipy": Way(
-                "scipy", scipy_bootstrap, f"interval, {N_SAMPLES:,} resamples"
-            ),
-        },
-    ),
-    Work(
         f"bootstrap of F1, {N_SAMPLES:,} resamples",
         "sentences",
         (SMALL, MIDDLE, LARGE),
@@ -708,16 +615,6 @@ SIGNIFICANCE = [
             "sacrebleu": Way(
                 "sacrebleu", sacrebleu, "recentred at the mean absolute gain"
             )
-        },
-    ),
-    Work(
-        "swap test of accuracy",
-        "items",
-        (SMALL, MIDDLE, LARGE),
-        accuracies,
-        Way("skcalib", our_swaps, "exact"),
-        {
-            "scipy": Way("scipy", scipy_swaps, f"{N_SAMPLES:,} draws"),
         },
     ),
 ]

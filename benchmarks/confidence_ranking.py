@@ -70,7 +70,7 @@ PART_SIZES = {
 }
 PAIRED_SIZES = (50, 200, 1000)
 ACCURACIES, AUROCS, GROUPED_AUROCS = (0.3, 0.7, 0.97), (0.5, 0.8, 0.99), (0.6, 0.9)
-SAMPLES, GROUPED, PAIRED, BANDS, BOOTSTRAPPED = 2000, 1000, 2000, 1000, 500
+SAMPLES, GROUPED, PAIRED, BANDS = 2000, 1000, 2000, 1000
 
 # Coverages of the curve in simulations of its numbers, instead of 200.
 POINTS = 50
@@ -313,71 +313,6 @@ def summary_rows(rows):
     return found
 
 
-def bootstrap_cells():
-    return [
-        (family, n, accuracy)
-        for family in ("binormal", "gamma", "stated")
-        for n in (50, 200)
-        for accuracy in ACCURACIES[1:]
-    ]
-
-
-def resampled(rng, y, score, n_draws=300):
-    """Return percentile intervals of the AUROC and of the AURC."""
-    order = np.argsort(-score)
-    starts = np.flatnonzero(np.append(True, np.diff(score[order]) != 0))
-    counts = rng.multinomial(y.size, np.full(y.size, 1 / y.size), n_draws)[:, order]
-    right = np.add.reduceat(counts * y[order], starts, axis=1)
-    wrong = np.add.reduceat(counts * ~y[order], starts, axis=1)
-    both = right.any(axis=1) & wrong.any(axis=1)
-    right, wrong = right[both], wrong[both]
-    above = np.cumsum(right, axis=1) - right / 2
-    auroc = (above * wrong).sum(axis=1) / right.sum(axis=1) / wrong.sum(axis=1)
-    # the weight of rank i in the area is sum_{k>=i} 1/k
-    weights = np.cumsum(1 / np.arange(y.size, 0, -1))[::-1]
-    weights, ends = np.append(0, np.cumsum(weights)), np.cumsum(right + wrong, axis=1)
-    total = np.diff(weights[ends], axis=1, prepend=0)
-    aurc = (total * wrong / np.maximum(right + wrong, 1)).sum(axis=1) / y.size
-    return np.quantile(auroc, [0.025, 0.975]), np.quantile(aurc, [0.025, 0.975])
-
-
-def bootstrap_row(family, n, accuracy):
-    """Compare the intervals with those of DeLong and of the percentile bootstrap."""
-    rng = np.random.default_rng(crc32(f"{family} {n} {accuracy}".encode()))
-    known = truth(family, accuracy, 0.8)
-    true = float(known.auroc), float(known.aurc)
-    _confidence_ranking._N_POINTS = 2
-    found = {"skcalib": [], "DeLong": [], "bootstrap": []}
-    for _ in range(BOOTSTRAPPED):
-        y, score, _ = draw(rng, n, family, accuracy, 0.8)
-        each = confidence_ranking(y, score, coverages=[], accuracies=[])
-        own = [(x.low, x.high) for x in (each.auroc, each.aurc)]
-        found["skcalib"].append(own)
-        found["DeLong"].append([delong(y, score)[1:], (np.nan, np.nan)])
-        found["bootstrap"].append(resampled(rng, y, score))
-    rows = []
-    for name, ends in found.items():
-        low, high = np.moveaxis(np.array(ends), -1, 0)
-        covered = ((low <= true) & (true <= high)).mean(axis=0)
-        width = (high - low).mean(axis=0)
-        area = name != "DeLong"
-        rows.append(
-            {
-                "part": FAMILIES[family],
-                "distribution": family,
-                "n": n,
-                "share right": accuracy,
-                "interval": name,
-                "covered": f"{covered[0]:.3f}",
-                "width": f"{width[0]:.3f}",
-                "AURC covered": f"{covered[1]:.3f}" if area else "",
-                "AURC width": f"{width[1]:.3f}" if area else "",
-                "samples": BOOTSTRAPPED,
-            }
-        )
-    return rows
-
-
 def paired_cells():
     aurocs = ((0.8, 0.8), (0.75, 0.85))
     return [
@@ -479,7 +414,6 @@ def main():
         "_cells": rows,
         "_paired": rows_of(paired_row, paired_cells()),
         "_bands": rows_of(band_row, band_cells()),
-        "_widths": rows_of(bootstrap_row, bootstrap_cells()),
     }
     for name, table in tables.items():
         write_csv(f"confidence_ranking{name}.csv", table, versions("numpy", "scipy"))

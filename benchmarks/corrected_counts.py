@@ -2,12 +2,10 @@
 
     python benchmarks/corrected_counts.py --part generated [--splits 300]
 
-Parts: generated, counts, real, periods, design, heavy, tuning and events, each of four
-minutes or less of one core. Their rows replace those of the same part in
+Parts: generated, counts, real, periods, design and heavy, each of four minutes
+or less of one core. Their rows replace those of the same part in
 corrected_counts.csv (counts of whole corpora), corrected_counts_periods.csv,
-corrected_counts_design.csv, corrected_counts_heavy.csv (heavy tails: the cells of the
-part tuning were used to choose constants) and corrected_events_gum.csv (with a
-figure).
+corrected_counts_design.csv, corrected_counts_heavy.csv (heavy tails).
 
 For each cell, documents are drawn at random to be labelled, and the share of samples
 is reported in which the 95% interval contains the true count: by ``corrected_count``
@@ -36,7 +34,8 @@ from functools import cache
 
 import _study
 import numpy as np
-from _common import RESULTS, print_table, read_csv, versions, write_csv
+from _common import print_table, read_csv, versions, write_csv
+from events import truth
 from scipy.special import expit, logit, stdtrit
 from scipy.stats import t as student
 
@@ -206,12 +205,6 @@ def ranked_entities(load):
     return corpus
 
 
-def true_events(*arguments):
-    from events import truth  # needs matplotlib
-
-    return truth(*arguments)
-
-
 def events_of_gum(unit, country):
     """Countries that are the subject of a verb: entities of all, documents of one."""
 
@@ -220,7 +213,7 @@ def events_of_gum(unit, country):
         rule, rows = EventRule(None), []
         counter = EventCounter(rule, freq=None, unit=unit, random_state=0)
         for document, entities, posterior in gum():
-            true = true_events(rule, document, entities)
+            true = truth(rule, document, entities)
             counts = counter.count([document], posterior)
             own = np.isin(counts.country, [country]) if country else slice(None)
             n = true.get(country, 0) if country else sum(true.values())
@@ -522,31 +515,6 @@ def negative_binomial(rng):
     return rng.poisson(mean), f, f, np.exp(rng.normal(5, 0.5, 1500)) + 10 * mean
 
 
-def lognormal_model(model):
-    def corpus(rng):
-        mean = 4 * np.exp(rng.normal(0, 1.5, 1200))
-        f = model(mean)
-        return rng.poisson(mean), f, f, 25 * mean * rng.gamma(5, 0.2, 1200)
-
-    return corpus
-
-
-def hurdle(rng):
-    large = np.round(np.exp(rng.normal(2, 1, 1200))) + 1
-    truth = np.where(rng.random(1200) < 0.1, large, 0)
-    f = 0.02 + 0.8 * truth * (rng.random(1200) < 0.7)
-    return truth, f, f, np.exp(rng.normal(5, 0.7, 1200)) + 20 * truth
-
-
-def pareto_model(model):
-    def corpus(rng):
-        size = rng.random(1200) ** (-1 / 1.5)
-        f = model(rng, size)
-        return rng.poisson(3 * size), f, f, 50 * size
-
-    return corpus
-
-
 HEAVY = {
     "5% have all events, half missed": half_missed,
     "Zipf, anti-correlated": zipf_model(lambda rng, mean: np.maximum(0.5, 40 - mean)),
@@ -554,19 +522,6 @@ HEAVY = {
     "Zipf, good model": zipf_model(lambda rng, mean: mean * rng.gamma(8, 0.1, 1500)),
     "20 of 8,000 have 1 to 29 events": few_of_many,
     "negative binomial": negative_binomial,
-}
-TUNING = {
-    "lognormal, anti-correlated": lognormal_model(
-        lambda mean: np.maximum(0.1, 12 - 0.75 * mean)
-    ),
-    "lognormal, soft saturation": lognormal_model(
-        lambda mean: 10 * -np.expm1(-mean / 10)
-    ),
-    "hurdle, 30% missed": hurdle,
-    "Pareto, useless model": pareto_model(lambda rng, size: rng.gamma(2, 2, 1200)),
-    "Pareto, square root": pareto_model(
-        lambda rng, size: 3 * np.sqrt(size) * rng.gamma(5, 0.2, 1200)
-    ),
 }
 
 
@@ -683,83 +638,10 @@ HEAVY_DESIGNS = ("equal", "sd, mix .5", "five strata of f", "size, mix .5")
 HEAVY_NUMBERS = (20, 50, 200)
 
 
-# Section 6 with gold events: who is the subject of a verb in GUM, by five years
-
-SHOWN = ("USA", "GBR", "FRA", "DEU")
-
-
-def five_years(day):
-    if day.year < 2000:
-        return "before 2000"
-    first = day.year // 5 * 5
-    return f"{first} to {first + 4}"
-
-
-def events_by_period(n_splits):
-    """Rows of each cell: the truth, one corrected count, coverage in many samples."""
-    documents, entities, posteriors = zip(*gum(), strict=True)
-    rule = EventRule(None)
-    counter = EventCounter(rule, freq=five_years, countries=SHOWN, random_state=0)
-    counts = counter.count(documents, posteriors)
-    labels = {
-        document.id: {
-            code: n
-            for code, n in true_events(rule, document, own).items()
-            if code in SHOWN
-        }
-        for document, own in zip(documents, entities, strict=True)
-    }
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        truth = counts.corrected(labels).estimate
-        samples = [corrected_events(counts, labels, seed) for seed in range(n_splits)]
-    covered = np.mean([(e.low <= truth) & (truth <= e.high) for e in samples], axis=0)
-    low, high = counts.interval()
-    draw_events(samples[0], truth)
-    rows = samples[0].frame().round(1).to_dict("records")
-    for k, row in enumerate(rows):
-        row |= {
-            "truth": int(truth[k]),
-            "posterior low": low[k],
-            "posterior high": high[k],
-        }
-        row |= {"posterior covers": bool(low[k] <= truth[k] <= high[k])}
-        row |= {"coverage corrected": round(100 * float(covered[k]), 1)}
-    inside = np.mean([row["posterior covers"] for row in rows])
-    print(
-        f"{len(documents)} documents, 60 labels: corrected intervals contain the true "
-        f"count in {percent(covered)}% of {n_splits} samples and {len(rows)} cells "
-        f"(least {percent(covered.min())}%), posterior intervals in {percent(inside)}%"
-    )
-    return rows
-
-
-def corrected_events(counts, labels, seed):
-    choice = counts.choose_documents(60, mix=1, random_state=seed)
-    return counts.corrected(
-        {name: labels[name] for name in choice.ids},
-        inclusion_probability=choice.inclusion_probability,
-        strata="period",
-    )
-
-
-def draw_events(corrected, truth):
-    import matplotlib.pyplot as plt
-
-    from skcalib.plot import EventCountDisplay
-
-    display = EventCountDisplay.from_counts(corrected, countries=SHOWN)
-    for name, ax in display.axes_.items():
-        own = truth[corrected.country == name]
-        ax.plot(np.arange(own.size), own, "k_", markersize=12, label="_truth")
-    display.figure_.savefig(RESULTS / "corrected_events_gum.png", dpi=110)
-    plt.close(display.figure_)
-
-
 def main():
     parser = _study.parser_of(__doc__)
-    parts = ("generated", "counts", "real", "periods", "design", "heavy", "tuning")
-    parser.add_argument("--part", choices=(*parts, "events"), required=True)
+    parts = ("generated", "counts", "real", "periods", "design", "heavy")
+    parser.add_argument("--part", choices=parts, required=True)
     parser.add_argument("--splits", type=int, default=300)
     options = parser.parse_args()
     start, n_splits = time.process_time(), options.splits
@@ -767,12 +649,9 @@ def main():
     if options.part == "periods":
         name, key = "corrected_counts_periods.csv", "cell"
         rows = [period_cell(each, n_splits) for each in PERIODS]
-    elif options.part in ("heavy", "tuning"):
+    elif options.part == "heavy":
         name = "corrected_counts_heavy.csv"
-        rows = heavy(HEAVY if options.part == "heavy" else TUNING, n_splits)
-    elif options.part == "events":
-        name, key = "corrected_events_gum.csv", "period"
-        rows = events_by_period(n_splits)
+        rows = heavy(HEAVY, n_splits)
     elif options.part == "design":
         name, corpora = "corrected_counts_design.csv", {**GENERATED, **COUNTS}
         cells = [design_cell(each, corpora[each], 50, n_splits) for each in DESIGNS]

@@ -21,8 +21,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import trees
 from _common import print_table, read_csv, versions, write_csv
-from _events import ACTORS, VIOLENT, gum, timed, train
-from events import LEAST, scored
+from events import ACTORS, LEAST, VIOLENT, gum, scored, timed, train
 from joblib import Memory
 
 from skcalib import TemperatureScaling
@@ -127,8 +126,8 @@ def at_cells(counts, others, values):
 # MUC-3
 
 
-def muc3(run):
-    model = run.model(lowercase=True, mentions="parse")
+def muc3(fit, fit_parser):
+    model = fit(lowercase=True, mentions="parse")
     reports = fetch_muc3(subset="all", parsed=True, mentions=True).data
     reports = [
         report
@@ -138,7 +137,7 @@ def muc3(run):
     posterior = scored(model, reports, QUESTIONS.values())
     n_trees = N_TREES["muc3"]
     with timed(f"{n_trees} trees of the sentences of {len(reports)} reports"):
-        found = parses(reports, run.parser(), n_trees)
+        found = parses(reports, fit_parser(), n_trees)
     rows, shown = [], {}
     for who, rule in QUESTIONS.items():
         with timed(who):
@@ -172,15 +171,15 @@ def draw(counts, n_trees):
 # GUM
 
 
-def gum_parses(run):
-    model = run.model(lowercase=False, mentions="gold")
+def gum_parses(fit, fit_parser):
+    model = fit(lowercase=False, mentions="gold")
     rule, documents = EventRule(None), []
     for part in ("dev", "test"):
         documents += gum(part, lowercase=False, mentions="gold")[0]
     posterior = scored(model, documents, [rule])
     n_trees = N_TREES["gum"]
     with timed(f"{n_trees} trees of the sentences of {len(documents)} documents"):
-        found = parses(documents, run.parser(), n_trees)
+        found = parses(documents, fit_parser(), n_trees)
     counter = EventCounter(
         rule, freq=None, unit="entities", method="sample", random_state=0
     )
@@ -189,31 +188,16 @@ def gum_parses(run):
     return [split_row("GUM", "countries", *results, n_trees)]
 
 
-class Run:
-    """The functions that train, with what they keep."""
-
-    def __init__(self, options):
-        memory = Memory(options.cache, verbose=0)
-        self.train, self.train_parser = map(memory.cache, (train, train_parser))
-
-    def model(self, **options):
-        with timed("training the ranker"):
-            return self.train(**options)
-
-    def parser(self):
-        with timed("training the parser"):
-            return self.train_parser()
-
-
 def main():
     parser = _study.parser_of(__doc__)
     parser.add_argument("--part", nargs="+", choices=["gum", "muc3"])
     parser.add_argument("--cache", help="folder that keeps trained models")
     options = parser.parse_args()
-    run = Run(options)
+    memory = Memory(options.cache, verbose=0)
+    fits = memory.cache(train), memory.cache(train_parser)
     for part in options.part or ["gum", "muc3"]:
         with timed(part):
-            rows = gum_parses(run) if part == "gum" else muc3(run)
+            rows = gum_parses(*fits) if part == "gum" else muc3(*fits)
         print_table(rows)
         _, old = read_csv("events_trees.csv")
         old = [row for row in old if row["corpus"] != rows[0]["corpus"]]

@@ -1,6 +1,6 @@
 """Coverage of the interval if the error jumps, against its width if it does not.
 
-    python benchmarks/interval_jumps.py [--replicates 300] [--jobs 2] [--models]
+    python benchmarks/interval_jumps.py [--replicates 300] [--jobs 2]
 
 The automatic bins assume that the error changes no faster than the probability. Upper
 ends of narrower bins are used, too (`_NARROW_SHARE`). Each row is a cell and a rule for
@@ -13,7 +13,6 @@ least 20 rows have it, and the mean of 20 neighbours otherwise. With --models, o
 cells of models are measured again.
 """
 
-import multiprocessing
 import time
 import warnings
 from functools import cache
@@ -21,9 +20,10 @@ from functools import cache
 import _interval_cells as cells_of
 import _study
 import numpy as np
-from _common import print_table, read_csv, versions, write_csv
+from _common import print_table, versions, write_csv
 from _interval_cells import generators
 from interval_constants import replaced, to
+from joblib import Parallel, delayed
 from scipy import special
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import AdaBoostClassifier, GradientBoostingClassifier
@@ -258,7 +258,6 @@ def frontier(rows):
         values = []
         for kind in ("tuning", "testing"):
             covered = [float(row["coverage"]) for row in own if row["set"] == kind]
-            covered = covered or [np.nan]
             values += [f"{min(covered):.1f}", f"{np.mean(covered):.1f}"]
         of_smooth = [row for row in own if row["set"] == "smooth"]
         ratio = [float(row["width ratio"]) for row in of_smooth]
@@ -283,26 +282,15 @@ def main():
     parser = _study.parser_of(__doc__)
     parser.add_argument("--replicates", type=int, default=300)
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--models", action="store_true")
     options = parser.parse_args()
     start = time.perf_counter()
     jobs = [
         (kind, number, options.replicates)
         for kind, make in SETS.items()
-        for number, cell in enumerate(make())
-        if not options.models or any(name in cell.name for name in MODELS)
+        for number in range(len(make()))
     ]
-    if options.jobs > 1:
-        with multiprocessing.Pool(options.jobs) as pool:
-            found = pool.map(measure, jobs, chunksize=1)
-    else:
-        found = list(map(measure, jobs))
+    found = Parallel(options.jobs)(delayed(measure)(job) for job in jobs)
     rows = [row for each in found for row in each]
-    if options.models:
-        again = {row["cell"] for row in rows}
-        _, kept = read_csv("interval_jumps.csv")
-        kept = [row for row in kept if row["cell"] not in again]
-        rows = sorted([*rows, *kept], key=lambda row: list(SETS).index(row["set"]))
     note = f"in %; standard error of a coverage of 95% in {options.replicates} "
     note += f"replicates: {100 * np.sqrt(0.95 * 0.05 / options.replicates):.1f}; "
     note += f"{time.perf_counter() - start:.0f} s; "

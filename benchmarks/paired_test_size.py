@@ -688,8 +688,6 @@ def main():
     parts = [f"{part}-{kind}" for kind in KINDS for part in (*LAWS, "calibration")]
     parser = _study.parser_of(__doc__)
     parser.add_argument("--part", choices=parts, required=True)
-    parser.add_argument("--law", help="only this distribution of the part")
-    parser.add_argument("--n", type=int, help="only this number of items or groups")
     parser.add_argument("--replicates", type=int, default=2000)
     options = parser.parse_args()
     # too few items are part of the study
@@ -699,17 +697,15 @@ def main():
     of_calibration = part == "calibration"
     laws = CALIBRATION[kind] if of_calibration else LAWS[part][kind]
     rows = []
-    for name in [options.law] if options.law else laws:
+    for name in laws:
         sizes = laws[name][2] if of_calibration else N_OF_PART[part]
-        for n in [options.n] if options.n else sizes:
+        for n in sizes:
             if of_calibration:
                 rows.append(calibration_cell(kind, name, n, options.replicates))
             else:
                 rows.append(cell(part, kind, name, n, options.replicates))
             print_table(rows[-1:])
     print(f"{time.perf_counter() - start:.0f} s")
-    if options.replicates < 500:
-        return
     if of_calibration:
         write(CALIBRATION_NAME, rows, ("laws", "law", "n"))
     else:

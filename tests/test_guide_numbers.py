@@ -101,6 +101,7 @@ OTHER_SOURCES = [
     ("coref_corpora.rst", "the paper", "4.3"),
     ("coref_corpora.rst", "settings", "177 5000"),
     ("coreference.rst", "an example", "90% 25%"),
+    ("count_coverage.rst", "standard error of 95% in 300 samples", "1.3"),
     ("counting.rst", "quantile of the chi-square distribution", "3.84"),
     ("counting.rst", "an example", "335 50"),
     ("decisions.rst", "samples and the observation", "401"),
