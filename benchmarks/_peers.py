@@ -271,11 +271,7 @@ def nltk_ways(train, sentences):
     def paths():
         return [model.best_path([word for word, _ in words]) for words in unlabelled]
 
-    return {
-        "nltk, training": fit,
-        "nltk, marginals": passes,
-        "nltk, best path": paths,
-    }
+    return {"nltk, training": fit, "nltk, marginals": passes, "nltk, best path": paths}
 
 
 @cache
@@ -605,10 +601,7 @@ SIGNIFICANCE = [
         Way(
             "skcalib",
             partial(
-                our_bootstrap,
-                statistic=bleu,
-                method="monte_carlo",
-                n_resamples=N_BLEU,
+                our_bootstrap, statistic=bleu, method="monte_carlo", n_resamples=N_BLEU
             ),
         ),
         {

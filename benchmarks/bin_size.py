@@ -35,10 +35,7 @@ from scipy.special import softmax
 
 from skcalib import HMMTagger, ReliabilityDisplay, calibration_error
 from skcalib.datasets import fetch_ud_english_ewt, make_calibrated_pairs
-from skcalib.metrics import (
-    bin_size_curve,
-    sample_size_curve,
-)
+from skcalib.metrics import bin_size_curve, sample_size_curve
 from skcalib.plot import BinSizeDisplay
 from skcalib.queries import TagQuery
 

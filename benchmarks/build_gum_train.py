@@ -9,9 +9,10 @@ the released file in `Discourse=` and in the order of comments. Documents from R
 whose words are withheld, are left out as in the release.
 """
 
-import argparse
 import re
 from pathlib import Path
+
+import _study
 
 from skcalib.datasets._files import data_set
 
@@ -38,9 +39,7 @@ def build(release, source, data_home):
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = _study.parser_of(__doc__)
     for name in ("release", "source", "data_home"):
         parser.add_argument(name, type=Path)
     options = parser.parse_args()

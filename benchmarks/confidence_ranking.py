@@ -7,9 +7,8 @@ from which samples are drawn with replacement, so that its numbers are known. Th
 intervals were chosen with the tuning populations. The testing populations were written
 down before any interval was computed for them:
 
-- gamma: confidences of gamma distributions of different shapes
-- logistic: logistic distributions
-- student: Student's t distributions with 3 degrees of freedom
+- gamma, logistic, student: gamma distributions of different shapes, logistic
+  distributions, and Student's t distributions with 3 degrees of freedom
 - overconfident: normal distributions, but some wrong answers are the most confident
 - stated: six levels, most often the highest ones, as language models state them
 - ten levels: ten levels, with equal shares of the wrong answers
@@ -57,17 +56,8 @@ FAMILIES = {
     "laplace": "fresh",
     "weibull": "fresh",
 }
-GROUPED_FAMILIES = (
-    "binormal",
-    "gamma",
-    "overconfident",
-    "stated",
-)
-PART_SIZES = {
-    "tuning": (50,),
-    "testing": (50, 200, 1000, 5000),
-    "fresh": (50, 1000),
-}
+GROUPED_FAMILIES = ("binormal", "gamma", "overconfident", "stated")
+PART_SIZES = {"tuning": (50,), "testing": (50, 200, 1000, 5000), "fresh": (50, 1000)}
 PAIRED_SIZES = (50, 200, 1000)
 ACCURACIES, AUROCS, GROUPED_AUROCS = (0.3, 0.7, 0.97), (0.5, 0.8, 0.99), (0.6, 0.9)
 SAMPLES, GROUPED, PAIRED, BANDS = 2000, 1000, 2000, 1000

@@ -591,10 +591,7 @@ def heavy_cell(name, corpus, design, n, n_splits):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             found = corrected_count(
-                y_true,
-                f,
-                inclusion_probability=pi,
-                strata=arguments.get("strata"),
+                y_true, f, inclusion_probability=pi, strata=arguments.get("strata")
             )
         warned.append(any(str(w.message).startswith("One ") for w in caught))
         ends["corrected"].append((found.low, found.high))

@@ -683,10 +683,7 @@ def gum_coverage(run):
 
 def parsed_mentions(run):
     """Compare the mentions that a parse suggests with the annotated ones."""
-    keys = {
-        "head": lambda m: m.head,
-        "all words": lambda m: (m.start, m.end),
-    }
+    keys = {"head": lambda m: m.head, "all words": lambda m: (m.start, m.end)}
     rows = []
     for part in ("dev", "test"):
         documents, _ = gum(part, lowercase=False, mentions="gold")

@@ -66,11 +66,7 @@ FEW_ROWS = (2, 3, 4, 5, 6, 8, 12, 20)
 CELLS, SUMMARY = "interval_constants_cells.csv", "interval_constants.csv"
 
 # Values of the constants beside today's.
-VALUES = {
-    "_GUESSED": (1 / 3, 1.0, 1.5),
-    "_TRUSTED": (1.0, 5.0),
-    "_LOSS": (0.03, 0.3),
-}
+VALUES = {"_GUESSED": (1 / 3, 1.0, 1.5), "_TRUSTED": (1.0, 5.0), "_LOSS": (0.03, 0.3)}
 WITH_GROUPS = {"floor of slope_of": (0.0, 0.3), "_SEEN": (0.3, 0.45, 0.8, 1.0)}
 
 

@@ -20,7 +20,6 @@ import os
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import contextlib
-import importlib.metadata
 import math
 import time
 import warnings
@@ -46,13 +45,6 @@ PARTS = {
     "evaluation": EVALUATION,
     "significance": SIGNIFICANCE,
 }
-
-
-def version(package):
-    try:
-        return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
-        return "missing"
 
 
 class LeftOutError(Exception):
@@ -113,7 +105,7 @@ class Contest:
             "n": n,
             "by": name,
             "package": way.package,
-            "version": version(way.package),
+            "version": versions(way.package).split()[-1],
             "milliseconds": "" if seconds is None else f"{1e3 * seconds:.4g}",
             "ratio": "" if ratio is None else f"{ratio:.3g}",
             "growth": self._growth(name),

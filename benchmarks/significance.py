@@ -37,10 +37,7 @@ from skcalib.metrics import accuracy_statistics, span_statistics
 from skcalib.significance import compare_systems, resample_training
 from skcalib.significance import test_size_curve as size_curve
 
-MODELS = {
-    "HMM": HMMTagger(0.1),
-    "CRF": CRFTagger(c2=0.1, max_iterations=60),
-}
+MODELS = {"HMM": HMMTagger(0.1), "CRF": CRFTagger(c2=0.1, max_iterations=60)}
 # Sentences that each model is trained on, so that the accuracies of both overlap.
 TRAINED_ON = {"HMM": (12544, 10_000, 8000), "CRF": (8000, 6272, 4181)}
 

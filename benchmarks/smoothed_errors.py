@@ -21,10 +21,7 @@ from _interval_cells import beta, rows, same, temperature, uniform, wave
 
 from skcalib import calibration_error, calibration_error_interval
 
-SHAPES = {
-    "uniform": uniform(0, 1),
-    "skewed": beta(0.1, 0.9),
-}
+SHAPES = {"uniform": uniform(0, 1), "skewed": beta(0.1, 0.9)}
 FREQUENCIES = {
     "calibrated": same,
     "overconfident": temperature(0.7),

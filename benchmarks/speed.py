@@ -422,8 +422,7 @@ def coreference():
     best = best_times(times, 3)
     some = scores[GRAPHS]
     part = best_times(
-        {"graphs": lambda: graphs(some), "exact": lambda: exact.transform(some)},
-        3,
+        {"graphs": lambda: graphs(some), "exact": lambda: exact.transform(some)}, 3
     )
     q = np.concatenate(list(exact.transform(scores)))
     off = np.abs(np.concatenate(list(sampled.transform(scores))) - q)

@@ -47,11 +47,7 @@ from skcalib.scorers import log_likelihood_scorer
 
 PSEUDOCOUNTS = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.001, 0.0001)
 PENALTIES = (3.0, 1.0, 0.3, 0.1, 0.03, 0.0)
-STRENGTHS = {
-    "HMM": PSEUDOCOUNTS,
-    "CRF basic": PENALTIES,
-    "CRF advanced": PENALTIES,
-}
+STRENGTHS = {"HMM": PSEUDOCOUNTS, "CRF basic": PENALTIES, "CRF advanced": PENALTIES}
 N_ITERATIONS = 60  # of L-BFGS
 UNTUNED = 1.0  # the default of both
 PARTS = (1 / 16, 1 / 8, 1 / 4, 3 / 8, 1 / 2, 3 / 4)
