@@ -2,11 +2,12 @@
 
 A cell has a `draw(rng)` that returns labels, probabilities and groups (or None), and
 the root mean square error of the population. The cells of `tuning_rows`,
-`tuning_groups`, `certain_rows`, CONSTANT and method_coverage.py were looked at while
-the method was chosen; those of `testing_rows`, `testing_groups` and `certain_testing`
-were not.
+`tuning_groups`, `certain_rows` and the distributions SHAPES and FREQUENCIES were looked
+at while the method was chosen; those of `testing_rows`, `testing_groups` and
+`certain_testing` were not.
 """
 
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -27,10 +28,11 @@ class Cell:
     truth: float
     grouped: bool = False
 
-    @property
-    def calibrated(self) -> bool:
-        """Whether every probability is right."""
-        return self.truth == 0
+
+def generators(name, n):
+    """Return n generators for a name, the same in every run."""
+    seeds = np.random.SeedSequence(zlib.crc32(name.encode())).spawn(n)
+    return map(np.random.default_rng, seeds)
 
 
 # ---------------------------------------------------------------- probabilities
@@ -122,6 +124,25 @@ def wrong(e):
     return lambda q: np.where(q > 0.5, 1 - e, e)
 
 
+# Distributions on which the interval is compared with other methods.
+SHAPES = {"U": (0.5, 0.5), "skewed": (0.1, 2.0), "tag": (0.02, 0.92)}
+SIZES = (1_000, 10_000, 100_000)
+
+
+def sharpened(q):
+    # Beta draws may be 0 or 1 to the last bit, where the logit is infinite.
+    with np.errstate(divide="ignore"):
+        return special.expit(1.5 * special.logit(q))
+
+
+FREQUENCIES = {
+    "calibrated": same,
+    "k=.02": thesis(0.02),
+    "k=.1": thesis(0.1),
+    "temperature 1.5": sharpened,
+}
+
+
 # ---------------------------------------------------------------- rows and groups
 
 
@@ -145,6 +166,10 @@ def rows(name, probabilities, frequency, n):
         return (rng.random(n) < frequency(q)).astype(int), q, None
 
     return Cell(f"{name}, {n}", draw, truth_of(probabilities, frequency))
+
+
+def several(name, probabilities, frequency, *sizes):
+    return [rows(name, probabilities, frequency, n) for n in sizes]
 
 
 def equal_sizes(n_groups, size):
@@ -286,11 +311,11 @@ def tuning_rows():
     two = levels([0.8, 0.95])
     two_true = lambda q: np.where(q < 0.9, 0.96, 0.9975)  # noqa: E731
     hard = levels([0, 1])
-    near = uniform(0.8, 0.98)
+    near, stated = uniform(0.8, 0.98), levels(STATED / 100, STATED_WEIGHTS)
     cells = [
-        rows("U[.8,.98], true .99", near, constant(0.99), n) for n in (100, 300, 1000)
+        *several("U[.8,.98], true .99", near, constant(0.99), 100, 300, 1000),
+        *several(".8/.95, true .96/.9975", two, two_true, 50, 200, 1000),
     ]
-    cells += [rows(".8/.95, true .96/.9975", two, two_true, n) for n in (50, 200, 1000)]
     cells += [
         rows(f"hard answers, {e}", hard, wrong(e), n)
         for e in (0.1, 0.005)
@@ -303,20 +328,11 @@ def tuning_rows():
     cells += [
         rows("step -.2 above .5", uniform(0, 1), step(-0.2, 0.5), 300),
         rows("step +.2 above .5", uniform(0, 0.8), step(0.2, 0.5), 300),
-        rows("Beta(8,1), q^1.5", beta(8, 1), power(1.5), 2000),
-        rows("Beta(8,1), q^1.5", beta(8, 1), power(1.5), 300),
-        rows("Beta(2,1), -.08", beta(2, 1), moved(-0.08), 100),
-        rows("Beta(2,1), -.08", beta(2, 1), moved(-0.08), 500),
-        rows("stated levels, right", levels(STATED / 100, STATED_WEIGHTS), same, 100),
-        rows("stated levels, right", levels(STATED / 100, STATED_WEIGHTS), same, 1000),
-        rows(
-            "stated levels, k=.1",
-            levels(STATED / 100, STATED_WEIGHTS),
-            thesis(0.1),
-            300,
-        ),
-        rows("Beta(2,1), right", beta(2, 1), same, 100),
-        rows("Beta(2,1), right", beta(2, 1), same, 500),
+        *several("Beta(8,1), q^1.5", beta(8, 1), power(1.5), 2000, 300),
+        *several("Beta(2,1), -.08", beta(2, 1), moved(-0.08), 100, 500),
+        *several("stated levels, right", stated, same, 100, 1000),
+        rows("stated levels, k=.1", stated, thesis(0.1), 300),
+        *several("Beta(2,1), right", beta(2, 1), same, 100, 500),
         rows("hard answers, right", hard, same, 100),
     ]
     return cells
@@ -358,38 +374,12 @@ def certain_testing():
     four_true = lambda q: np.interp(q, [0.6, 0.8, 0.95, 1.0], [0.5, 0.93, 0.99, 0.999])  # noqa: E731
     percents = rounded(beta(12, 1), 2)
     return [
-        rows("U[.8,.99], true .998", uniform(0.8, 0.99), constant(0.998), 50),
-        rows("U[.8,.99], true .998", uniform(0.8, 0.99), constant(0.998), 150),
+        *several("U[.8,.99], true .998", uniform(0.8, 0.99), constant(0.998), 50, 150),
         rows("Beta(40,2), true .9995", beta(40, 2), constant(0.9995), 80),
-        rows("Beta(1,30), true q/20", beta(1, 30), scaled(0.05), 120),
-        rows("Beta(1,30), true q/20", beta(1, 30), scaled(0.05), 600),
-        rows(".6/.8/.95/1, true .5/.93/.99/.999", four, four_true, 120),
-        rows(".6/.8/.95/1, true .5/.93/.99/.999", four, four_true, 400),
-        rows("whole percents, true .985", percents, constant(0.985), 150),
-        rows("whole percents, true .985", percents, constant(0.985), 800),
+        *several("Beta(1,30), true q/20", beta(1, 30), scaled(0.05), 120, 600),
+        *several(".6/.8/.95/1, true .5/.93/.99/.999", four, four_true, 120, 400),
+        *several("whole percents, true .985", percents, constant(0.985), 150, 800),
     ]
-
-
-# rows, the one probability of them all, its true frequency
-CONSTANT = (
-    (100, 0.1, 0.01),
-    (300, 0.02, 0.002),
-    (1000, 0.02, 0.001),
-    (200, 0.8, 0.995),
-    (300, 0.9, 0.995),
-    (100, 0.0, 0.1),
-    (100, 0.001, 0.05),
-    (1000, 0.001, 0.005),
-    (1000, 0.01, 0.02),
-    (1000, 0.01, 0.01),
-    (1000, 0.01, 0.005),
-    (1000, 0.02, 0.005),
-    (5000, 0.001, 0.002),
-    (1000, 0.3, 0.35),
-    (100, 0.1, 0.02),
-    (100, 0.1, 0.1),
-    (100, 0.1, 0.2),
-)
 
 
 def tuning_groups():
@@ -431,53 +421,34 @@ def testing_rows():
     bumps = mixture([beta(2, 60), beta(60, 8)], [0.7, 0.3])
     tail = mixture([uniform(0.0, 0.02), uniform(0.5, 1.0)], [0.95, 0.05])
     high = beta(30, 2)
+    a_tenth = lambda q: 1 - (1 - q) / 10  # noqa: E731
+    from_6 = lambda q: np.where(q > 0.55, 0.97, q)  # noqa: E731
     return [
-        rows(
-            "11 levels, true .97 from .6",
-            eleven,
-            lambda q: np.where(q > 0.55, 0.97, q),
-            80,
-        ),
-        rows(
-            "11 levels, true .97 from .6",
-            eleven,
-            lambda q: np.where(q > 0.55, 0.97, q),
-            400,
-        ),
+        *several("11 levels, true .97 from .6", eleven, from_6, 80, 400),
         rows("11 levels, temperature .6", eleven, temperature(0.6), 250),
         rows("11 levels, right", eleven, same, 150),
-        rows("5 levels, all .998", five, constant(0.998), 150),
-        rows("5 levels, all .998", five, constant(0.998), 600),
+        *several("5 levels, all .998", five, constant(0.998), 150, 600),
         rows("5 levels, .1 too high", five, moved(-0.1), 120),
         rows("5 levels, right", five, same, 300),
-        rows("3 levels, 1.0 wrong in 2%", mostly_sure, scaled(0.98), 500),
-        rows("3 levels, 1.0 wrong in 2%", mostly_sure, scaled(0.98), 4000),
-        rows("hard answers, .03", levels([0, 1], [3, 1]), wrong(0.03), 100),
-        rows("hard answers, .03", levels([0, 1], [3, 1]), wrong(0.03), 1000),
+        *several("3 levels, 1.0 wrong in 2%", mostly_sure, scaled(0.98), 500, 4000),
+        *several("hard answers, .03", levels([0, 1], [3, 1]), wrong(0.03), 100, 1000),
         rows(
             "hard answers, only 1s wrong .1",
             levels([0, 1], [4, 1]),
             lambda q: 0.9 * q,
             300,
         ),
-        rows("rare, logit-normal, right", rare, same, 400),
-        rows("rare, logit-normal, right", rare, same, 3000),
+        *several("rare, logit-normal, right", rare, same, 400, 3000),
         rows("rare, logit-normal, /5", rare, scaled(0.2), 1000),
         rows("rare, logit-normal, x3", rare, scaled(3), 500),
-        rows("U(.02,.2), true .003", uniform(0.02, 0.2), constant(0.003), 150),
-        rows("U(.02,.2), true .003", uniform(0.02, 0.2), constant(0.003), 800),
-        rows("Beta(30,2), true 1-(1-q)/10", high, lambda q: 1 - (1 - q) / 10, 200),
-        rows("Beta(30,2), true 1-(1-q)/10", high, lambda q: 1 - (1 - q) / 10, 1500),
+        *several("U(.02,.2), true .003", uniform(0.02, 0.2), constant(0.003), 150, 800),
+        *several("Beta(30,2), true 1-(1-q)/10", high, a_tenth, 200, 1500),
         rows("Beta(30,2), .05 too high", high, moved(-0.05), 250),
-        rows("Beta(3,3), wave", sums, wave(0.1, 2), 400),
-        rows("Beta(3,3), wave", sums, wave(0.1, 2), 3000),
-        rows("Beta(3,3), right", sums, same, 100),
-        rows("Beta(3,3), right", sums, same, 2000),
-        rows("two bumps, square", bumps, power(2), 300),
-        rows("two bumps, square", bumps, power(2), 2000),
+        *several("Beta(3,3), wave", sums, wave(0.1, 2), 400, 3000),
+        *several("Beta(3,3), right", sums, same, 100, 2000),
+        *several("two bumps, square", bumps, power(2), 300, 2000),
         rows("two bumps, right", bumps, same, 250),
-        rows("5% above .5 are .3 too high", tail, step(-0.3, 0.4), 200),
-        rows("5% above .5 are .3 too high", tail, step(-0.3, 0.4), 1000),
+        *several("5% above .5 are .3 too high", tail, step(-0.3, 0.4), 200, 1000),
         rows("uniform, temperature 2", uniform(0, 1), temperature(2), 150),
         rows("uniform, temperature .5", uniform(0, 1), temperature(0.5), 150),
         rows("uniform, +.05", uniform(0, 1), moved(0.05), 600),

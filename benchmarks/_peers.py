@@ -1,19 +1,64 @@
 """The pieces of work of benchmarks/peers.py, in skcalib and in its peers."""
 
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cache, partial
 from itertools import chain
+from typing import Any
 
 import numpy as np
-from _work import Way, Work, silent
 
 N_SAMPLES = 10_000
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way to do a piece of work.
+
+    `make` takes the data and returns what is timed, a function without arguments; what
+    it needs is imported in it, so that a missing package is an ImportError.
+    """
+
+    package: str
+    make: Callable[[Any], Callable[[], Any]]
+    differs: str = ""
+
+
+def numeric(ours, theirs):
+    """Return the largest difference of numbers."""
+    return float(np.abs(np.asarray(ours) - np.asarray(theirs)).max())
+
+
+@dataclass(frozen=True)
+class Work:
+    """A piece of work: what is drawn for each size n, and ways to do it.
+
+    A peer whose result is None has nothing that could be compared.
+    """
+
+    name: str
+    unit: str
+    sizes: tuple[int, ...]
+    draw: Callable[[int], Any]
+    ours: Way
+    peers: dict[str, Way]
+    distance: Callable[[Any, Any], float] = field(default=numeric)
+
+
+def silent(function):
+    """Return a function that does the same and returns None."""
+
+    def run():
+        function()
+
+    return run
 
 
 # Calibration
 
 
 def skewed(n):
-    from speed_calibration import skewed_pairs
+    from speed import skewed_pairs
 
     return skewed_pairs(n)
 
@@ -111,41 +156,10 @@ def uc_interval(data):
     return silent(lambda: get_calibration_error_uncertainties(q, y))
 
 
-def tags(n):
-    from speed_calibration import one_vs_rest, tag_matrix
-
-    y, proba = tag_matrix(n)
-    return y, proba, one_vs_rest(y, proba)
-
-
-def our_pooled(data):
-    from skcalib.metrics import calibration_error
-
-    y, proba, _ = data
-    labels = np.arange(proba.shape[1])
-    return lambda: calibration_error(y, proba, labels=labels)
-
-
-def sklearn_pooled(data):
-    return sklearn_curve(data[2])
-
-
-def uc_pooled(data):
-    from calibration import lower_bound_scaling_ce
-
-    y, proba, _ = data
-    return silent(
-        lambda: lower_bound_scaling_ce(
-            proba, y, debias=False, num_bins=n_bins_of(proba) // proba.shape[1] or 1
-        )
-    )
-
-
 CURVE = "a curve without counts, from which no error follows"
 
 CALIBRATION = [
     Work(
-        "calibration",
         "error, bins of equal counts",
         "pairs",
         (10_000, 100_000, 1_000_000),
@@ -163,7 +177,6 @@ CALIBRATION = [
         },
     ),
     Work(
-        "calibration",
         f"error, {N_WIDE} equal-width bins",
         "pairs",
         (10_000, 100_000, 1_000_000),
@@ -180,23 +193,6 @@ CALIBRATION = [
         },
     ),
     Work(
-        "calibration",
-        "error of 47 tags, pooled",
-        "tokens",
-        (1000, 6000, 33_306),
-        tags,
-        Way("skcalib", our_pooled),
-        {
-            "scikit-learn": Way(
-                "scikit-learn", sklearn_pooled, CURVE + "; pairs made before"
-            ),
-            "uncertainty-calibration": Way(
-                "uncertainty-calibration", uc_pooled, "each tag in bins of its own"
-            ),
-        },
-    ),
-    Work(
-        "calibration",
         "95% interval for the error",
         "pairs",
         (1000, 10_000, 100_000),
@@ -218,10 +214,69 @@ CALIBRATION = [
 
 # Taggers
 
+PSEUDOCOUNT = 0.1
+
+
+def hmmlearn_functions(tagger, sentences):
+    """Return the same model in hmmlearn, for words that are numbered already."""
+    from hmmlearn.hmm import CategoricalHMM
+
+    model = CategoricalHMM(
+        n_components=tagger.classes_.size, implementation="scaling", init_params=""
+    )
+    model.startprob_ = np.exp(tagger.start_log_proba_)
+    model.transmat_ = np.exp(tagger.transition_log_proba_)
+    model.emissionprob_ = np.exp(tagger.emission_log_proba_)
+    model.n_features = model.emissionprob_.shape[1]
+    known = tagger.vocabulary_
+    words = chain.from_iterable(sentences)
+    numbers = np.array([[known.get(word, len(known))] for word in words])
+    lengths = list(map(len, sentences))
+    ours = np.concatenate(list(tagger.predict_proba(sentences)))
+    difference = abs(ours - model.predict_proba(numbers, lengths)).max()
+    print(f"hmmlearn: largest difference of a marginal {difference:.1e}")
+    return {
+        "hmmlearn, marginals": lambda: model.predict_proba(numbers, lengths),
+        "hmmlearn, best path": lambda: model.decode(numbers, lengths),
+    }
+
+
+def nltk_fit(train):
+    """Return training in nltk."""
+    from nltk.probability import LidstoneProbDist
+    from nltk.tag.hmm import HiddenMarkovModelTrainer
+
+    tagged = [list(zip(*pair, strict=True)) for pair in zip(*train, strict=True)]
+
+    def fit():
+        return HiddenMarkovModelTrainer().train_supervised(
+            tagged, estimator=lambda freq, bins: LidstoneProbDist(freq, 0.1, bins)
+        )
+
+    return fit
+
+
+def nltk_ways(train, sentences):
+    """Return training in nltk, and its passes and best paths of sentences."""
+    fit = nltk_fit(train)
+    model = fit()
+    unlabelled = [[(word, None) for word in words] for words in sentences]
+
+    def passes():
+        for words in unlabelled:
+            # its only way to marginals, without a public name
+            model._forward_probability(words)
+            model._backward_probability(words)
+
+    def paths():
+        return [model.best_path([word for word, _ in words]) for words in unlabelled]
+
+    return {"nltk, training": fit, "nltk, marginals": passes, "nltk, best path": paths}
+
 
 @cache
 def english():
-    from speed_tagging import load
+    from speed import load
 
     return load()
 
@@ -254,7 +309,7 @@ def crfsuite(data):
 
 
 def crf_distance(ours, theirs):
-    from speed_tagging import largest_difference
+    from speed import largest_difference
 
     return largest_difference(ours, theirs, crf_and_items()[0].classes_)
 
@@ -277,8 +332,6 @@ def other_tags(ours, theirs):
 
 @cache
 def hmm():
-    from speed_tagging import PSEUDOCOUNT
-
     from skcalib.sequence import HMMTagger
 
     return HMMTagger(PSEUDOCOUNT).fit(*english()[0])
@@ -297,8 +350,6 @@ def our_hmm_path(data):
 
 
 def hmmlearn(data, answer):
-    from speed_tagging import hmmlearn_functions
-
     return hmmlearn_functions(hmm(), data)[f"hmmlearn, {answer}"]
 
 
@@ -313,9 +364,7 @@ def hmmlearn_path(data):
 
 @cache
 def nltk_functions(n):
-    from speed_tagging import nltk_functions
-
-    return nltk_functions(english()[0], sentences(n), n)
+    return nltk_ways(english()[0], sentences(n))
 
 
 def nltk(data, answer):
@@ -328,8 +377,6 @@ def training_data(n):
 
 
 def our_training(data):
-    from speed_tagging import PSEUDOCOUNT
-
     from skcalib.sequence import HMMTagger
 
     def run():
@@ -339,16 +386,13 @@ def our_training(data):
 
 
 def nltk_training(data):
-    from speed_tagging import nltk_training
-
-    return silent(nltk_training(data))
+    return silent(nltk_fit(data))
 
 
 TEST_SIZES = (100, 500, 2077)
 
 TAGGERS = [
     Work(
-        "taggers",
         "CRF: probabilities of tags",
         "sentences",
         TEST_SIZES,
@@ -358,7 +402,6 @@ TAGGERS = [
         crf_distance,
     ),
     Work(
-        "taggers",
         "CRF: best tags",
         "sentences",
         TEST_SIZES,
@@ -368,7 +411,6 @@ TAGGERS = [
         other_tags,
     ),
     Work(
-        "taggers",
         "HMM: probabilities of tags",
         "sentences",
         TEST_SIZES,
@@ -386,7 +428,6 @@ TAGGERS = [
         },
     ),
     Work(
-        "taggers",
         "HMM: best tags",
         "sentences",
         TEST_SIZES,
@@ -399,7 +440,6 @@ TAGGERS = [
         other_tags,
     ),
     Work(
-        "taggers",
         "HMM: training",
         "sentences",
         (500, 2500, 12_500),
@@ -414,7 +454,7 @@ TAGGERS = [
 
 
 def coref_scores(n):
-    from coref_speed import draw_scores
+    from speed import draw_scores
 
     return draw_scores([n])
 
@@ -427,7 +467,7 @@ def our_pairs(scores, **how):
 
 
 def component_pairs(scores):
-    from coref_speed import graphs
+    from speed import graphs
 
     upper = np.triu_indices(len(scores[0]), 1)
     return lambda: graphs(scores)[0][upper]
@@ -435,7 +475,6 @@ def component_pairs(scores):
 
 COREFERENCE = [
     Work(
-        "coreference",
         "probabilities of all pairs",
         "mentions",
         (100, 300, 1000),
@@ -460,84 +499,27 @@ COREFERENCE = [
 # Significance
 
 
-def accuracies(n):
-    from speed_significance import accuracies
-
-    return accuracies(n, np.random.default_rng(n))[:2]
-
-
 def our_bootstrap(data, **how):
     from skcalib.significance import paired_bootstrap_test
 
     return lambda: paired_bootstrap_test(*data, random_state=0, **how).pvalue
 
 
-def scipy_bootstrap(data):
-    from scipy.stats import bootstrap
-
-    gain = (data[0] - data[1]).astype(float)
-
-    def run():
-        bootstrap((gain,), np.mean, n_resamples=N_SAMPLES, batch=100, method="basic")
-
-    return run
-
-
-def mlxtend_bootstrap(data):
-    from mlxtend.evaluate import bootstrap
-
-    gain = (data[0] - data[1]).astype(float)
-    return silent(lambda: bootstrap(gain, np.mean, num_rounds=N_SAMPLES, seed=0))
-
-
-def our_swaps(data):
-    from skcalib.significance import permutation_test
-
-    return lambda: permutation_test(*data).pvalue
-
-
-def mean_gain(a, b, axis=-1):
-    return (a - b).mean(axis=axis)
-
-
-def scipy_swaps(data):
-    from scipy.stats import permutation_test
-
-    settings = {"permutation_type": "samples", "n_resamples": N_SAMPLES}
-    settings |= {"vectorized": True, "batch": 100, "rng": 0}
-    a, b = (x.astype(float) for x in data)
-    return lambda: permutation_test((a, b), mean_gain, **settings).pvalue
-
-
-def mlxtend_swaps(data):
-    from mlxtend.evaluate import permutation_test
-
-    settings = {"method": "approximate", "num_rounds": N_SAMPLES, "seed": 0}
-    return lambda: permutation_test(*data, paired=True, **settings)
-
-
-def our_mcnemar(data):
-    from skcalib.significance import mcnemar_test
-
-    return lambda: mcnemar_test(*data).pvalue
-
-
-def mlxtend_mcnemar(data):
-    from mlxtend.evaluate import mcnemar, mcnemar_table
-
-    right = np.ones_like(data[0])
-    return lambda: mcnemar(mcnemar_table(right, *data), exact=True)[1]
-
-
 def entities(n):
-    from speed_significance import entities
+    from speed import entities
 
     return entities(n, np.random.default_rng(0))
 
 
+def f1_gain(correct_a, guessed_a, correct_b, guessed_b, gold, axis=-1):
+    a, x, b, y, g = (
+        s.sum(axis=axis) for s in (correct_a, guessed_a, correct_b, guessed_b, gold)
+    )
+    return 2 * a / (x + g) - 2 * b / (y + g)
+
+
 def scipy_f1(data):
     from scipy.stats import bootstrap
-    from speed_significance import f1_gain
 
     (a, x, gold), (b, y, _) = (stats.astype(float).T for stats in data)
     settings = {"n_resamples": N_SAMPLES, "paired": True, "batch": 100}
@@ -596,23 +578,6 @@ SMALL, MIDDLE, LARGE = 100, 2000, 20_000
 
 SIGNIFICANCE = [
     Work(
-        "significance",
-        "bootstrap p-value of accuracy",
-        "items",
-        (SMALL, MIDDLE, LARGE),
-        accuracies,
-        Way("skcalib", our_bootstrap, "exact"),
-        {
-            "scipy": Way(
-                "scipy", scipy_bootstrap, f"interval, {N_SAMPLES:,} resamples"
-            ),
-            "mlxtend": Way(
-                "mlxtend", mlxtend_bootstrap, f"interval, {N_SAMPLES:,} resamples"
-            ),
-        },
-    ),
-    Work(
-        "significance",
         f"bootstrap of F1, {N_SAMPLES:,} resamples",
         "sentences",
         (SMALL, MIDDLE, LARGE),
@@ -629,7 +594,6 @@ SIGNIFICANCE = [
         {"scipy": Way("scipy", scipy_f1, "interval, no p-value")},
     ),
     Work(
-        "significance",
         f"bootstrap of BLEU, {N_BLEU:,} resamples",
         "sentences",
         (SMALL, MIDDLE),
@@ -637,10 +601,7 @@ SIGNIFICANCE = [
         Way(
             "skcalib",
             partial(
-                our_bootstrap,
-                statistic=bleu,
-                method="monte_carlo",
-                n_resamples=N_BLEU,
+                our_bootstrap, statistic=bleu, method="monte_carlo", n_resamples=N_BLEU
             ),
         ),
         {
@@ -649,25 +610,437 @@ SIGNIFICANCE = [
             )
         },
     ),
+]
+
+
+# Posteriors of neural models
+
+N_TAGS = 9
+
+
+def lengths_of(n, rng):
+    return rng.integers(5, 41, n)
+
+
+# Sequences
+
+
+def sequence_scores(n):
+    """Return scores of tags, of n sentences, and scores of transitions."""
+    rng = np.random.default_rng(n)
+    scores = [3 * rng.normal(size=(k, N_TAGS)) for k in lengths_of(n, rng)]
+    return scores, rng.normal(size=(N_TAGS, N_TAGS))
+
+
+def padded(scores):
+    """Return the scores as one tensor, and which entries are words."""
+    import torch
+
+    tensors = [torch.from_numpy(rows) for rows in scores]
+    emissions = torch.nn.utils.rnn.pad_sequence(tensors, batch_first=True)
+    lengths = torch.tensor([len(rows) for rows in scores])
+    mask = torch.arange(emissions.shape[1]) < lengths[:, None]
+    return emissions, lengths, mask
+
+
+def our_chain_marginals(data):
+    from skcalib.posteriors import LinearChainPosterior
+
+    return lambda: LinearChainPosterior(*data).token_marginals()
+
+
+def torch_struct_chain(data):
+    import torch
+    import torch_struct
+
+    torch.set_num_threads(1)
+    emissions, lengths, mask = padded(data[0])
+    transitions = torch.from_numpy(data[1].T.copy())
+
+    def run():
+        # Entry [t, j, i]: tag i at t, tag j at t + 1.
+        scores = transitions + emissions[:, 1:, :, None]
+        scores[:, 0] += emissions[:, 0, None, :]
+        pairs = torch_struct.LinearChainCRF(scores, lengths).marginals.detach()
+        first = pairs[:, 0].sum(dim=1, keepdim=True)
+        return torch.cat([first, pairs.sum(dim=3)], dim=1).numpy()[mask.numpy()]
+
+    return run
+
+
+def chain_distance(ours, theirs):
+    return float(np.abs(np.concatenate(ours) - theirs).max())
+
+
+def our_chain_path(data):
+    from skcalib.posteriors import LinearChainPosterior
+
+    return lambda: LinearChainPosterior(*data).viterbi()
+
+
+def pytorch_crf_path(data):
+    import torch
+    from torchcrf import CRF
+
+    torch.set_num_threads(1)
+    emissions, _, mask = padded(data[0])
+    crf = CRF(N_TAGS, batch_first=True).double()
+    with torch.no_grad():
+        crf.transitions.copy_(torch.from_numpy(data[1]))
+        crf.start_transitions.zero_()
+        crf.end_transitions.zero_()
+
+    def run():
+        with torch.no_grad():
+            return crf.decode(emissions, mask)
+
+    return run
+
+
+def share_of_other_tags(ours, theirs):
+    return float((np.concatenate(ours) != np.concatenate(theirs)).mean())
+
+
+# Trees
+
+
+def arc_scores(n):
+    """Return scores of arcs of n sentences, as `TreePosterior` takes them."""
+    rng = np.random.default_rng(n)
+    return [2 * rng.normal(size=(k, k + 1)) for k in lengths_of(n, rng)]
+
+
+def our_heads(scores):
+    from skcalib.experimental import TreePosterior
+
+    return lambda: TreePosterior(scores).arc_marginals()
+
+
+def torch_struct_heads(scores):
+    import torch
+    import torch_struct
+
+    torch.set_num_threads(1)
+    lengths = np.array([len(rows) for rows in scores])
+    batches = []
+    for k in np.unique(lengths):
+        rows = np.flatnonzero(lengths == k)
+        batch = np.stack([scores[row] for row in rows])
+        # Theirs: heads in rows, and the root on the diagonal.
+        theirs = batch[:, :, 1:].transpose(0, 2, 1).copy()
+        theirs[:, np.arange(k), np.arange(k)] = batch[:, :, 0]
+        batches.append((rows, torch.from_numpy(theirs)))
+
+    def run():
+        found = [None] * len(scores)
+        for rows, batch in batches:
+            marginals = torch_struct.NonProjectiveDependencyCRF(batch).marginals
+            for row, heads in zip(rows, marginals.numpy(), strict=True):
+                found[row] = heads
+        return found
+
+    return run
+
+
+def tree_distance(ours, theirs):
+    """Return the largest difference of probabilities of heads, the root among them."""
+    worst = 0.0
+    for mine, heads in zip(ours, theirs, strict=True):
+        root = np.diag(heads).copy()
+        others = heads.T.copy()
+        np.fill_diagonal(others, 0)
+        both = np.column_stack([root, others])
+        worst = max(worst, float(np.abs(mine - both).max()))
+    return worst
+
+
+POSTERIOR_SIZES = (30, 300, 3000)
+
+POSTERIORS = [
     Work(
-        "significance",
-        "swap test of accuracy",
-        "items",
-        (SMALL, MIDDLE, LARGE),
-        accuracies,
-        Way("skcalib", our_swaps, "exact"),
+        "scores of a neural CRF: probabilities of tags",
+        "sentences",
+        POSTERIOR_SIZES,
+        sequence_scores,
+        Way("skcalib", our_chain_marginals),
+        {"torch-struct": Way("torch-struct", torch_struct_chain, "by gradients")},
+        chain_distance,
+    ),
+    Work(
+        "scores of a neural CRF: best tags",
+        "sentences",
+        POSTERIOR_SIZES,
+        sequence_scores,
+        Way("skcalib", our_chain_path),
+        {"pytorch-crf": Way("pytorch-crf", pytorch_crf_path)},
+        share_of_other_tags,
+    ),
+    Work(
+        "scores of a parser: probabilities of heads",
+        "sentences",
+        POSTERIOR_SIZES,
+        arc_scores,
+        Way("skcalib", our_heads),
         {
-            "scipy": Way("scipy", scipy_swaps, f"{N_SAMPLES:,} draws"),
-            "mlxtend": Way("mlxtend", mlxtend_swaps, f"{N_SAMPLES:,} draws"),
+            "torch-struct": Way(
+                "torch-struct",
+                torch_struct_heads,
+                "adds 1e-5 to the weight exp(score) of each arc between words",
+            )
+        },
+        tree_distance,
+    ),
+]
+
+
+# Entities
+
+TYPES = np.array(["PER", "LOC", "ORG", "MISC"])
+N_TOKENS = 25
+
+
+def entity_tags(n):
+    """Return BIO tags of n sentences, and a second version with some errors."""
+    rng = np.random.default_rng(n)
+    gold = [bio(rng) for _ in range(n)]
+    wrong = [bio(rng) if rng.random() < 0.2 else tags for tags in gold]
+    return gold, wrong
+
+
+def bio(rng):
+    tags = []
+    while len(tags) < N_TOKENS:
+        tags += ["O"] * int(rng.integers(1, 8))
+        kind = rng.choice(TYPES)
+        tags += [f"B-{kind}"] + [f"I-{kind}"] * int(rng.integers(0, 3))
+    return tags[:N_TOKENS]
+
+
+def our_entity_f1(data):
+    from skcalib.metrics import span_statistics
+
+    def run():
+        n_correct, n_predicted, n_true = span_statistics(*data).sum(axis=0)
+        return 2 * n_correct / (n_predicted + n_true)
+
+    return run
+
+
+def seqeval_f1(data):
+    from seqeval.metrics import f1_score
+
+    return lambda: f1_score(*data)
+
+
+# Clusterings
+
+N_MENTIONS = 60
+
+
+def clusterings(n):
+    """Return clusterings of n documents, as true labels and as predicted ones."""
+    rng = np.random.default_rng(n)
+    true = rng.integers(0, 20, (n, N_MENTIONS))
+    changed = rng.random(true.shape) < 0.3
+    return true, np.where(changed, rng.integers(0, 20, true.shape), true)
+
+
+def our_conll(data):
+    from skcalib.coref import coref_statistics
+
+    return lambda: coref_statistics(*data)
+
+
+def as_sets(clustering):
+    return [set(np.flatnonzero(clustering == k)) for k in np.unique(clustering)]
+
+
+def scorch_conll(data):
+    from scorch.scores import conll2012
+
+    pairs = [tuple(map(as_sets, pair)) for pair in zip(*data, strict=True)]
+    return lambda: [conll2012(*pair) for pair in pairs]
+
+
+def conll_distance(ours, theirs):
+    """Return the largest difference of a document's CoNLL F1."""
+    from skcalib.coref import coref_f1
+
+    return max(
+        abs(float(coref_f1(row)) - other)
+        for row, other in zip(ours, theirs, strict=True)
+    )
+
+
+# Labels beside the model's answers
+
+N_LABELS = 200
+
+
+def some_labels(n):
+    rng = np.random.default_rng(n)
+    f = rng.beta(1, 3, n)
+    y = (rng.random(n) < f**1.3).astype(float)
+    labelled = np.zeros(n, dtype=bool)
+    labelled[rng.choice(n, N_LABELS, replace=False)] = True
+    return f, y, labelled
+
+
+def our_prevalence(data):
+    from skcalib.counts import corrected_count
+
+    f, y, labelled = data
+    y = np.where(labelled, y, np.nan)
+
+    def run():
+        result = corrected_count(y, f, estimand="mean")
+        return result.low, result.high
+
+    return run
+
+
+def our_judged(data):
+    from skcalib.rates import judged_accuracy
+
+    f, y, labelled = data
+    y = np.where(labelled, y, np.nan)
+
+    def run():
+        result = judged_accuracy(f, y)
+        return result.low, result.high
+
+    return run
+
+
+def ppi_mean(data):
+    from ppi_py import ppi_mean_ci
+
+    f, y, labelled = data
+    given = y[labelled], f[labelled], f[~labelled]
+
+    def run():
+        low, high = ppi_mean_ci(*given, alpha=0.05)
+        return float(low[0]), float(high[0])
+
+    return run
+
+
+# Two systems
+
+GROUP = 5
+
+
+def scores_in_groups(n):
+    """Return scores of two systems on n questions, five about each passage."""
+    rng = np.random.default_rng(n)
+    groups = np.repeat(np.arange(n // GROUP), GROUP)
+    level = rng.normal(0.6, 0.15, n // GROUP)[groups]
+    return *(
+        (rng.random(n) < level + gain).astype(float) for gain in (0, 0.003)
+    ), groups
+
+
+def our_grouped_test(data):
+    from skcalib.significance import compare_scores
+
+    a, b, groups = data
+    return lambda: compare_scores({"a": a, "b": b}, groups=groups).pvalue[0]
+
+
+def statsmodels_grouped_test(data):
+    from statsmodels.api import OLS
+
+    a, b, groups = data
+    ones = np.ones(len(a))
+
+    def run():
+        fit = OLS(b - a, ones).fit(
+            cov_type="cluster", cov_kwds={"groups": groups}, use_t=True
+        )
+        return fit.pvalues[0]
+
+    return run
+
+
+def our_mcnemar_interval(data):
+    from skcalib.significance import compare_scores
+
+    return lambda: compare_scores({"a": data[0], "b": data[1]}).pvalue[0]
+
+
+def statsmodels_mcnemar(data):
+    from statsmodels.stats.contingency_tables import mcnemar
+
+    a, b = (scores == 1 for scores in data[:2])
+
+    def run():
+        table = [[(a & b).sum(), (a & ~b).sum()], [(~a & b).sum(), (~a & ~b).sum()]]
+        return mcnemar(table, exact=True).pvalue
+
+    return run
+
+
+MANY_SIZES = (1000, 20_000, 200_000)
+SECOND_MOMENTS = "a normal interval, which needs many labels"
+
+EVALUATION = [
+    Work(
+        "F1 of entities",
+        "sentences",
+        (100, 2000, 20_000),
+        entity_tags,
+        Way("skcalib", our_entity_f1),
+        {"seqeval": Way("seqeval", seqeval_f1)},
+    ),
+    Work(
+        "CoNLL F1 of coreference",
+        "documents",
+        (10, 100, 1000),
+        clusterings,
+        Way("skcalib", our_conll),
+        {"scorch": Way("scorch", scorch_conll)},
+        conll_distance,
+    ),
+    Work(
+        f"prevalence from {N_LABELS} labels and a model",
+        "documents",
+        MANY_SIZES,
+        some_labels,
+        Way("skcalib", our_prevalence),
+        {"ppi-python": Way("ppi-python", ppi_mean, SECOND_MOMENTS)},
+    ),
+    Work(
+        f"accuracy from {N_LABELS} labels and a judge",
+        "answers",
+        MANY_SIZES,
+        some_labels,
+        Way("skcalib", our_judged),
+        {"ppi-python": Way("ppi-python", ppi_mean, SECOND_MOMENTS)},
+    ),
+    Work(
+        "two systems on independent questions",
+        "questions",
+        MANY_SIZES,
+        scores_in_groups,
+        Way("skcalib", our_mcnemar_interval, "with intervals"),
+        {
+            "statsmodels": Way(
+                "statsmodels", statsmodels_mcnemar, "no interval; without mid-p"
+            )
         },
     ),
     Work(
-        "significance",
-        "McNemar's exact test",
-        "items",
-        (SMALL, MIDDLE, LARGE),
-        accuracies,
-        Way("skcalib", our_mcnemar),
-        {"mlxtend": Way("mlxtend", mlxtend_mcnemar)},
+        "two systems on questions in groups",
+        "questions",
+        MANY_SIZES,
+        scores_in_groups,
+        Way("skcalib", our_grouped_test, "with intervals"),
+        {
+            "statsmodels": Way(
+                "statsmodels",
+                statsmodels_grouped_test,
+                "t test with standard errors of clusters",
+            )
+        },
     ),
 ]

@@ -11,12 +11,9 @@ are measured after some epochs, and of CRFsuite's L-BFGS and stochastic gradient
 descent (l2sgd) with the same features and penalty. Takes two minutes.
 """
 
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-
+import _study
 import numpy as np
-from _common import low_text, print_table, versions, write_csv
+from _common import print_table, versions, write_csv
 from tagging import load
 
 from skcalib import CRFTagger, TokenFeatures, calibration_error_interval
@@ -124,24 +121,8 @@ def row(c2, name, n, weights, train, test):
         "objective": f"{weights.objective(*train, c2):.1f}",
         "accuracy": f"{(best == truth).mean():.4f}",
         "surplus": f"{marginals.max(axis=1).mean() - likely.mean():+.4f}",
-        "error": f"{result.estimate:.4f}",
-        "low": low_text(result.low),
-        "high": f"{result.high:.4f}",
+        **_study.interval_cells(result),
     }
-
-
-QUICK = [
-    {
-        "set": {"PENALTIES": [0.3], "EPOCHS": [1, 3], "ITERATIONS": {"lbfgs": [60]}},
-        "needs": ["data/ark_twitter_pos"],
-        "files": {
-            "adagrad.csv": {
-                "keys": ["c2", "algorithm", "epochs"],
-                "within": {"objective": 1.0, "error": 0.0005, "high": 0.0005},
-            }
-        },
-    }
-]
 
 
 def main():

@@ -1,10 +1,9 @@
 """Calibration error against bin size and sample size, and bins of a skewed tag.
 
-    SKCALIB_DATA=... python benchmarks/bin_size.py [--repeats 20]
+    SKCALIB_DATA=... python benchmarks/bin_size.py [thesis pooled]
 
-Figures 4.7 to 4.11 of the thesis (section 4.3, generated pairs), and Figure 1 of the
-paper (one tag's probabilities in bins of equal width and of equal size). Writes tables
-and figures to benchmarks/results.
+thesis: figures 4.7 to 4.11 of the thesis (section 4.3, generated pairs), and Figure 1
+of the paper (one tag's probabilities in bins of equal width and of equal size).
 
 The thesis states these settings: 10^5 pairs; bin sizes 2^1 to 2^16, and 10^3 to 5 10^4
 in steps of 10^3; sample sizes from 10^4 to 5 10^4 with the root of the sample size as
@@ -12,24 +11,31 @@ the bin size; k = 0.1. It does not state the parameters of the Beta distribution
 step of the sample sizes, and the k of Figure 4.9. It plots mean squares, and the
 figures here plot their roots; the tables contain both. Figure 1 of the paper is for
 Wall Street Journal text; here it is for an HMM on English web text.
+
+pooled: rules for the automatic bin size of pooled classes, on data of known error.
+Pooling the classes of n rows gives n K pairs, but the labels of a row are a single
+draw. Each rule gives a bin size for n and K. The plain calibration error at this size
+is compared with the true root mean square error over all pairs. Models:
+
+- one class: .9 for one class at random, the rest spread evenly; right half the time.
+- overconfident, underconfident: labels are drawn from softmax(z), probabilities are
+  softmax(1.5 z) or softmax(z / 1.5), where z is normal with standard deviation 2.5.
+- calibrated: labels are drawn from the probabilities. The true error is 0, and the
+  estimates are noise. Their ratio is to the error of the overconfident model.
+- tagger: as the last two, with z of standard deviation 6 and frequent and rare classes,
+  so that the largest probability of most rows is near 1; 33,306 rows of 47 classes, as
+  the part-of-speech tags of the paper.
 """
 
-import argparse
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-
-import matplotlib
+import _study
 import matplotlib.pyplot as plt
 import numpy as np
-from _common import RESULTS, print_table, versions, write_csv
+from _common import print_table, versions, write_csv
+from scipy.special import softmax
 
-from skcalib import HMMTagger, ReliabilityDisplay
-from skcalib.datasets import fetch_ud_english_ewt, make_calibrated_pairs
-from skcalib.metrics import (
-    bin_size_curve,
-    sample_size_curve,
-)
+from skcalib import HMMTagger, ReliabilityDisplay, calibration_error
+from skcalib.datasets import fetch_corpus, make_calibrated_pairs
+from skcalib.metrics import bin_size_curve, sample_size_curve
 from skcalib.plot import BinSizeDisplay
 from skcalib.queries import TagQuery
 
@@ -65,13 +71,6 @@ def generate(shape, k, n):
     )
     truth = float(np.sqrt(np.mean((q - frequency) ** 2)))
     return y, q, truth, float(np.mean(frequency * (1 - frequency)))
-
-
-def save(figure, name):
-    path = RESULTS / name
-    figure.savefig(path, dpi=DPI, metadata={"Software": None})
-    plt.close(figure)
-    print(f"written: {path.name}, {path.stat().st_size / 1000:.0f} kB")
 
 
 def size_rows(figure, shape, k, truth, curve, noise):
@@ -120,7 +119,7 @@ def bin_sizes():
         ax.legend(fontsize="small", loc="upper right")
     axes[0].set_title("Calibrated (Figure 4.7)")
     axes[1].set_title(f"Uncalibrated, k = {DISTORTIONS[1]}")
-    save(doubled, "bin_size_doubled.png")
+    _study.save(doubled, "bin_size_doubled.png", DPI)
     stepped, axes = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
     for ax, k, figure in zip(axes, DISTORTIONS, ("4.8", "4.9"), strict=True):
         y, q, truth, noise = generate("U", k, N_PAIRS)
@@ -130,7 +129,7 @@ def bin_sizes():
         ax.set_ylim(bottom=-0.001 if k == 0 else 0)
     axes[0].set_title("Calibrated (Figure 4.8)")
     axes[1].set_title(f"Uncalibrated, k = {DISTORTIONS[1]} (Figure 4.9)")
-    save(stepped, "bin_size_stepped.png")
+    _study.save(stepped, "bin_size_stepped.png", DPI)
     return rows
 
 
@@ -165,7 +164,7 @@ def sample_sizes(n_repeats):
     axes[1].set_title(f"Uncalibrated, k = {DISTORTIONS[1]} (Figure 4.11)")
     for ax, place in zip(axes, ("upper right", "lower right"), strict=True):
         ax.legend(fontsize="small", loc=place)
-    save(figure, "sample_size.png")
+    _study.save(figure, "sample_size.png", DPI)
     return rows
 
 
@@ -196,8 +195,10 @@ def sample_rows(figure, k, truth, bins, curve):
 
 def tag_bins():
     """Return the bins of one tag's probabilities, and draw them."""
-    tagger = HMMTagger().fit(*fetch_ud_english_ewt(subset="train", return_X_y=True))
-    test = fetch_ud_english_ewt(subset="test", return_X_y=True)
+    tagger = HMMTagger().fit(
+        *fetch_corpus("ud_english_ewt", subset="train", return_X_y=True)
+    )
+    test = fetch_corpus("ud_english_ewt", subset="test", return_X_y=True)
     answers = TagQuery(TAG)(tagger, *test)
     y, q = answers.y_true, answers.y_proba
     figure, axes = plt.subplots(
@@ -217,7 +218,7 @@ def tag_bins():
     axes[1, 1].set_ylabel("Pairs in the bin")
     for ax in axes[:, 2:].ravel():
         ax.set_ylabel("")
-    save(figure, "skewed_tag.png")
+    _study.save(figure, "skewed_tag.png", DPI)
     return rows, q.size
 
 
@@ -265,38 +266,125 @@ def bin_rows(name, curve):
     ]
 
 
-QUICK = [
-    {
-        "skip": ["save"],
-        "needs": ["data/ud_english_ewt"],
-        "files": {
-            "bin_size.csv": {"keys": ["figure", "q", "k", "bin_size"]},
-            "sample_size.csv": {"keys": ["figure", "k", "bins", "sample_size"]},
-            "skewed_tag.csv": {"keys": ["bins", "bin"]},
-        },
-    }
+# Pooled classes
+
+RULES = {
+    "pairs ** .6": lambda n, k: (n * k) ** 0.6,
+    "pairs ** .5": lambda n, k: (n * k) ** 0.5,
+    "rows ** .6": lambda n, k: n**0.6,
+    "pairs ** .6 / K": lambda n, k: (n * k) ** 0.6 / k,
+}
+MATRICES = [
+    (1000, 10),
+    (10_000, 10),
+    (1000, 100),
+    (10_000, 100),
+    (1000, 1000),
+    (200, 5000),
 ]
+TAGS = (33_306, 47)
+SCALES = {"overconfident": 1.5, "underconfident": 1 / 1.5, "calibrated": 1.0}
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repeats", type=int, default=20)
-    options = parser.parse_args()
-    matplotlib.use("Agg")
+def one_class(n, k, rng):
+    """Return probabilities and true probabilities of a model that is .4 too sure."""
+    q, p = np.full((n, k), 0.1 / (k - 1)), np.full((n, k), 0.5 / (k - 1))
+    top = (np.arange(n), rng.integers(0, k, n))
+    q[top], p[top] = 0.9, 0.5
+    return q, p
+
+
+def softmax_model(n, k, rng, scale, spread=2.5, prior=0.0):
+    """Return probabilities and true probabilities of a model of one temperature."""
+    logits = rng.normal(scale=spread, size=(n, k)) - prior * np.log1p(np.arange(k))
+    return softmax(scale * logits, axis=1), softmax(logits, axis=1)
+
+
+def pooled_models():
+    """Yield model, rows, classes and the function that draws probabilities."""
+    for n, k in MATRICES:
+        yield "one class", n, k, one_class
+        for name, scale in SCALES.items():
+            yield name, n, k, lambda n, k, rng, s=scale: softmax_model(n, k, rng, s)
+    for name, scale in SCALES.items():
+        yield (
+            f"tagger, {name}",
+            *TAGS,
+            lambda n, k, rng, s=scale: softmax_model(n, k, rng, s, 6, 2.0),
+        )
+
+
+def draw_labels(p, rng):
+    """Return a class for each row of probabilities."""
+    below = p.cumsum(axis=1) < rng.random(p.shape[0])[:, np.newaxis] * (1 - 1e-12)
+    return below.sum(axis=1)
+
+
+def measure(draw, n, k, repeats):
+    """Return the mean true square and the mean plain error of each rule."""
+    truth, found = [], {rule: [] for rule in RULES}
+    for seed in range(repeats):
+        rng = np.random.default_rng([SEED, n, k, seed])
+        q, p = draw(n, k, rng)
+        y = draw_labels(p, rng)
+        truth.append(np.mean((q - p) ** 2))
+        for rule, size in RULES.items():
+            bins = max(2, round(size(n, k)))
+            error = calibration_error(
+                y, q, multi_class="pooled", labels=range(k), bin_size=bins
+            )
+            found[rule].append(error)
+    return float(np.mean(truth)), {r: float(np.mean(e)) for r, e in found.items()}
+
+
+def pooled(repeats=10):
+    rows, scale = [], 1.0
+    for name, n, k, draw in pooled_models():
+        square, found = measure(draw, n, k, repeats)
+        truth = square**0.5
+        if name.endswith("overconfident"):
+            scale = truth  # the calibrated model of this shape comes after it
+        for rule, error in found.items():
+            rows.append(
+                {
+                    "model": name,
+                    "rows": n,
+                    "classes": k,
+                    "rule": rule,
+                    "bin_size": max(2, round(RULES[rule](n, k))),
+                    "truth": f"{truth:.5f}",
+                    "plain": f"{error:.5f}",
+                    "ratio": f"{error / (truth or scale):.3f}",
+                }
+            )
+    print_table(rows)
+    note = f"{repeats} data sets each, seed {SEED}; {versions('numpy')}"
+    write_csv("pooled_bin_size.csv", rows, note)
+
+
+def thesis(n_repeats=20):
     used = versions("numpy", "scipy", "matplotlib")
     with plt.style.context(STYLE):
         note = f"{N_PAIRS:,} pairs, seed {SEED}; {used}"
         write_csv("bin_size.csv", bin_sizes(), note)
-        note = (
-            f"{options.repeats} samples from {POOL:,} pairs of the U-shaped law; {used}"
-        )
-        write_csv("sample_size.csv", sample_sizes(options.repeats), note)
+        note = f"{n_repeats} samples from {POOL:,} pairs of the U-shaped law; {used}"
+        write_csv("sample_size.csv", sample_sizes(n_repeats), note)
         rows, n = tag_bins()
     print_table(rows)
     note = (
         f"HMM on UD English EWT, tag {TAG} at the {n:,} words of the test part; {used}"
     )
     write_csv("skewed_tag.csv", rows, note)
+
+
+PARTS = {"thesis": thesis, "pooled": pooled}
+
+
+def main():
+    parser = _study.parser_of(__doc__)
+    parser.add_argument("parts", nargs="*", default=list(PARTS), metavar="part")
+    for part in parser.parse_args().parts:
+        PARTS[part]()
 
 
 if __name__ == "__main__":

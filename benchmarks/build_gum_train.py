@@ -4,16 +4,19 @@
 
 UD_English-GUM is a checkout of https://github.com/UniversalDependencies/UD_English-GUM
 at the tag r2.16, gum one of https://github.com/amir-zeldes/gum at the tag V11.1.0. The
-file goes to DATA_HOME/gum, where `skcalib.datasets.fetch_gum` finds it. It differs from
+file goes to DATA_HOME/gum, where `fetch_corpus('gum')` finds it. It differs from
 the released file in `Discourse=` and in the order of comments. Documents from Reddit,
 whose words are withheld, are left out as in the release.
 """
 
-import argparse
 import re
 from pathlib import Path
 
-from skcalib.datasets._files import data_set
+import _study
+
+from skcalib.datasets._files import checksum, registry
+
+NAME = "en_gum-ud-train.rebuilt.conllu"
 
 
 def train_documents(splits):
@@ -25,22 +28,21 @@ def train_documents(splits):
 
 def build(release, source, data_home):
     """Write the file and check it against the registry of data sets."""
-    file = data_set("gum").files["en_gum-ud-train.rebuilt.conllu"]
-    path = data_home / file.folder / file.name
+    path = data_home / "gum" / NAME
     path.parent.mkdir(parents=True, exist_ok=True)
     names = train_documents((source / "splits.md").read_text("utf-8"))
     with path.open("wb") as out:
         for name in names:
             document = release / "not-to-release" / "sources" / f"{name}.conllu"
             out.write(document.read_bytes())
-    file.check(path)
+    expected = registry()["gum"]["files"][NAME]["sha256"]
+    if checksum(path, "sha256") != expected:
+        raise SystemExit(f"{path} does not have the checksum {expected}")
     print(f"{len(names)} documents: {path}")
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = _study.parser_of(__doc__)
     for name in ("release", "source", "data_home"):
         parser.add_argument(name, type=Path)
     options = parser.parse_args()

@@ -2,19 +2,14 @@
 
     python benchmarks/compare_models.py [PART ...]
 
-The parts are tests, clusters, gains, scores, passages, passes and speed. Without
-arguments, all parts run in about half an hour. `speed` reads MMLU-Pro and the
-translations of WMT 2017 from SKCALIB_DATA. Results for independent answers are exact
-(by enumeration of all tables). The other results are simulated, and the table contains
-the number of replicates and the standard error.
+The parts are tests, clusters, gains, scores, passages and passes. Without arguments,
+all parts run in about half an hour. Results for independent answers are exact (by
+enumeration of all tables). The other results are simulated, and the table contains the
+number of replicates and the standard error.
 """
 
-import gzip
-import os
 import sys
-import time
 import zlib
-from pathlib import Path
 
 import numpy as np
 from _common import RESULTS, print_table, read_csv, versions, write_csv
@@ -24,7 +19,7 @@ from scipy.stats import t as student
 from skcalib.metrics._dependence import sandwich
 from skcalib.metrics._frequency_intervals import frequency_interval
 from skcalib.rates import accuracy_interval, pass_at_k
-from skcalib.significance import bleu, bleu_statistics, compare_metrics, compare_scores
+from skcalib.significance import compare_scores
 from skcalib.significance._score_comparison import (
     flipped_gain,
     mcnemar_gains,
@@ -533,65 +528,6 @@ def passes():
     write_csv("compare_models_passes.csv", rows, note)
 
 
-# --- Speed
-
-
-def seconds(function):
-    start = time.perf_counter()
-    found = function()
-    return time.perf_counter() - start, found
-
-
-def speed():
-    data = Path(os.environ["SKCALIB_DATA"])
-    path = data / "evaluation" / "sets" / "mmlu_pro_letters.csv.gz"
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        header, *cells = (line.rstrip("\n").split(",") for line in file)
-    columns = dict(zip(header, np.array(cells).T, strict=True))
-    right = {name: columns[name] == columns["answer"] for name in header[4:]}
-    rows = []
-    for what, groups in (("", None), (" in groups", columns["src"])):
-        taken, found = seconds(lambda g=groups: compare_scores(right, groups=g))
-        n = "" if found.n_groups is None else f" ({found.n_groups})"
-        rows.append(
-            {
-                "what": f"MMLU-Pro, {len(cells)} questions{what}{n}",
-                "pairs": len(found.pairs),
-                "seconds": f"{taken:.2f}",
-            }
-        )
-    path = data / "wmt17_en_de" / "outputs.tsv.gz"
-    with gzip.open(path, "rt", encoding="utf-8", newline="\n") as file:
-        header, *lines = (line.rstrip("\n").split("\t") for line in file)
-    reference, *outputs = zip(*lines, strict=True)
-    taken, statistics = seconds(
-        lambda: {
-            name: bleu_statistics(output, reference)
-            for name, output in zip(header[1:], outputs, strict=True)
-        }
-    )
-    what = "WMT 2017, statistics of BLEU by sacrebleu"
-    rows.append({"what": what, "pairs": "", "seconds": f"{taken:.2f}"})
-    taken, found = seconds(
-        lambda: compare_metrics(statistics, statistic=bleu, largest=100)
-    )
-    what = "WMT 2017, pairs by BLEU"
-    rows.append({"what": what, "pairs": len(found.pairs), "seconds": f"{taken:.2f}"})
-    import sacrebleu
-
-    same = sum(
-        sacrebleu.corpus_bleu(output, [reference]).score == score
-        for output, score in zip(outputs, found.score, strict=True)
-    )
-    rows.append(
-        {"what": "systems with sacrebleu's BLEU to the last digit", "pairs": same}
-        | {"seconds": ""}
-    )
-    print_table(rows)
-    note = f"one core, not idle; {versions('skcalib', 'numpy', 'sacrebleu')}"
-    write_csv("compare_models_speed.csv", rows, note)
-
-
 def page():
     """Write the tables of the guide."""
     _, exact = read_csv("compare_models_tests.csv")
@@ -614,52 +550,7 @@ def page():
     print(f"written: {path.name}")
 
 
-PARTS = (tests, clusters, gains, scores, passages, passes, speed)
-
-
-QUICK = [
-    {
-        "args": ["clusters", "gains"],
-        "keep": {"GROUPS": ["20 alone"]},
-        "skip": ["page"],
-        "files": {
-            # one generator draws all cells, the first of which are of the size
-            "compare_models_clusters.csv": {
-                "keys": ["kind", "groups", "samples"],
-                "only": {"kind": ["size"]},
-            },
-            "compare_models_gains.csv": {"keys": ["questions"]},
-        },
-    },
-    {
-        "args": ["tests", "scores", "passages", "passes"],
-        "keep": {
-            "passage_cells": [2],
-            "GROUPS": ["20 alone", "100 alone", "5 x 4", "20 x 5"],
-            "CHANCES": ["all .3"],
-        },
-        "skip": ["page"],
-        "files": {
-            "compare_models_tests.csv": {
-                "keys": ["kind", "questions", "first", "second"]
-            },
-            "compare_models_scores.csv": {"keys": ["answers", "accuracy"]},
-            "compare_models_passages.csv": {"keys": ["passages", "accuracy"]},
-            "compare_models_passes.csv": {"keys": ["chances", "score", "questions"]},
-        },
-    },
-    {
-        "args": ["speed"],
-        "skip": ["page"],
-        "needs": ["data/evaluation", "data/wmt17_en_de", "sacrebleu"],
-        "files": {
-            "compare_models_speed.csv": {
-                "keys": ["what", "pairs"],
-                "timed": ["seconds"],
-            }
-        },
-    },
-]
+PARTS = (tests, clusters, gains, scores, passages, passes)
 
 
 def main():

@@ -1,15 +1,14 @@
-"""Do the intervals of confidence_ranking cover, and how fast are they?
+"""Do the intervals of confidence_ranking cover?
 
-    python benchmarks/confidence_ranking.py [--quick]
+    python benchmarks/confidence_ranking.py
 
 A population is a list of quantiles of the confidences of right and of wrong answers,
 from which samples are drawn with replacement, so that its numbers are known. The
 intervals were chosen with the tuning populations. The testing populations were written
 down before any interval was computed for them:
 
-- gamma: confidences of gamma distributions of different shapes
-- logistic: logistic distributions
-- student: Student's t distributions with 3 degrees of freedom
+- gamma, logistic, student: gamma distributions of different shapes, logistic
+  distributions, and Student's t distributions with 3 degrees of freedom
 - overconfident: normal distributions, but some wrong answers are the most confident
 - stated: six levels, most often the highest ones, as language models state them
 - ten levels: ten levels, with equal shares of the wrong answers
@@ -22,28 +21,21 @@ In tuning populations, answers of a group share a normal effect on whether they 
 right (correlation 0.5 of the latent variables) and one on the confidence (0.3). In
 testing populations, the share of right answers of a group has a beta distribution
 (correlation 0.2 of right answers), and half of the confidences of a group have the same
-quantile. MAPIE is compared if it is installed. --quick has few samples, and writes
-nothing.
+quantile.
 """
-
-import argparse
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from functools import cache
 from itertools import product
 from zlib import crc32
 
+import _study  # noqa: F401
 import numpy as np
-from _common import best_times, print_table, versions, write_csv
+from _common import versions, write_csv
 from scipy.special import betaincinv, gammaincinv, logit, ndtr, ndtri, stdtrit
-from sklearn.metrics import roc_auc_score
 
 from skcalib.metrics import _confidence_ranking, confidence_ranking
 from skcalib.metrics._confidence_ranking import (
     _answers_by_level,
-    _auroc,
     _compare,
     simultaneous_band,
 )
@@ -64,21 +56,11 @@ FAMILIES = {
     "laplace": "fresh",
     "weibull": "fresh",
 }
-GROUPED_FAMILIES = (
-    "binormal",
-    "gamma",
-    "overconfident",
-    "stated",
-)
-PART_SIZES = {
-    "tuning": (50,),
-    "testing": (50, 200, 1000, 5000),
-    "fresh": (50, 1000),
-}
+GROUPED_FAMILIES = ("binormal", "gamma", "overconfident", "stated")
+PART_SIZES = {"tuning": (50,), "testing": (50, 200, 1000, 5000), "fresh": (50, 1000)}
 PAIRED_SIZES = (50, 200, 1000)
 ACCURACIES, AUROCS, GROUPED_AUROCS = (0.3, 0.7, 0.97), (0.5, 0.8, 0.99), (0.6, 0.9)
-SAMPLES, GROUPED, PAIRED, BANDS, BOOTSTRAPPED = 2000, 1000, 2000, 1000, 500
-N_SPEED = 1_000_000
+SAMPLES, GROUPED, PAIRED, BANDS = 2000, 1000, 2000, 1000
 
 # Coverages of the curve in simulations of its numbers, instead of 200.
 POINTS = 50
@@ -321,71 +303,6 @@ def summary_rows(rows):
     return found
 
 
-def bootstrap_cells():
-    return [
-        (family, n, accuracy)
-        for family in ("binormal", "gamma", "stated")
-        for n in (50, 200)
-        for accuracy in ACCURACIES[1:]
-    ]
-
-
-def resampled(rng, y, score, n_draws=300):
-    """Return percentile intervals of the AUROC and of the AURC."""
-    order = np.argsort(-score)
-    starts = np.flatnonzero(np.append(True, np.diff(score[order]) != 0))
-    counts = rng.multinomial(y.size, np.full(y.size, 1 / y.size), n_draws)[:, order]
-    right = np.add.reduceat(counts * y[order], starts, axis=1)
-    wrong = np.add.reduceat(counts * ~y[order], starts, axis=1)
-    both = right.any(axis=1) & wrong.any(axis=1)
-    right, wrong = right[both], wrong[both]
-    above = np.cumsum(right, axis=1) - right / 2
-    auroc = (above * wrong).sum(axis=1) / right.sum(axis=1) / wrong.sum(axis=1)
-    # the weight of rank i in the area is sum_{k>=i} 1/k
-    weights = np.cumsum(1 / np.arange(y.size, 0, -1))[::-1]
-    weights, ends = np.append(0, np.cumsum(weights)), np.cumsum(right + wrong, axis=1)
-    total = np.diff(weights[ends], axis=1, prepend=0)
-    aurc = (total * wrong / np.maximum(right + wrong, 1)).sum(axis=1) / y.size
-    return np.quantile(auroc, [0.025, 0.975]), np.quantile(aurc, [0.025, 0.975])
-
-
-def bootstrap_row(family, n, accuracy):
-    """Compare the intervals with those of DeLong and of the percentile bootstrap."""
-    rng = np.random.default_rng(crc32(f"{family} {n} {accuracy}".encode()))
-    known = truth(family, accuracy, 0.8)
-    true = float(known.auroc), float(known.aurc)
-    _confidence_ranking._N_POINTS = 2
-    found = {"skcalib": [], "DeLong": [], "bootstrap": []}
-    for _ in range(BOOTSTRAPPED):
-        y, score, _ = draw(rng, n, family, accuracy, 0.8)
-        each = confidence_ranking(y, score, coverages=[], accuracies=[])
-        own = [(x.low, x.high) for x in (each.auroc, each.aurc)]
-        found["skcalib"].append(own)
-        found["DeLong"].append([delong(y, score)[1:], (np.nan, np.nan)])
-        found["bootstrap"].append(resampled(rng, y, score))
-    rows = []
-    for name, ends in found.items():
-        low, high = np.moveaxis(np.array(ends), -1, 0)
-        covered = ((low <= true) & (true <= high)).mean(axis=0)
-        width = (high - low).mean(axis=0)
-        area = name != "DeLong"
-        rows.append(
-            {
-                "part": FAMILIES[family],
-                "distribution": family,
-                "n": n,
-                "share right": accuracy,
-                "interval": name,
-                "covered": f"{covered[0]:.3f}",
-                "width": f"{width[0]:.3f}",
-                "AURC covered": f"{covered[1]:.3f}" if area else "",
-                "AURC width": f"{width[1]:.3f}" if area else "",
-                "samples": BOOTSTRAPPED,
-            }
-        )
-    return rows
-
-
 def paired_cells():
     aurocs = ((0.8, 0.8), (0.75, 0.85))
     return [
@@ -480,204 +397,16 @@ def rows_of(function, cells):
     return rows
 
 
-def torch_uncertainty_area(y, score):
-    """Return AURC().compute() of torch-uncertainty 0.13.0."""
-    errors = ~y[np.argsort(-score, kind="stable")]
-    n = y.size
-    rates = np.cumsum(errors) / np.arange(1, n + 1)
-    return np.trapezoid(rates, np.arange(1, n + 1) / n) / (1 - 1 / n)
-
-
-def mapie_auarc(y, score):
-    """Return auarc of MAPIE 1.6.0."""
-    right = y[np.argsort(-score, kind="stable")]
-    return float(np.mean(np.cumsum(right) / np.arange(1, y.size + 1)))
-
-
-def peer_rows():
-    """Return the largest differences from other packages, over 50 samples."""
-    try:
-        from mapie.metrics.uncertainty import auarc
-
-        checked = "installed package"
-    except ImportError:
-        auarc, checked = mapie_auarc, "formula"
-    _confidence_ranking._N_POINTS = 200
-    rng = np.random.default_rng(0)
-    rows = {}
-
-    def add(package, name, ties, how, value):
-        key = package, name, ties
-        row = rows.setdefault(key, {"compared with": how, "largest difference": 0.0})
-        row["largest difference"] = max(row["largest difference"], abs(float(value)))
-
-    for k in range(50):
-        for ties in ("none", "5 levels"):
-            family = "levels" if ties != "none" else "binormal"
-            y, score, _ = draw(rng, (20, 300, 5000)[k % 3], family, 0.7, 0.75)
-            if ties == "none":
-                score = score + 1e-9 * rng.random(score.size)
-            each = confidence_ranking(y, score)
-            aurc, n = float(each.aurc), y.size
-            add(
-                "scikit-learn",
-                "roc_auc_score",
-                ties,
-                "installed package",
-                each.auroc - roc_auc_score(y, score),
-            )
-            add("MAPIE", "1 - auarc", ties, checked, aurc - 1 + auarc(y, score))
-            theirs = torch_uncertainty_area(y, score)
-            add("torch-uncertainty", "AURC", ties, "formula", aurc - theirs)
-            # The trapezium has half of the first and of the last error rate.
-            ordered = y[np.argsort(-score, kind="stable")]
-            half = ((1 - ordered[0]) + (1 - y.mean())) / 2
-            converted = (theirs * (n - 1) + half) / n
-            name = "AURC, with the first and last point"
-            add("torch-uncertainty", name, ties, "formula", aurc - converted)
-    return [
-        {"package": p, "number": name, "ties": ties}
-        | {**row, "largest difference": f"{row['largest difference']:.1e}"}
-        for (p, name, ties), row in rows.items()
-    ]
-
-
-def speed_rows(n):
-    rng = np.random.default_rng(0)
-    score = rng.beta(4, 1, n)
-    y = rng.random(n) < score
-    groups, other = rng.integers(0, n // 10, n), score + rng.normal(size=n)
-    _confidence_ranking._N_POINTS = 200
-    one, two = confidence_ranking(y, score), confidence_ranking(y, other)
-    works = {
-        "np.sort": lambda: np.sort(score),
-        "np.sort(kind='stable')": lambda: np.sort(score, kind="stable"),
-        "np.argsort": lambda: np.argsort(score),
-        "roc_auc_score": lambda: roc_auc_score(y, score),
-        "AUROC with interval": lambda: _auroc(
-            _answers_by_level(y, score, None, None), 0.95
-        ),
-        "confidence_ranking": lambda: confidence_ranking(y, score),
-        "confidence_ranking with groups": lambda: confidence_ranking(
-            y, score, groups=groups
-        ),
-        "simultaneous band": lambda: simultaneous_band(one),
-        "compare": lambda: one.compare(two),
-    }
-    times = best_times(works, 3)
-    unit, other_unit = times["np.argsort"], times["np.sort(kind='stable')"]
-    return [
-        {
-            "work": name,
-            "answers": n,
-            "seconds": f"{seconds:.4f}",
-            "times np.argsort": f"{seconds / unit:.1f}",
-            "times stable np.sort": f"{seconds / other_unit:.1f}",
-        }
-        for name, seconds in times.items()
-    ]
-
-
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="a part, no CSV")
-    quick = parser.parse_args().quick
-    if quick:
-        PART_SIZES.update(dict.fromkeys(PART_SIZES, (50,)))
-        globals().update(PAIRED_SIZES=(50,))
-        globals().update(SAMPLES=20, GROUPED=20, PAIRED=20, BANDS=20, BOOTSTRAPPED=5)
     rows = rows_of(coverage_row, coverage_cells())
     tables = {
         "": summary_rows(rows),
         "_cells": rows,
         "_paired": rows_of(paired_row, paired_cells()),
         "_bands": rows_of(band_row, band_cells()),
-        "_widths": rows_of(bootstrap_row, bootstrap_cells()),
-        "_peers": peer_rows(),
-        "_speed": speed_rows(100_000 if quick else N_SPEED),
     }
-    note = versions("numpy", "scipy", "scikit-learn")
     for name, table in tables.items():
-        if quick:
-            print_table(table)
-        else:
-            write_csv(f"confidence_ranking{name}.csv", table, note)
-
-
-QUICK = [
-    {
-        "set": {
-            "PART_SIZES": {"tuning": (50,), "testing": (50,), "fresh": (50,)},
-            "PAIRED_SIZES": (50,),
-            "SAMPLES": 40,
-            "GROUPED": 20,
-            "PAIRED": 40,
-            "BANDS": 20,
-            "BOOTSTRAPPED": 10,
-        },
-        "files": {
-            "confidence_ranking_speed.csv": {
-                "keys": ["work", "answers"],
-                "timed": ["seconds", "times np.argsort", "times stable np.sort"],
-            },
-            "confidence_ranking_peers.csv": {
-                "keys": ["package", "number", "ties"],
-                "within": {"largest difference": 1e-12},
-                "free": ["compared with"],
-            },
-            "confidence_ranking_widths.csv": {
-                "keys": ["distribution", "n", "share right", "interval"],
-                "within": {
-                    "covered": 0.5,
-                    "width": 0.2,
-                    "AURC covered": 0.5,
-                    "AURC width": 0.2,
-                },
-                "free": ["samples"],
-            },
-            "confidence_ranking_cells.csv": {
-                "keys": ["groups", "distribution", "n", "share right", "AUROC"],
-                "within": {
-                    "accuracy covered": 0.3,
-                    "auroc covered": 0.3,
-                    "aurc covered": 0.3,
-                    "excess_aurc covered": 0.3,
-                    "accuracy at 0.8 covered": 0.3,
-                    "coverage at 0.9 covered": 0.3,
-                    "DeLong covered": 0.4,
-                    "AUROC width": 0.2,
-                    "DeLong width": 0.2,
-                    "AURC width": 0.2,
-                },
-                "free": ["samples"],
-            },
-            "confidence_ranking.csv": {
-                "keys": ["groups", "part", "n", "number"],
-                "free": ["cells", "mean", "least", "below 0.935"],
-            },
-            "confidence_ranking_paired.csv": {
-                "keys": ["groups", "distribution", "n", "share right", "AUROCs"],
-                "within": {
-                    "AUROC rejected": 0.3,
-                    "AURC rejected": 0.3,
-                    "DeLong rejected": 0.4,
-                },
-                "free": ["samples"],
-            },
-            "confidence_ranking_bands.csv": {
-                "keys": ["groups", "distribution", "n", "share right"],
-                "within": {
-                    "pointwise: one coverage": 0.3,
-                    "pointwise: all coverages": 0.4,
-                    "simultaneous: all coverages": 0.3,
-                    "pointwise width": 0.2,
-                    "simultaneous width": 0.2,
-                },
-                "free": ["samples"],
-            },
-        },
-    }
-]
+        write_csv(f"confidence_ranking{name}.csv", table, versions("numpy", "scipy"))
 
 
 if __name__ == "__main__":

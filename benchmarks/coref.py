@@ -1,30 +1,23 @@
 """Coreference: calibration of pairs of mentions, and scores of clusterings.
 
     SKCALIB_DATA=... python benchmarks/coref.py [--corpus gum litbank] [--jobs 2]
-        [--quick]
 
 The script repeats Section 5 of Nguyen and O'Connor (2015) on free corpora with gold
 mentions: GUM (the released test documents) and LitBank (fold 0 of ten). The strength of
 the penalty and the loss are chosen on the development part, by CoNLL F1 and by the
 likelihood of the true clusterings. The temperature and the offset of NEW are also
 fitted on the development part. All numbers of the first table are for the test part.
-The script writes four tables and a figure. With --quick, it uses few
-documents and one penalty, takes less than two minutes and writes nothing.
+The script writes three tables and a figure.
 """
 
-import argparse
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-os.environ.setdefault("MPLBACKEND", "Agg")
-
-import resource
+import functools
 import time
 import warnings
 
+import _study
 import matplotlib.pyplot as plt
 import numpy as np
-from _common import RESULTS, low_text, print_table, versions, write_csv
+from _common import print_table, versions, write_csv
 from joblib import Parallel, delayed
 from sklearn.exceptions import ConvergenceWarning
 
@@ -36,42 +29,41 @@ from skcalib import (
     calibration_error_interval,
 )
 from skcalib.coref import AntecedentFeatures, SampledCorefPairs, coref_scores
-from skcalib.datasets import fetch_gum, fetch_litbank
-from skcalib.experimental import entity_count_coverage
+from skcalib.datasets import fetch_corpus
 from skcalib.posteriors import AntecedentPosterior
 from skcalib.queries import CorefPairQuery
 
-CORPORA = {"litbank": fetch_litbank, "gum": fetch_gum}
+CORPORA = {
+    "litbank": functools.partial(fetch_corpus, "litbank"),
+    "gum": functools.partial(fetch_corpus, "gum"),
+}
 STRENGTHS = (0.03, 0.1, 0.3)
 LOSSES = ("log", "softmax_margin")
 N_ITERATIONS = 60
-SMALL = {"n_documents": 10, "n_iterations": 15}
 BIN_SIZE = 5000  # of the plain error of all pairs, as in the paper
 LEAST = 0.02  # pairs below are nearly all base rate
 SAMPLES = (10, 100, 1000)
 OFFSETS = (-2.0, -1.0, 0.0, 1.0, 2.0)
 
 
-def load(corpus, n_documents=None):
+def load(corpus):
     """Return for each part the features of documents and their clusterings."""
     features = AntecedentFeatures()
     parts = {}
     for part in ("train", "dev", "test"):
         found = CORPORA[corpus](subset=part)
-        X = features.transform(found.data[:n_documents])
-        parts[part] = X, found.target[:n_documents]
+        X = features.transform(found.data)
+        parts[part] = X, found.target
     return parts
 
 
-def train(corpus, loss, C, n_documents=None, n_iterations=N_ITERATIONS):
-    """Fit a ranker; return it with what its training took."""
-    (X, y), (X_dev, y_dev), _ = load(corpus, n_documents).values()
-    start = time.process_time()
+def train(corpus, loss, C):
+    """Fit a ranker; return it with its scores on the development part."""
+    (X, y), (X_dev, y_dev), _ = load(corpus).values()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        ranker = AntecedentRanker(C, loss=loss, max_iter=n_iterations, tol=1e-6)
+        ranker = AntecedentRanker(C, loss=loss, max_iter=N_ITERATIONS, tol=1e-6)
         ranker.fit(X, y)
-    seconds = time.process_time() - start
     posterior = ranker.posterior(X_dev)
     row = {
         "corpus": corpus,
@@ -79,12 +71,8 @@ def train(corpus, loss, C, n_documents=None, n_iterations=N_ITERATIONS):
         "C": C,
         "dev CoNLL": 100 * coref_scores(y_dev, posterior.map_clusters())["conll_f1"],
         "dev log likelihood": ranker.score(X_dev, y_dev),
-        "dev error": pair_error(y_dev, posterior, 0.0).estimate,
-        "dev error, q > 0.02": pair_error(y_dev, posterior, LEAST).estimate,
-        "train_cpu_s": seconds,
-        "GiB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
     }
-    print(f"{corpus}, {loss}, C={C}: {seconds:.0f} s", flush=True)
+    print(row, flush=True)
     return ranker, row
 
 
@@ -120,9 +108,8 @@ def pair_columns(y, posterior):
         columns["plug-in" + suffix] = (
             f"{calibration_error(truth, q, bin_size=BIN_SIZE):.4f}"
         )
-        columns["error" + suffix] = f"{found.estimate:.4f}"
-        columns["low" + suffix] = low_text(found.low)
-        columns["high" + suffix] = f"{found.high:.4f}"
+        cells = _study.interval_cells(found)
+        columns |= {name + suffix: cell for name, cell in cells.items()}
         columns["Brier" + suffix] = f"{np.mean((q - truth) ** 2):.4f}"
     return columns
 
@@ -150,12 +137,18 @@ def evaluate(corpus, title, model, row, parts):
 
 def entity_columns(y, posterior):
     """Return how many documents have a number of entities within the 95% range."""
-    found = entity_count_coverage(y, posterior)
+    true, expected, covered, proba = 0, 0.0, [], []
+    for labels, pmf in zip(y, posterior.n_entities_pmf(), strict=True):
+        n_true = np.unique(labels).size
+        low, high = np.searchsorted(np.cumsum(pmf), [0.025, 0.975])
+        true, expected = true + n_true, expected + np.arange(pmf.size) @ pmf
+        covered.append(low <= n_true <= high)
+        proba.append(pmf[low : high + 1].sum())
     return {
-        "entities": int(found.n_true.sum()),
-        "entities expected": f"{found.mean.sum():.0f}",
-        "documents covered, %": f"{100 * found.coverage:.0f}",
-        "so if the model is right, %": f"{100 * found.expected_coverage:.0f}",
+        "entities": true,
+        "entities expected": f"{expected:.0f}",
+        "documents covered, %": f"{100 * np.mean(covered):.0f}",
+        "so if the model is right, %": f"{100 * np.mean(proba):.0f}",
     }
 
 
@@ -234,12 +227,12 @@ def draw(drawn):
             )
         ax.set_title(corpus)
         ax.legend(loc="upper left", fontsize=7)
-    figure.savefig(RESULTS / "coref.png", dpi=110)
+    _study.save(figure, "coref.png", 110)
 
 
-def study(corpus, trained, n_documents=None):
+def study(corpus, trained):
     """Return the tables of a corpus and the posteriors that are drawn."""
-    parts = load(corpus, n_documents)
+    parts = load(corpus)
     by_f1 = max(trained, key=lambda pair: pair[1]["dev CoNLL"])
     by_likelihood = max(trained, key=lambda pair: pair[1]["dev log likelihood"])
     rows, trades, drawn = [], [], {}
@@ -257,81 +250,35 @@ def study(corpus, trained, n_documents=None):
     return rows, samples(corpus, by_likelihood[0], parts), trades, drawn
 
 
-def write(name, rows, quick):
-    if not quick:
-        write_csv(name, rows, versions("numpy", "scipy", "skcalib"))
-
-
-QUICK = [
-    {
-        "args": ["--corpus", "litbank", "--jobs", "1"],
-        "set": {"LOSSES": ["log"], "STRENGTHS": [0.3]},
-        "skip": ["draw"],
-        "needs": ["data/litbank"],
-        "files": {
-            "coref.csv": {
-                "keys": ["corpus", "model"],
-                "only": {"model": ["by likelihood", "by likelihood, scaled"]},
-                # The optimiser of the temperature stops at another last digit on other
-                # processors, and one pair of 207,227 is then below 0.02.
-                "within": {
-                    "pairs, q > 0.02": 5,
-                    "error, q > 0.02": 5e-4,
-                    "low, q > 0.02": 5e-4,
-                    "high, q > 0.02": 5e-4,
-                },
-            },
-            "coref_sweep.csv": {
-                "keys": ["corpus", "loss", "C"],
-                "timed": ["train_cpu_s", "GiB"],
-            },
-            "coref_samples.csv": {"keys": ["corpus", "samples"], "timed": ["cpu_s"]},
-            "coref_offsets.csv": {
-                "keys": ["corpus", "model", "offset of NEW"],
-                "only": {"model": ["by likelihood"]},
-            },
-        },
-    }
-]
-
-
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = _study.parser_of(__doc__)
     parser.add_argument("--corpus", nargs="+", choices=list(CORPORA), default=None)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--quick", action="store_true")
     chosen = parser.parse_args()
     start = time.perf_counter()
     corpora = chosen.corpus or list(CORPORA)
-    size = SMALL if chosen.quick else {}
-    strengths = STRENGTHS[-1:] if chosen.quick else STRENGTHS
-    asked = [(each, loss, C) for each in corpora for loss in LOSSES for C in strengths]
-    trained = Parallel(chosen.jobs)(delayed(train)(*each, **size) for each in asked)
+    asked = [(each, loss, C) for each in corpora for loss in LOSSES for C in STRENGTHS]
+    trained = Parallel(chosen.jobs)(delayed(train)(*each) for each in asked)
     tables = ([], [], [])
     drawn = {}
     for corpus in corpora:
         of_corpus = [pair for pair in trained if pair[1]["corpus"] == corpus]
-        *found, drawn[corpus] = study(corpus, of_corpus, size.get("n_documents"))
+        *found, drawn[corpus] = study(corpus, of_corpus)
         for table, rows in zip(tables, found, strict=True):
             table += rows
-    swept = [
-        {name: f"{v:.4f}" if isinstance(v, float) else v for name, v in row.items()}
-        for _, row in trained
-    ]
+    note = versions("numpy", "scipy", "skcalib")
     for name, rows in (
-        ("coref_sweep.csv", swept),
         ("coref_samples.csv", tables[1]),
         ("coref_offsets.csv", tables[2]),
     ):
         print_table(rows)
-        write(name, rows, chosen.quick)
+        write_csv(name, rows, note)
     for row in tables[0]:
         print(
             *(f"{name}: {value}" for name, value in row.items()), sep="\n", end="\n\n"
         )
-    write("coref.csv", tables[0], chosen.quick)
-    if not chosen.quick:
-        draw(drawn)
+    write_csv("coref.csv", tables[0], note)
+    draw(drawn)
     print(f"{time.perf_counter() - start:.0f} s in all")
 
 

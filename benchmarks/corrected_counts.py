@@ -2,13 +2,10 @@
 
     python benchmarks/corrected_counts.py --part generated [--splits 300]
 
-Parts: generated, counts, real, periods, design, heavy, tuning, events, speed and glide,
-each of four minutes or less of one core. Their rows replace those of the same part in
+Parts: generated, counts, real, periods, design and heavy, each of four minutes
+or less of one core. Their rows replace those of the same part in
 corrected_counts.csv (counts of whole corpora), corrected_counts_periods.csv,
-corrected_counts_design.csv, corrected_counts_heavy.csv (heavy tails: the cells of the
-part tuning were used to choose constants), corrected_events_gum.csv (with a figure),
-corrected_counts_speed.csv and corrected_counts_glide.csv. The part glide needs the
-package glide-py, and Python 3.12.
+corrected_counts_design.csv, corrected_counts_heavy.csv (heavy tails).
 
 For each cell, documents are drawn at random to be labelled, and the share of samples
 is reported in which the 95% interval contains the true count: by ``corrected_count``
@@ -30,28 +27,23 @@ The real part takes
 Data are fetched where they are not there yet.
 """
 
-import argparse
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-
+import functools
 import time
 import warnings
 import zlib
 from functools import cache
 
+import _study
 import numpy as np
-from _common import RESULTS, print_table, read_csv, versions, write_csv
+from _common import print_table, read_csv, versions, write_csv
+from events import truth
 from scipy.special import expit, logit, stdtrit
 from scipy.stats import t as student
 
 from skcalib.coref import AntecedentFeatures, AntecedentRanker
 from skcalib.counts import choose_documents, corrected_count
 from skcalib.datasets import (
-    fetch_ark_twitter_pos,
-    fetch_gum,
-    fetch_litbank,
-    fetch_ud_english_ewt,
+    fetch_corpus,
 )
 from skcalib.events import EventCounter, EventRule
 from skcalib.sequence import HMMTagger
@@ -184,13 +176,13 @@ def antecedents(documents, y, n_parts, parts):
 
 @cache
 def litbank():
-    data = fetch_litbank(subset="all")
+    data = fetch_corpus("litbank", subset="all")
     return antecedents(data.data, data.target, 2, (0, 1))
 
 
 @cache
 def gum():
-    parts = [fetch_gum(subset=subset) for subset in ("train", "dev", "test")]
+    parts = [fetch_corpus("gum", subset=subset) for subset in ("train", "dev", "test")]
     documents = [document for part in parts for document in part.data]
     return antecedents(documents, [e for part in parts for e in part.target], 4, (0,))
 
@@ -211,12 +203,6 @@ def ranked_entities(load):
     return corpus
 
 
-def true_events(*arguments):
-    from events import truth  # needs matplotlib
-
-    return truth(*arguments)
-
-
 def events_of_gum(unit, country):
     """Countries that are the subject of a verb: entities of all, documents of one."""
 
@@ -225,7 +211,7 @@ def events_of_gum(unit, country):
         rule, rows = EventRule(None), []
         counter = EventCounter(rule, freq=None, unit=unit, random_state=0)
         for document, entities, posterior in gum():
-            true = true_events(rule, document, entities)
+            true = truth(rule, document, entities)
             counts = counter.count([document], posterior)
             own = np.isin(counts.country, [country]) if country else slice(None)
             n = true.get(country, 0) if country else sum(true.values())
@@ -240,7 +226,7 @@ def tweets(tag, *, has):
     """Tags of tweets (or tweets with the tag); an HMM of 100 tweets."""
 
     def corpus(rng):
-        data = fetch_ark_twitter_pos(subset="train")
+        data = fetch_corpus("ark_twitter_pos", subset="train")
         X, y = data.data, data.target
         train = set(rng.choice(len(X), 100, replace=False).tolist())
         tagger = HMMTagger().fit([X[i] for i in train], [y[i] for i in train])
@@ -258,7 +244,7 @@ def tweets(tag, *, has):
 
 
 def real_corpora():
-    tagged = fetch_ud_english_ewt(subset="train", column="upos")
+    tagged = fetch_corpus("ud_english_ewt", subset="train", column="upos")
     return {
         "LitBank entities, ranker": ranked_entities(litbank),
         "GUM entities, ranker": ranked_entities(gum),
@@ -266,8 +252,12 @@ def real_corpora():
         "GUM documents, USA": events_of_gum("documents", "USA"),
         "ARK verbs, HMM of 100": tweets("V", has=False),
         "ARK tweets with !, HMM of 100": tweets("!", has=True),
-        "LitBank entities, equal words": entities_of(fetch_litbank, "all"),
-        "GUM entities, equal words": entities_of(fetch_gum, "train"),
+        "LitBank entities, equal words": entities_of(
+            functools.partial(fetch_corpus, "litbank"), "all"
+        ),
+        "GUM entities, equal words": entities_of(
+            functools.partial(fetch_corpus, "gum"), "train"
+        ),
         "EWT verbs, HMM of 30": tag_counts(tagged, "VERB"),
         "EWT proper nouns, HMM of 30": tag_counts(tagged, "PROPN"),
     }
@@ -527,31 +517,6 @@ def negative_binomial(rng):
     return rng.poisson(mean), f, f, np.exp(rng.normal(5, 0.5, 1500)) + 10 * mean
 
 
-def lognormal_model(model):
-    def corpus(rng):
-        mean = 4 * np.exp(rng.normal(0, 1.5, 1200))
-        f = model(mean)
-        return rng.poisson(mean), f, f, 25 * mean * rng.gamma(5, 0.2, 1200)
-
-    return corpus
-
-
-def hurdle(rng):
-    large = np.round(np.exp(rng.normal(2, 1, 1200))) + 1
-    truth = np.where(rng.random(1200) < 0.1, large, 0)
-    f = 0.02 + 0.8 * truth * (rng.random(1200) < 0.7)
-    return truth, f, f, np.exp(rng.normal(5, 0.7, 1200)) + 20 * truth
-
-
-def pareto_model(model):
-    def corpus(rng):
-        size = rng.random(1200) ** (-1 / 1.5)
-        f = model(rng, size)
-        return rng.poisson(3 * size), f, f, 50 * size
-
-    return corpus
-
-
 HEAVY = {
     "5% have all events, half missed": half_missed,
     "Zipf, anti-correlated": zipf_model(lambda rng, mean: np.maximum(0.5, 40 - mean)),
@@ -559,19 +524,6 @@ HEAVY = {
     "Zipf, good model": zipf_model(lambda rng, mean: mean * rng.gamma(8, 0.1, 1500)),
     "20 of 8,000 have 1 to 29 events": few_of_many,
     "negative binomial": negative_binomial,
-}
-TUNING = {
-    "lognormal, anti-correlated": lognormal_model(
-        lambda mean: np.maximum(0.1, 12 - 0.75 * mean)
-    ),
-    "lognormal, soft saturation": lognormal_model(
-        lambda mean: 10 * -np.expm1(-mean / 10)
-    ),
-    "hurdle, 30% missed": hurdle,
-    "Pareto, useless model": pareto_model(lambda rng, size: rng.gamma(2, 2, 1200)),
-    "Pareto, square root": pareto_model(
-        lambda rng, size: 3 * np.sqrt(size) * rng.gamma(5, 0.2, 1200)
-    ),
 }
 
 
@@ -641,10 +593,7 @@ def heavy_cell(name, corpus, design, n, n_splits):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             found = corrected_count(
-                y_true,
-                f,
-                inclusion_probability=pi,
-                strata=arguments.get("strata"),
+                y_true, f, inclusion_probability=pi, strata=arguments.get("strata")
             )
         warned.append(any(str(w.message).startswith("One ") for w in caught))
         ends["corrected"].append((found.low, found.high))
@@ -688,208 +637,10 @@ HEAVY_DESIGNS = ("equal", "sd, mix .5", "five strata of f", "size, mix .5")
 HEAVY_NUMBERS = (20, 50, 200)
 
 
-# Section 6 with gold events: who is the subject of a verb in GUM, by five years
-
-SHOWN = ("USA", "GBR", "FRA", "DEU")
-
-
-def five_years(day):
-    if day.year < 2000:
-        return "before 2000"
-    first = day.year // 5 * 5
-    return f"{first} to {first + 4}"
-
-
-def events_by_period(n_splits):
-    """Rows of each cell: the truth, one corrected count, coverage in many samples."""
-    documents, entities, posteriors = zip(*gum(), strict=True)
-    rule = EventRule(None)
-    counter = EventCounter(rule, freq=five_years, countries=SHOWN, random_state=0)
-    counts = counter.count(documents, posteriors)
-    labels = {
-        document.id: {
-            code: n
-            for code, n in true_events(rule, document, own).items()
-            if code in SHOWN
-        }
-        for document, own in zip(documents, entities, strict=True)
-    }
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        truth = counts.corrected(labels).estimate
-        samples = [corrected_events(counts, labels, seed) for seed in range(n_splits)]
-    covered = np.mean([(e.low <= truth) & (truth <= e.high) for e in samples], axis=0)
-    low, high = counts.interval()
-    draw_events(samples[0], truth)
-    rows = samples[0].frame().round(1).to_dict("records")
-    for k, row in enumerate(rows):
-        row |= {
-            "truth": int(truth[k]),
-            "posterior low": low[k],
-            "posterior high": high[k],
-        }
-        row |= {"posterior covers": bool(low[k] <= truth[k] <= high[k])}
-        row |= {"coverage corrected": round(100 * float(covered[k]), 1)}
-    inside = np.mean([row["posterior covers"] for row in rows])
-    print(
-        f"{len(documents)} documents, 60 labels: corrected intervals contain the true "
-        f"count in {percent(covered)}% of {n_splits} samples and {len(rows)} cells "
-        f"(least {percent(covered.min())}%), posterior intervals in {percent(inside)}%"
-    )
-    return rows
-
-
-def corrected_events(counts, labels, seed):
-    choice = counts.choose_documents(60, mix=1, random_state=seed)
-    return counts.corrected(
-        {name: labels[name] for name in choice.ids},
-        inclusion_probability=choice.inclusion_probability,
-        strata="period",
-    )
-
-
-def draw_events(corrected, truth):
-    import matplotlib.pyplot as plt
-
-    from skcalib.plot import EventCountDisplay
-
-    display = EventCountDisplay.from_counts(corrected, countries=SHOWN)
-    for name, ax in display.axes_.items():
-        own = truth[corrected.country == name]
-        ax.plot(np.arange(own.size), own, "k_", markersize=12, label="_truth")
-    display.figure_.savefig(RESULTS / "corrected_events_gum.png", dpi=110)
-    plt.close(display.figure_)
-
-
-# Speed, and another package
-
-
-def speed():
-    """Milliseconds of a corrected count, least of five rounds of 20."""
-    rng, rows = np.random.default_rng(0), []
-    for n_documents, n_periods in ((400, 1), (400, 12), (4800, 12)):
-        truth, f, period = drifting(n_documents, n_periods, False)(rng)
-        y_true = np.full(n_documents, np.nan)
-        sample = np.arange(0, n_documents, n_documents // 96)
-        y_true[sample] = truth[sample]
-        periods = period if n_periods > 1 else None
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            rounds = []
-            for _ in range(5):
-                start = time.process_time()
-                for _ in range(20):
-                    corrected_count(y_true, f, periods=periods)
-                rounds.append((time.process_time() - start) / 20)
-        row = {"documents": n_documents, "periods": n_periods, "labels": sample.size}
-        rows.append({**row, "ms": round(1000 * min(rounds), 2)})
-    return rows
-
-
-def glide_cell(name, corpus, n, n_splits):
-    """Coverage and width of PPI++ by glide, on the samples of `cell`."""
-    from glide.estimators import PPIMeanEstimator
-
-    rng = np.random.default_rng(zlib.crc32(f"{name} {n}".encode()))
-    truth, f, _ = corpus(np.random.default_rng(zlib.crc32(name.encode())))
-    y, total = truth.astype(float), float(truth.sum())
-    ends, alone = [], []
-    for _ in range(n_splits):
-        rows = rng.choice(len(y), n, replace=False)
-        y_true = np.full(len(y), np.nan)
-        y_true[rows] = y[rows]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            try:
-                found = PPIMeanEstimator().estimate(y_true, f).confidence_interval
-                ends.append((found.lower_bound, found.upper_bound))
-            except ValueError:  # labels or expectations that are all alike
-                ends.append((np.nan, np.nan))
-        alone.append(labels_alone(y, rows))
-    low, high = len(y) * np.array(ends).T
-    width = np.mean(np.diff(alone))
-    has = ~np.isnan(low)
-    return {
-        "corpus": name,
-        "n": n,
-        "coverage glide": percent((low <= total) & (total <= high)),
-        "width glide": round(float(np.mean((high - low)[has]) / width), 2)
-        if has.any()
-        else "",
-        "% errors": percent(~has),
-    }
-
-
-QUICK = [
-    {
-        "args": ["--part", "generated"],
-        "keep": {"GENERATED": ["generated, T=.25", "rare, 4%"]},
-        "files": {"corrected_counts.csv": {"keys": ["corpus", "n_documents", "n"]}},
-    },
-    {
-        "args": ["--part", "counts"],
-        "keep": {"COUNTS": ["counts, sizes vary"]},
-        "files": {"corrected_counts.csv": {"keys": ["corpus", "n_documents", "n"]}},
-    },
-    {
-        "args": ["--part", "real"],
-        "keep": {
-            "real_corpora": [
-                "ARK verbs, HMM of 100",
-                "GUM entities, equal words",
-            ]
-        },
-        "needs": ["data/ark_twitter_pos", "data/gum", "data/ud_english_ewt"],
-        "files": {"corrected_counts.csv": {"keys": ["corpus", "n_documents", "n"]}},
-    },
-    {
-        "args": ["--part", "periods"],
-        "keep": {"PERIODS": ["12 periods, 48 labels, equal"]},
-        "files": {"corrected_counts_periods.csv": {"keys": ["cell"]}},
-    },
-    {
-        "args": ["--part", "design"],
-        "keep": {"DESIGNS": [0]},
-        "files": {"corrected_counts_design.csv": {"keys": ["corpus", "n", "design"]}},
-    },
-    {
-        "args": ["--part", "heavy", "--splits", "500"],
-        "keep": {
-            "HEAVY": ["Zipf, anti-correlated"],
-            "HEAVY_DESIGNS": [0, 3],
-            "HEAVY_NUMBERS": [0],
-        },
-        "files": {"corrected_counts_heavy.csv": {"keys": ["corpus", "design", "n"]}},
-    },
-    {
-        "args": ["--part", "events", "--splits", "300"],
-        "skip": ["draw_events"],
-        "needs": ["data/gum"],
-        "files": {"corrected_events_gum.csv": {"keys": ["period", "country"]}},
-    },
-    {
-        "args": ["--part", "speed"],
-        "files": {
-            "corrected_counts_speed.csv": {
-                "keys": ["documents", "periods", "labels"],
-                "timed": ["ms"],
-            }
-        },
-    },
-    {
-        "args": ["--part", "glide"],
-        "keep": {"GENERATED": ["generated, T=.25"], "COUNTS": []},
-        "needs": ["glide"],
-        "files": {"corrected_counts_glide.csv": {"keys": ["corpus", "n"]}},
-    },
-]
-
-
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parts = ("generated", "counts", "real", "periods", "design", "heavy", "tuning")
-    others = ("events", "speed", "glide")
-    parser.add_argument("--part", choices=(*parts, *others), required=True)
+    parser = _study.parser_of(__doc__)
+    parts = ("generated", "counts", "real", "periods", "design", "heavy")
+    parser.add_argument("--part", choices=parts, required=True)
     parser.add_argument("--splits", type=int, default=300)
     options = parser.parse_args()
     start, n_splits = time.process_time(), options.splits
@@ -897,19 +648,9 @@ def main():
     if options.part == "periods":
         name, key = "corrected_counts_periods.csv", "cell"
         rows = [period_cell(each, n_splits) for each in PERIODS]
-    elif options.part in ("heavy", "tuning"):
+    elif options.part == "heavy":
         name = "corrected_counts_heavy.csv"
-        rows = heavy(HEAVY if options.part == "heavy" else TUNING, n_splits)
-    elif options.part == "events":
-        name, key = "corrected_events_gum.csv", "period"
-        rows = events_by_period(n_splits)
-    elif options.part == "speed":
-        name, key = "corrected_counts_speed.csv", "documents"
-        rows = speed()
-    elif options.part == "glide":
-        name, corpora = "corrected_counts_glide.csv", {**GENERATED, **COUNTS}
-        cells = [(each, n) for each in corpora for n in NUMBERS]
-        rows = [glide_cell(each, corpora[each], n, n_splits) for each, n in cells]
+        rows = heavy(HEAVY, n_splits)
     elif options.part == "design":
         name, corpora = "corrected_counts_design.csv", {**GENERATED, **COUNTS}
         cells = [design_cell(each, corpora[each], 50, n_splits) for each in DESIGNS]
@@ -920,8 +661,7 @@ def main():
     print_table(rows)
     new = {row[key] for row in rows}
     kept = [row for row in read_csv(name)[1] if row[key] not in new]
-    packages = ("numpy", "scipy", *(["glide-py"] if options.part == "glide" else []))
-    note = f"{n_splits} samples per cell, 95% intervals; {versions(*packages)}"
+    note = f"{n_splits} samples per cell, 95% intervals; {versions('numpy', 'scipy')}"
     write_csv(name, [*kept, *rows], note, keeps_rows=bool(kept))
     print(f"{time.process_time() - start:.0f} s of CPU time")
 

@@ -9,17 +9,12 @@ these tokens are a name (SpanQuery) stands beside the product of the marginals o
 tokens. Writes a table and a figure.
 """
 
-import argparse
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-os.environ.setdefault("MPLBACKEND", "Agg")
-
 import time
 
+import _study
 import matplotlib.pyplot as plt
 import numpy as np
-from _common import RESULTS, low_text, print_table, versions, write_csv
+from _common import print_table, versions, write_csv
 from joblib import Parallel, delayed
 from sklearn.pipeline import make_pipeline
 
@@ -31,7 +26,7 @@ from skcalib import (
     TokenFeatures,
     calibration_error_interval,
 )
-from skcalib.experimental import fetch_broad_twitter_entities
+from skcalib.datasets import fetch_corpus
 from skcalib.queries import SpanQuery
 
 EIGHTHS = {"train": range(6), "dev": [6], "same sections": [7]}
@@ -56,14 +51,14 @@ DRAWN = ("HMM, pseudocount 0.01", "CRF advanced, c2 = 0.1", "CRF advanced, c2 = 
 
 def load():
     """Return the parts: trained on, fitted on, and the two that are tested."""
-    X, y = fetch_broad_twitter_entities(subset="train", return_X_y=True)
+    X, y = fetch_corpus("broad_twitter_entities", subset="train", return_X_y=True)
     parts = {
         part: ([X[i] for i in rows], [y[i] for i in rows])
         for part, eighths in EIGHTHS.items()
         for rows in [[i for i in range(len(X)) if i % 8 in eighths]]
     }
     others = [
-        fetch_broad_twitter_entities(subset=subset, return_X_y=True)
+        fetch_corpus("broad_twitter_entities", subset=subset, return_X_y=True)
         for subset in ("dev", "test")
     ]
     columns = zip(*others, strict=True)
@@ -110,9 +105,7 @@ def evaluate(name, parts):
         ):
             found = calibration_error_interval(answers.y_true, q, groups=answers.groups)
             row[f"{title}: confidence"] = f"{q.mean():.3f}"
-            row[f"{title}: error"] = f"{found.estimate:.4f}"
-            row[f"{title}: low"] = low_text(found.low)
-            row[f"{title}: high"] = f"{found.high:.4f}"
+            row |= _study.interval_cells(found, f"{title}: ")
         rows.append(row)
         drawn[part] = before, after
     print(f"{name}: {time.perf_counter() - start:.0f} s", flush=True)
@@ -136,22 +129,11 @@ def draw(drawn):
                 ax=ax,
             )
         ax.set_title(name)
-    figure.savefig(RESULTS / "entities.png", dpi=90)
-
-
-QUICK = [
-    {
-        "args": ["--jobs", "1"],
-        "keep": {"MODELS": ["HMM, pseudocount 0.01", "CRF basic, c2 = 0.03"]},
-        "skip": ["draw"],
-        "needs": ["data/emoticon_tweets", "sklearn_crfsuite"],
-        "files": {"entities.csv": {"keys": ["model", "tested on"]}},
-    }
-]
+    _study.save(figure, "entities.png", 90)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = _study.parser_of(__doc__)
     parser.add_argument("--jobs", type=int, default=2)
     n_jobs = parser.parse_args().jobs
     parts = load()

@@ -1,6 +1,6 @@
 """Coverage of true event counts by the intervals of EventCounts.
 
-    python benchmarks/event_coverage.py [--corpora 1000] [--jobs 2] [--figure]
+    python benchmarks/event_coverage.py [--corpora 1000] [--jobs 2]
 
 Corpora of 80 or 320 documents are generated, whose entities are one draw from the model
 of antecedents that scores them. Each country's number of documents with an attack by it
@@ -8,30 +8,23 @@ is compared with the intervals under that model; and, on the first eighth of the
 corpora, with those under the model at other temperatures. Of all models the same counts
 are looked at, by the posterior standard deviation under the true one: 2 or more, and 4
 or more.
-
---figure: only draw the committed CSV.
 """
 
-import argparse
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-
-import time
-
+import _study
+import matplotlib.pyplot as plt
 import numpy as np
-from _common import RESULTS, print_table, read_csv, versions, write_csv
+from _common import print_table, versions, write_csv
 from joblib import Parallel, delayed
 
 from skcalib.datasets import make_event_documents
 from skcalib.events import EventCounter, EventRule
+from skcalib.metrics._frequency_intervals import frequency_interval
 from skcalib.posteriors import AntecedentPosterior
 
 SIZES = (80, 80, 80, 320)
 TEMPERATURES = (0.25, 0.4, 0.6, 0.8, 1.0, 1.4, 2.0)
 N_SAMPLES = 100
 METHODS = ("normal", "quantile")
-FILE = "event_coverage.csv"
 
 
 def corpus(number, temperatures):
@@ -96,34 +89,18 @@ def run(n_corpora, n_jobs):
         delayed(corpus)(k, TEMPERATURES if k < few else (1.0,))
         for k in range(n_corpora)
     )
-    parallel = Parallel(n_jobs=n_jobs, return_as="generator")
-    start, found = time.perf_counter(), []
-    for k, rows in enumerate(parallel(tasks)):
-        found.append(rows)
-        if (k + 1) % max(1, n_corpora // 20) == 0:
-            seconds = time.perf_counter() - start
-            print(f"{k + 1} of {n_corpora} corpora, {seconds:.0f} s", flush=True)
-    return table(np.concatenate(found))
+    return table(np.concatenate(Parallel(n_jobs)(tasks)))
 
 
-def proportion_interval(share, n, z=1.96):
-    """Return Wilson's interval of a proportion."""
-    middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
-    half = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
-    return middle - half, middle + half
-
-
-def draw():
-    """Draw coverage against the temperature, from the CSV."""
-    import matplotlib.pyplot as plt
-
-    rows = [row for row in read_csv(FILE)[1] if row["sd_at_least"] == "2"]
+def draw(rows):
+    """Draw coverage against the temperature."""
+    rows = [row for row in rows if row["sd_at_least"] == 2]
     t = [float(row["temperature"]) for row in rows]
     n = np.array([int(row["counts"]) for row in rows])
     figure, ax = plt.subplots(figsize=(6.4, 4), layout="constrained")
     for k, method in enumerate(METHODS):
         y = np.array([float(row[method]) for row in rows])
-        low, high = proportion_interval(y / 100, n)
+        low, high = frequency_interval(y / 100, n, 0.95, "wilson")
         ends = [y - 100 * low, 100 * high - y]
         style = {"marker": "os"[k], "markersize": 5, "capsize": 2, "label": method}
         ax.errorbar(t, y, yerr=ends, **style)
@@ -135,47 +112,22 @@ def draw():
     ax.set_xlabel("Temperature of the model of antecedents (1: the true one)")
     ax.set_ylabel("Coverage of the true count, %")
     ax.legend(title="95% interval")
-    figure.savefig(RESULTS / FILE.replace(".csv", ".png"), dpi=110)
-
-
-QUICK = [
-    {
-        "args": ["--corpora", "80", "--jobs", "1"],
-        "keep": {"TEMPERATURES": [2, 4]},
-        "skip": ["draw"],
-        "files": {
-            "event_coverage.csv": {
-                "keys": ["temperature", "sd_at_least"],
-                "only": {"temperature": ["1.0"]},
-                "sampled": {"normal": "counts", "quantile": "counts"},
-                "free": ["counts", "standard_error"],
-                "within": {
-                    "normal_width": 0.8,
-                    "quantile_width": 0.8,
-                    "mean_z": 0.2,
-                    "sd_z": 0.2,
-                },
-            }
-        },
-    }
-]
+    _study.save(figure, "event_coverage.png", 110)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = _study.parser_of(__doc__)
     parser.add_argument("--corpora", type=int, default=1000)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--figure", action="store_true")
     options = parser.parse_args()
-    if not options.figure:
-        rows = run(options.corpora, options.jobs)
-        print_table(rows)
-        note = (
-            f"{options.corpora} corpora at temperature 1, an eighth of them at others; "
-            f"{N_SAMPLES} samples; coverage in %; " + versions("numpy", "scipy")
-        )
-        write_csv(FILE, rows, note)
-    draw()
+    rows = run(options.corpora, options.jobs)
+    print_table(rows)
+    note = (
+        f"{options.corpora} corpora at temperature 1, an eighth of them at others; "
+        f"{N_SAMPLES} samples; coverage in %; " + versions("numpy", "scipy")
+    )
+    write_csv("event_coverage.csv", rows, note)
+    draw(rows)
 
 
 if __name__ == "__main__":

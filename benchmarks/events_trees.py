@@ -1,6 +1,6 @@
 """Counts of events with sampled parses and clusterings: which source moves them more?
 
-    SKCALIB_DATA=... python benchmarks/events_trees.py [--part gum muc3] [--quick]
+    SKCALIB_DATA=... python benchmarks/events_trees.py [--part gum muc3]
 
 Parses are sampled from the parser of `trees.py`, which is trained on 5,000 sentences of
 UD English EWT, at the temperature fitted on EWT's dev part. Only heads are sampled:
@@ -10,32 +10,22 @@ parser, coreference and interaction, corrected for the finite numbers of samples
 
 - `gum`: GUM's dev and test documents with gold mentions, tags and labels. Counted are
   the entities of a country that are the subject of a verb, with gold parses, with the
-  best trees of the parser, and with 50 sampled trees. How often do the 95% intervals
-  contain the true count, which follows from gold parses and clusters?
+  best trees of the parser, and with 50 sampled trees.
 - `muc3`: reports by quarter, violent verbs, actors and countries, 20 trees.
 
 The rows of a part replace those of the same corpus.
-
---quick: a parser and a ranker that have seen little, some documents; nothing is
-written.
 """
 
-import argparse
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-os.environ.setdefault("MPLBACKEND", "Agg")
-
+import _study
 import matplotlib.pyplot as plt
 import numpy as np
 import trees
-from _common import RESULTS, print_table, read_csv, versions, write_csv
-from _events import ACTORS, VIOLENT, gum, timed, train, truth
-from events import LEAST, scored
+from _common import print_table, read_csv, versions, write_csv
+from events import ACTORS, LEAST, VIOLENT, gum, scored, timed, train
 from joblib import Memory
 
 from skcalib import TemperatureScaling
-from skcalib.datasets import fetch_muc3
+from skcalib.datasets import fetch_corpus
 from skcalib.events import CountryLexicon, EventCounter, EventRule
 from skcalib.experimental import TreePosterior
 
@@ -52,12 +42,12 @@ COLORS = ("#0072b2", "#e69f00", "#999999")
 # Parses
 
 
-def train_parser(quick):
+def train_parser():
     """Return weights of arcs, and a temperature."""
-    sentences = trees.load("train", 1000 if quick else 5000)
+    sentences = trees.load("train", 5000)
     kept = [s for s in sentences if s.heads.size <= trees.LONGEST]
-    weights = trees.train(kept, 1 if quick else 3)
-    dev = trees.load("dev", 300 if quick else None)
+    weights = trees.train(kept, 3)
+    dev = trees.load("dev")
     scores = trees.scores_of(weights, map(trees.features, dev))
     model = TemperatureScaling(trees.Parser(), cv="prefit")
     return weights, model.fit(scores, [s.heads for s in dev]).temperature_
@@ -68,22 +58,12 @@ def parses(documents, parser, n_trees):
     weights, temperature = parser
     found = []
     for i, document in enumerate(documents):
-        own = [trees.Sentence(sentence, i) for sentence in document.sentences]
+        own = [trees.Sentence(sentence) for sentence in document.sentences]
         posterior = TreePosterior(trees.scores_of(weights, map(trees.features, own)))
         samples = posterior.tempered(temperature).sample(n_trees, random_state=i)
         best = posterior.best_tree()
         found.append((best, [list(parse) for parse in zip(*samples, strict=True)]))
     return found
-
-
-def uas(documents, found):
-    """Return the share of right heads in the best parses."""
-    right = [
-        np.asarray(sentence.head) + 1 == heads
-        for document, (best, _) in zip(documents, found, strict=True)
-        for sentence, heads in zip(document.sentences, best, strict=True)
-    ]
-    return np.concatenate(right).mean()
 
 
 def of_parses(counter, documents, posterior, found):
@@ -146,19 +126,18 @@ def at_cells(counts, others, values):
 # MUC-3
 
 
-def muc3(run):
-    model = run.model(lowercase=True, mentions="parse")
-    subset = "tst1" if run.quick else "all"
-    reports = fetch_muc3(subset=subset, parsed=True, mentions=True).data
+def muc3(fit, fit_parser):
+    model = fit(lowercase=True, mentions="parse")
+    reports = fetch_corpus("muc3", subset="all", parsed=True, mentions=True).data
     reports = [
         report
         for report in reports
         if report.date and any(rule.may_match(report) for rule in QUESTIONS.values())
     ]
     posterior = scored(model, reports, QUESTIONS.values())
-    n_trees = run.n_trees("muc3")
+    n_trees = N_TREES["muc3"]
     with timed(f"{n_trees} trees of the sentences of {len(reports)} reports"):
-        found = parses(reports, run.parser(), n_trees)
+        found = parses(reports, fit_parser(), n_trees)
     rows, shown = [], {}
     for who, rule in QUESTIONS.items():
         with timed(who):
@@ -166,11 +145,11 @@ def muc3(run):
             results = of_parses(counter, reports, posterior, found)
         rows.append(split_row("MUC-3", who, *results, n_trees))
         shown[who] = results[-1]
-    draw(run, shown["actors"], n_trees)
+    draw(shown["actors"], n_trees)
     return rows
 
 
-def draw(run, counts, n_trees):
+def draw(counts, n_trees):
     """Draw the parts of the variance of the quarterly counts of each actor."""
     parts = parts_of(counts, n_trees).reshape(3, len(counts.periods), -1).mean(axis=1)
     mean = counts.mean.reshape(len(counts.periods), -1).mean(axis=0)
@@ -186,139 +165,45 @@ def draw(run, counts, n_trees):
     ax.set_xlabel("variance of the number of reports per quarter, mean over quarters")
     ax.legend(loc="lower right", frameon=False)
     ax.spines[["top", "right"]].set_visible(False)
-    if not run.quick:
-        figure.savefig(RESULTS / "events_trees.png", dpi=110)
-    plt.close(figure)
+    _study.save(figure, "events_trees.png", 110)
 
 
 # GUM
 
 
-def gum_parses(run):
-    model = run.model(lowercase=False, mentions="gold")
-    rule = EventRule(None)
-    documents, entities = [], []
+def gum_parses(fit, fit_parser):
+    model = fit(lowercase=False, mentions="gold")
+    rule, documents = EventRule(None), []
     for part in ("dev", "test"):
-        some, labels = gum(part, lowercase=False, mentions="gold")
-        documents += some[: 4 if run.quick else None]
-        entities += labels[: 4 if run.quick else None]
-    true = [truth(rule, d, e) for d, e in zip(documents, entities, strict=True)]
+        documents += gum(part, lowercase=False, mentions="gold")[0]
     posterior = scored(model, documents, [rule])
-    n_trees = run.n_trees("gum")
+    n_trees = N_TREES["gum"]
     with timed(f"{n_trees} trees of the sentences of {len(documents)} documents"):
-        found = parses(documents, run.parser(), n_trees)
-    print(f"UAS of the best trees: {uas(documents, found):.4f}", flush=True)
+        found = parses(documents, fit_parser(), n_trees)
     counter = EventCounter(
         rule, freq=None, unit="entities", method="sample", random_state=0
     )
-    with timed("a document at a time"):
-        each = [
-            of_parses(counter, [document], [scores], [own])
-            for document, scores, own in zip(
-                documents, posterior.log_scores, found, strict=True
-            )
-        ]
-    rows = coverage_rows(each, true)
     with timed("all documents"):
         results = of_parses(counter, documents, posterior, found)
-    return [split_row("GUM", "countries", *results, n_trees)], rows
-
-
-def coverage_rows(results, true):
-    """Return how often intervals of a document and country contain the true count.
-
-    A pair is included if its true count is positive or one of the three means exceeds
-    0.05.
-    """
-    pairs = set()
-    for i, (found, counts) in enumerate(zip(true, results, strict=True)):
-        pairs |= {(i, c) for c, n in found.items() if n}
-        for each in counts:
-            pairs |= {(i, c) for c in each.country[each.mean > 0.05].tolist()}
-    rows = []
-    for k, name in enumerate(("gold", "best trees", "sampled trees")):
-        cells = {}
-        for i, counts in enumerate(each[k] for each in results):
-            low, high = counts.interval()
-            columns = zip(
-                counts.country, counts.mean, counts.sd, low, high, strict=True
-            )
-            cells |= {(i, c): numbers for c, *numbers in columns}
-        table = np.array([cells.get(pair, (0.0,) * 4) for pair in sorted(pairs)])
-        mean, sd, low, high = table.T
-        n = np.array([true[i].get(c, 0) for i, c in sorted(pairs)])
-        total_sd = np.sqrt(np.sum(sd**2))
-        rows.append(
-            {
-                "parse": name,
-                "document x country": len(n),
-                "true total": int(n.sum()),
-                "mean total": f"{mean.sum():.1f}",
-                "sd of the total": f"{total_sd:.1f}",
-                "covered, %": f"{100 * np.mean((low <= n) & (n <= high)):.1f}",
-                "mean width": f"{np.mean(high - low):.2f}",
-                "mean sd": f"{sd.mean():.3f}",
-                "rms error": f"{np.sqrt(np.mean((mean - n) ** 2)):.3f}",
-                "rms sd": f"{np.sqrt(np.mean(sd**2)):.3f}",
-            }
-        )
-    return rows
-
-
-class Run:
-    """The options of a run, and the models that it trains once."""
-
-    def __init__(self, options):
-        self.quick = options.quick
-        memory = Memory(options.cache, verbose=0)
-        self.train, self.train_parser = map(memory.cache, (train, train_parser))
-
-    def n_trees(self, corpus):
-        return 4 if self.quick else N_TREES[corpus]
-
-    def model(self, **options):
-        with timed("training the ranker"):
-            return self.train(size="quick" if self.quick else "full", **options)
-
-    def parser(self):
-        with timed("training the parser"):
-            return self.train_parser(self.quick)
-
-
-QUICK = [
-    {
-        "args": ["--part", "gum"],
-        "needs": ["data/gum", "data/ud_english_ewt"],
-        "seconds": 1200,
-        "files": {
-            "events_trees.csv": {"keys": ["corpus", "who"]},
-            "events_trees_coverage.csv": {"keys": ["parse"]},
-        },
-    },
-]
+    return [split_row("GUM", "countries", *results, n_trees)]
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = _study.parser_of(__doc__)
     parser.add_argument("--part", nargs="+", choices=["gum", "muc3"])
     parser.add_argument("--cache", help="folder that keeps trained models")
-    parser.add_argument("--quick", action="store_true", help="a part, no CSV")
     options = parser.parse_args()
-    run = Run(options)
+    memory = Memory(options.cache, verbose=0)
+    fits = memory.cache(train), memory.cache(train_parser)
     for part in options.part or ["gum", "muc3"]:
         with timed(part):
-            rows, coverage = gum_parses(run) if part == "gum" else (muc3(run), None)
+            rows = gum_parses(*fits) if part == "gum" else muc3(*fits)
         print_table(rows)
         _, old = read_csv("events_trees.csv")
         old = [row for row in old if row["corpus"] != rows[0]["corpus"]]
+        rows = sorted(old + rows, key=lambda row: (row["corpus"], row["who"]))
         note = versions("numpy", "scipy", "skcalib")
-        if coverage:
-            print_table(coverage)
-        if not options.quick:
-            rows = sorted(old + rows, key=lambda row: (row["corpus"], row["who"]))
-            write_csv("events_trees.csv", rows, note, keeps_rows=bool(old))
-            if coverage:
-                write_csv("events_trees_coverage.csv", coverage, note)
+        write_csv("events_trees.csv", rows, note, keeps_rows=bool(old))
 
 
 if __name__ == "__main__":

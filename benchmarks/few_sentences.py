@@ -1,34 +1,27 @@
 """Temperatures that are fitted to few held-out sentences.
 
-    SKCALIB_DATA=... python benchmarks/few_sentences.py --part tuning
-    SKCALIB_DATA=... python benchmarks/few_sentences.py --part testing
+    SKCALIB_DATA=... python benchmarks/few_sentences.py
 
 For models of made-up sentences and of tweets (tuning) and of web text (testing), a
 temperature is fitted to 5 to 200 held-out sentences and evaluated on the others: the
 fraction of samples in which the log likelihood is lower than without recalibration, and
 its mean and lowest change per sentence. The same numbers are computed for the
 temperature of maximum likelihood. The rate of the prior was chosen on the models for
-tuning. A model takes half a minute to two minutes. New rows replace earlier ones.
+tuning. A model takes half a minute to two minutes.
 """
 
-import argparse
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-
-import time
 import warnings
 import zlib
 
+import _study  # noqa: F401
 import numpy as np
-from _common import print_table, read_csv, versions, write_csv
+from _common import print_table, versions, write_csv
 from scipy.interpolate import CubicSpline
 from sklearn.pipeline import make_pipeline
 
 from skcalib import CRFTagger, HMMTagger, TokenFeatures
 from skcalib.datasets import (
-    fetch_ark_twitter_pos,
-    fetch_ud_english_ewt,
+    fetch_corpus,
     make_tagged_sentences,
 )
 from skcalib.recalibration import _likelihood
@@ -50,14 +43,18 @@ def made_up():
 
 def tweets():
     return [
-        fetch_ark_twitter_pos(subset=s, return_X_y=True, download_if_missing=False)
+        fetch_corpus(
+            "ark_twitter_pos", subset=s, return_X_y=True, download_if_missing=False
+        )
         for s in ("train", "test")
     ]
 
 
 def web_text():
     train, test = (
-        fetch_ud_english_ewt(subset=s, return_X_y=True, download_if_missing=False)
+        fetch_corpus(
+            "ud_english_ewt", subset=s, return_X_y=True, download_if_missing=False
+        )
         for s in ("train", "test")
     )
     return [part[::3] for part in train], test
@@ -156,44 +153,17 @@ def cells(kind, corpus, name, strength, by_sentence, n_replicates=N_REPLICATES):
     return rows
 
 
-KEYS = ["models", "corpus", "model", "sentences"]
-
-QUICK = [
-    {
-        "args": ["--part", "tuning", "--corpus", "made-up", "--model", "HMM 0.1"],
-        "keep": {"SIZES": [0]},
-        "files": {
-            "few_sentences.csv": {"keys": ["models", "corpus", "model", "sentences"]}
-        },
-    }
-]
-
-
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--part", choices=list(MODELS), required=True)
-    parser.add_argument("--corpus", help="only the models of this corpus")
-    parser.add_argument("--model", help="only this model, such as 'HMM 0.1'")
-    options = parser.parse_args()
     warnings.simplefilter("ignore")  # ends of the grid
-    start = time.perf_counter()
     rows = []
-    for corpus, load, name, (make, strength) in MODELS[options.part]:
-        if options.corpus not in (None, corpus):
-            continue
-        if options.model not in (None, f"{name} {strength:g}"):
-            continue
-        train, (X, y) = load()
-        by_sentence = curves(make(strength).fit(*train), X, y)
-        found = cells(options.part, corpus, name, strength, by_sentence)
-        print_table(found)
-        rows += found
-    print(f"{time.perf_counter() - start:.0f} s")
-    new = {tuple(str(row[key]) for key in KEYS) for row in rows}
-    old = [r for r in read_csv(NAME)[1] if tuple(r[key] for key in KEYS) not in new]
-    rows = sorted([*old, *rows], key=lambda r: (r["models"], r["corpus"], r["model"]))
-    note = versions("numpy", "scipy", "python-crfsuite")
-    write_csv(NAME, rows, note, keeps_rows=bool(old))
+    for kind, models in MODELS.items():
+        for corpus, load, name, (make, strength) in models:
+            train, (X, y) = load()
+            by_sentence = curves(make(strength).fit(*train), X, y)
+            rows += cells(kind, corpus, name, strength, by_sentence)
+            print_table(rows[-len(SIZES) :])
+    rows = sorted(rows, key=lambda r: (r["models"], r["corpus"], r["model"]))
+    write_csv(NAME, rows, versions("numpy", "scipy", "python-crfsuite"))
 
 
 if __name__ == "__main__":

@@ -18,38 +18,44 @@ statistics, and the thirty best weights by power and by worst ratio. The ranks a
 all 3,004 weights.
 
 growth: the growth of the variance of T with the squared error, divided by its growth
-for errors that are proportional to the noise, for the distributions of
-method_coverage.py. _GUESSED is the guess of this fraction.
+for errors that are proportional to the noise, for SHAPES and FREQUENCIES of
+_interval_cells.py. _GUESSED is the guess of this fraction.
 
 least: rejection rate of calibrated samples of few rows, by the number of rows, for the
 same kinds of probabilities. With fewer than LEAST_UNITS rows, the package gives no
 p-value.
 
-curves: coverage and width as functions of the other constants of _interval_parts.py, in
-the cells that the method was chosen on (the tuning cells of _interval_cells.py), with
-the same samples for all values. A coverage has a standard error of 1.3 points for 300
-replicates and 1.8 for 150. interval_constants_cells.csv has each cell ("lost" and
-"gained" as in interval_ablation.py), interval_constants.csv the summary.
+curves: coverage and width as functions of the other constants (CONSTANTS), in the cells
+that the method was chosen on (the tuning cells of _interval_cells.py), with the same
+samples for all values. A coverage has a standard error of 1.3 points for 300 replicates
+and 1.8 for 150. interval_constants_cells.csv has each cell, with the shares of samples
+whose interval contains the error only with today's value ("lost") or only with the
+other one ("gained"), and interval_constants.csv the summary.
+
+This is the only script that names private attributes of the interval. An attribute is
+replaced by a pair (path, make): the path leads from `skcalib.metrics` to the attribute,
+and `make(original)` returns what takes its place. A path that does not exist is an
+error.
 
 It takes about nine minutes on one core, of which the first four tables take three.
 """
 
-import argparse
+import functools
+import importlib
 import itertools
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-
 import time
 import warnings
+from contextlib import contextmanager
+from inspect import getattr_static
 
 import _interval_cells as cells_of
-import _interval_parts as parts_of
+import _study
 import numpy as np
 from _common import print_table, read_csv, versions, write_csv
-from interval_coverage import generators
+from _interval_cells import FREQUENCIES, SHAPES, SIZES, generators
 from interval_test import others_of, power
-from method_coverage import FREQUENCIES, SHAPES, SIZES
+
+from skcalib.metrics import calibration_error_interval
 
 TODAY = "today"
 N_ROWS = (100, 500)
@@ -60,12 +66,119 @@ FEW_ROWS = (2, 3, 4, 5, 6, 8, 12, 20)
 CELLS, SUMMARY = "interval_constants_cells.csv", "interval_constants.csv"
 
 # Values of the constants beside today's.
-VALUES = {
-    "_GUESSED": (1 / 3, 1.0, 1.5),
-    "_TRUSTED": (1.0, 5.0),
-    "_LOSS": (0.03, 0.3),
-}
+VALUES = {"_GUESSED": (1 / 3, 1.0, 1.5), "_TRUSTED": (1.0, 5.0), "_LOSS": (0.03, 0.3)}
 WITH_GROUPS = {"floor of slope_of": (0.0, 0.3), "_SEEN": (0.3, 0.45, 0.8, 1.0)}
+
+
+# ---------------------------------------------------------------- private attributes
+
+
+UNIFORM, COMBINED = "_null_test._UNIFORM", "_null_test._ROW_COMBINED"
+WEIGHTS = "_null_test.ROW_WEIGHTS"
+COMBINE, SLOPE_OF = "_null_test.combine", "_score_interval.slope_of"
+ENDS = "_score_interval.SquareDistribution.interval"
+TRUST = "_score_interval.trust_in"
+
+
+def to(value):
+    """Replace a constant."""
+    return lambda _: value
+
+
+def giving(value):
+    """Replace a function by one that returns a value."""
+    return lambda _: lambda *_arguments, **_options: value
+
+
+def floor_of_slope(floor):
+    """Replace the floor of `slope_of`, as a share of the guess."""
+
+    def make(original):
+        def slope(seen, square, deviation, linear):
+            guess = original(seen, -1.0, deviation, linear)
+            if guess <= 0 or square <= 0:
+                return guess
+            trust = value_at(TRUST)(square, deviation)
+            return max(trust * seen / square + (1 - trust) * guess, floor * guess)
+
+        return slope
+
+    return make
+
+
+# Constants of the distribution of T, with their paths (the floor is in `slope_of`).
+CONSTANTS = {
+    "_GUESSED": ["_score_interval._GUESSED"],
+    "floor of slope_of": [SLOPE_OF],
+    "_TRUSTED": ["_score_interval._TRUSTED"],
+    "_LOSS": ["_bins._LOSS"],
+    "_SEEN": ["_grouped_bins._SEEN"],
+}
+FLOOR = 0.1  # written in `slope_of`
+
+
+def with_constant(name, value):
+    """Return the replacements that give a constant another value."""
+    make = floor_of_slope(value) if name == "floor of slope_of" else to(value)
+    return [(path, make) for path in CONSTANTS[name]]
+
+
+def value_of(name):
+    """Return the value of a constant in the package."""
+    return FLOOR if name == "floor of slope_of" else value_at(CONSTANTS[name][0])
+
+
+@functools.cache
+def module_of(name):
+    return importlib.import_module(f"skcalib.metrics.{name}")
+
+
+@functools.cache
+def locate(path):
+    """Return the owner of an attribute and its name; an error if there is none."""
+    first, *middle, last = path.split(".")
+    owner = functools.reduce(getattr, middle, module_of(first))
+    getattr_static(owner, last)
+    return owner, last
+
+
+def value_at(path):
+    return getattr(*locate(path))
+
+
+@contextmanager
+def replaced(replacements):
+    """Replace attributes for the time of a block."""
+    kept = []
+    try:
+        for path, make in replacements:
+            owner, last = locate(path)
+            original = getattr_static(owner, last)
+            kept.append((owner, last, original))
+            setattr(owner, last, make(original))
+        yield
+    finally:
+        for owner, last, original in reversed(kept):
+            setattr(owner, last, original)
+
+
+def arguments_of(path, y, q):
+    """Return the arguments of the first call of a function in the interval of a sample.
+
+    Later calls are for narrower bins. The ends of the interval are not searched for.
+    """
+    kept = []
+
+    def make(original):
+        def call(*arguments):
+            kept.append(arguments)
+            return original(*arguments)
+
+        return call
+
+    with replaced([(path, make), (ENDS, giving((0.0, 0.0)))]):
+        calibration_error_interval(y, q)
+    return kept[0]
 
 
 # ---------------------------------------------------------------- the test
@@ -93,7 +206,7 @@ def p_values(drawn):
     """
     found = []
     for y, q in drawn:
-        p, weights, _ = parts_of.arguments_of(parts_of.COMBINE, y, q)
+        p, weights, _ = arguments_of(COMBINE, y, q)
         found.append(np.where(np.array(weights) > 0, p, np.nan))
     return np.array(found)
 
@@ -113,9 +226,9 @@ def combined(p, weights):
 
 
 def combined_rows():
-    weights = np.array(parts_of.value_at(parts_of.WEIGHTS))
-    at = np.array(parts_of.value_at(parts_of.UNIFORM))
-    table = np.array(parts_of.value_at(parts_of.COMBINED))
+    weights = np.array(value_at(WEIGHTS))
+    at = np.array(value_at(UNIFORM))
+    table = np.array(value_at(COMBINED))
     found = []
     for name, law in kinds().items():
         for n in N_ROWS:
@@ -147,7 +260,7 @@ def grid():
     tenths = np.array(
         [w for w in itertools.product(range(11), repeat=6) if sum(w) == 10]
     )
-    own = np.array(parts_of.value_at(parts_of.WEIGHTS))
+    own = np.array(value_at(WEIGHTS))
     same = np.abs(tenths / 10 - own).max(axis=1) < 1e-9
     return np.concatenate([[own], tenths[~same] / 10])
 
@@ -192,16 +305,14 @@ def weights_rows():
 
 
 def least_rows():
-    combine, rows = parts_of.value_at(parts_of.COMBINE), []
+    combine, rows = value_at(COMBINE), []
     for n in FEW_ROWS:
         shares = {}
         for name, law in kinds().items():
             cell, rejected = cells_of.rows(f"{name}, few", law, cells_of.same, n), 0
             for rng in generators(cell.name, N_NULL):
                 y, q, _ = cell.draw(rng)
-                rejected += (
-                    combine(*parts_of.arguments_of(parts_of.COMBINE, y, q)) < 0.05
-                )
+                rejected += combine(*arguments_of(COMBINE, y, q)) < 0.05
             shares[name] = 100 * rejected / N_NULL
         most = max(shares, key=shares.get)
         row = {"n": n, "mean size": f"{np.mean(list(shares.values())):.1f}"}
@@ -221,7 +332,7 @@ def fraction(q, frequency, rng):
     """
     p = frequency(q)
     y = (rng.random(q.size) < p).astype(int)
-    *_, deviation, linear = parts_of.arguments_of(parts_of.SLOPE_OF, y, q)
+    *_, deviation, linear = arguments_of(SLOPE_OF, y, q)
     d = q - p
     growth = np.mean(p * (1 - p) * d**2) / np.mean(d**2) / q.size
     return growth / (deviation / linear * deviation / 2)
@@ -249,6 +360,80 @@ def growth_rows():
 # ---------------------------------------------------------------- curves
 
 
+def compare(cell, n, variants):
+    """Return a row for each variant, from the same samples of a cell.
+
+    `variants` are replacements by name; the first one is the reference.
+    """
+    found = {name: [] for name in variants}
+    for rng in generators(cell.name, n):
+        y, q, groups = cell.draw(rng)
+        for name, replacements in variants.items():
+            with replaced(replacements):
+                r = calibration_error_interval(y, q, groups=groups)
+            found[name].append(
+                (r.low <= cell.truth <= r.high, r.high - r.low, r.pvalue)
+            )
+    rows, reference = [], None
+    for name, values in found.items():
+        inside, width, p = np.array(values, dtype=float).T
+        if reference is None:
+            reference = inside, width.mean()
+        rows.append(
+            {
+                "cell": cell.name,
+                "true_error": f"{cell.truth:.4f}",
+                "replicates": n,
+                "variant": name,
+                "coverage": f"{100 * inside.mean():.1f}",
+                "lost": f"{100 * (reference[0] > inside).mean():.1f}",
+                "gained": f"{100 * (reference[0] < inside).mean():.1f}",
+                "width / reference": f"{width.mean() / reference[1]:.3f}",
+                "p<.05": f"{100 * (p < 0.05).mean():.1f}",
+            }
+        )
+    return rows
+
+
+def summaries(rows, level=95):
+    """Return a row for each variant, over the cells of `rows` (rows of `compare`)."""
+    names = list(dict.fromkeys(row["variant"] for row in rows))
+    reference = {
+        r["cell"]: float(r["coverage"]) for r in rows if r["variant"] == names[0]
+    }
+    found = []
+    for name in names:
+        mine = [row for row in rows if row["variant"] == name]
+        covered = np.array([float(row["coverage"]) for row in mine])
+        before = np.array([reference[row["cell"]] for row in mine])
+        width = np.array([float(row["width / reference"]) for row in mine])
+        rejected = np.array([float(row["p<.05"]) for row in mine])
+        wrong = np.array([float(row["true_error"]) > 0 for row in mine])
+        low, worst = int(covered.argmin()), int((covered - before).argmin())
+        change = ""
+        if covered[worst] < before[worst]:
+            change = f"{before[worst]:.1f} -> {covered[worst]:.1f}"
+        found.append(
+            {
+                "variant": name,
+                "cells": len(mine),
+                "replicates": mine[0]["replicates"],
+                "lowest coverage": f"{covered[low]:.1f}",
+                "of cell": mine[low]["cell"],
+                "worst change": change,
+                "in cell": mine[worst]["cell"] if change else "",
+                "mean distance": f"{np.abs(covered - level).mean():.2f}",
+                "mean width ratio": f"{width.mean():.3f}",
+                "largest width ratio": f"{width.max():.3f}",
+                "power": f"{rejected[wrong].mean():.1f}" if wrong.any() else "",
+                "highest size": f"{rejected[~wrong].max():.1f}"
+                if (~wrong).any()
+                else "",
+            }
+        )
+    return found
+
+
 def text_of(value):
     return f"{value:.3g}"
 
@@ -264,10 +449,10 @@ def curve_cells(options):
         for name in values:
             for value in values[name]:
                 variant = f"{name} = {text_of(value)}"
-                variants[variant] = parts_of.with_constant(name, value)
+                variants[variant] = with_constant(name, value)
         kind = "rows" if values is VALUES else "groups"
         for cell in cells:
-            rows += [{"set": kind} | r for r in parts_of.compare(cell, n, variants)]
+            rows += [{"set": kind} | r for r in compare(cell, n, variants)]
             print(cell.name, flush=True)
     return rows
 
@@ -277,9 +462,9 @@ def curves(rows):
     found = []
     for kind, values in (("rows", VALUES), ("groups", WITH_GROUPS)):
         mine = [row for row in rows if row["set"] == kind]
-        by_name = {row["variant"]: row for row in parts_of.summaries(mine)}
+        by_name = {row["variant"]: row for row in summaries(mine)}
         for name, others in values.items():
-            today = parts_of.value_of(name)
+            today = value_of(name)
             for value in sorted({*others, today}):
                 key = TODAY if value == today else f"{name} = {text_of(value)}"
                 row = {k: v for k, v in by_name[key].items() if k != "variant"}
@@ -295,42 +480,10 @@ TABLES = {
     "growth": growth_rows,
     "least": least_rows,
 }
-QUICK = [
-    {
-        "args": ["combined", "weights", "growth", "least"],
-        "files": {
-            "interval_combined.csv": {"keys": ["uniform"]},
-            "interval_weights.csv": {
-                "keys": [
-                    "mean residual",
-                    "slope",
-                    "smooth, 4",
-                    "smooth, 8",
-                    "square",
-                    "least probable",
-                ]
-            },
-            "interval_growth.csv": {"keys": ["probabilities", "labels", "n"]},
-            "interval_least.csv": {"keys": ["n"]},
-        },
-    },
-    {
-        "args": ["curves"],
-        "keep": {"cells_of.tuning_rows": [3, 6], "cells_of.tuning_groups": [12]},
-        "files": {"interval_constants_cells.csv": {"keys": ["set", "cell", "variant"]}},
-    },
-    {
-        "args": ["summary"],
-        "reads": ["interval_constants_cells.csv"],
-        "files": {"interval_constants.csv": {"keys": ["constant", "value", "set"]}},
-    },
-]
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = _study.parser_of(__doc__)
     choices = [*TABLES, "curves", "summary"]
     parser.add_argument("tables", nargs="*", help=f"some of {choices}")
     parser.add_argument("--replicates", type=int, default=300)

@@ -1,6 +1,6 @@
 """Coverage of the interval if the error jumps, against its width if it does not.
 
-    python benchmarks/interval_jumps.py [--replicates 300] [--jobs 2] [--models]
+    python benchmarks/interval_jumps.py [--replicates 300] [--jobs 2]
 
 The automatic bins assume that the error changes no faster than the probability. Upper
 ends of narrower bins are used, too (`_NARROW_SHARE`). Each row is a cell and a rule for
@@ -11,32 +11,25 @@ recalibrated and boosted models with known posterior probabilities, in a populat
 400,000 rows. The true frequency of a probability is its mean in the population if at
 least 20 rows have it, and the mean of 20 neighbours otherwise. With --models, only the
 cells of models are measured again.
-
-interval_levels.csv is about the intervals of the reliability curve if few probabilities
-are stated: the mean proportion of points whose interval contains the true frequency.
 """
 
-import argparse
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-
-import multiprocessing
 import time
 import warnings
 from functools import cache
 
 import _interval_cells as cells_of
+import _study
 import numpy as np
-from _common import print_table, read_csv, versions, write_csv
-from _interval_parts import replaced, to
-from interval_coverage import generators
+from _common import print_table, versions, write_csv
+from _interval_cells import generators
+from interval_constants import replaced, to
+from joblib import Parallel, delayed
 from scipy import special
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import AdaBoostClassifier, GradientBoostingClassifier
 from sklearn.naive_bayes import GaussianNB
 
-from skcalib.metrics import adaptive_reliability_curve, calibration_error_interval
+from skcalib.metrics import calibration_error_interval
 
 SHARE = "_score_interval._NARROW_SHARE"
 NO_NARROW = ("_bins._NARROWER", to(()))
@@ -265,7 +258,6 @@ def frontier(rows):
         values = []
         for kind in ("tuning", "testing"):
             covered = [float(row["coverage"]) for row in own if row["set"] == kind]
-            covered = covered or [np.nan]
             values += [f"{min(covered):.1f}", f"{np.mean(covered):.1f}"]
         of_smooth = [row for row in own if row["set"] == "smooth"]
         ratio = [float(row["width ratio"]) for row in of_smooth]
@@ -273,39 +265,6 @@ def frontier(rows):
         values += [f"{np.mean(ratio):.3f}", f"{max(ratio):.2f}", f"{max(warned):.1f}"]
         table.append({"rule": rule, **dict(zip(FRONTIER, values, strict=True))})
     return table
-
-
-def levels_rows(n_replicates):
-    """Return the coverage of the intervals of the curve of few stated probabilities."""
-    rows = []
-    for n_levels in (1, 2, 5, 12, 20):
-        stated = np.linspace(1, 0.1, n_levels)
-        frequency = 0.05 + 0.85 * stated
-        chance = np.cumsum(1 / np.arange(1, n_levels + 1))
-        for n in (30, 100, 300, 1000):
-            if n < 5 * n_levels:
-                continue
-            covered, width = [], []
-            for rng in generators(f"{n_levels} levels, {n} rows", n_replicates):
-                which = np.searchsorted(chance / chance[-1], rng.random(n))
-                y = (rng.random(n) < frequency[which]).astype(int)
-                curve = adaptive_reliability_curve(y, stated[which])
-                low, high = curve.interval()
-                truth = 0.05 + 0.85 * curve.prob_pred
-                covered.append(((low <= truth) & (truth <= high)).mean())
-                width.append((high - low).mean())
-            error = np.std(covered) / np.sqrt(n_replicates)
-            rows.append(
-                {
-                    "levels": n_levels,
-                    "rows": n,
-                    "replicates": n_replicates,
-                    "coverage": f"{100 * np.mean(covered):.1f}",
-                    "se": f"{100 * error:.1f}",
-                    "width": f"{np.mean(width):.3f}",
-                }
-            )
-    return rows
 
 
 FRONTIER = [
@@ -318,65 +277,20 @@ FRONTIER = [
     "most warnings, smooth",
 ]
 
-QUICK = [
-    {
-        "args": ["--replicates", "40"],
-        "keep": {"SETS": ["smooth"], "smooth": [0, 1]},
-        "files": {
-            "interval_jumps.csv": {
-                "keys": ["set", "cell", "rule"],
-                "sampled": {"coverage": 8},
-                "free": ["replicates", "low end too high", "warns"],
-                # means of 8 samples
-                "within": {"width": 0.05, "width ratio": 0.6, "mean estimate": 0.05},
-            },
-            "interval_jumps_frontier.csv": {
-                "keys": ["rule"],
-                "free": [
-                    "lowest coverage, tuning",
-                    "mean coverage, tuning",
-                    "lowest coverage, testing",
-                    "mean coverage, testing",
-                    "width, smooth",
-                    "largest width, smooth",
-                    "most warnings, smooth",
-                ],
-            },
-            "interval_levels.csv": {
-                "keys": ["levels", "rows"],
-                "sampled": {"coverage": 80},
-                "within": {"width": 0.03},
-                "free": ["replicates", "se"],
-            },
-        },
-    },
-]
-
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = _study.parser_of(__doc__)
     parser.add_argument("--replicates", type=int, default=300)
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--models", action="store_true")
     options = parser.parse_args()
     start = time.perf_counter()
     jobs = [
         (kind, number, options.replicates)
         for kind, make in SETS.items()
-        for number, cell in enumerate(make())
-        if not options.models or any(name in cell.name for name in MODELS)
+        for number in range(len(make()))
     ]
-    if options.jobs > 1:
-        with multiprocessing.Pool(options.jobs) as pool:
-            found = pool.map(measure, jobs, chunksize=1)
-    else:
-        found = list(map(measure, jobs))
+    found = Parallel(options.jobs)(delayed(measure)(job) for job in jobs)
     rows = [row for each in found for row in each]
-    if options.models:
-        again = {row["cell"] for row in rows}
-        _, kept = read_csv("interval_jumps.csv")
-        kept = [row for row in kept if row["cell"] not in again]
-        rows = sorted([*rows, *kept], key=lambda row: list(SETS).index(row["set"]))
     note = f"in %; standard error of a coverage of 95% in {options.replicates} "
     note += f"replicates: {100 * np.sqrt(0.95 * 0.05 / options.replicates):.1f}; "
     note += f"{time.perf_counter() - start:.0f} s; "
@@ -385,9 +299,6 @@ def main():
     table = frontier(rows)
     print_table(table)
     write_csv("interval_jumps_frontier.csv", table, note)
-    rows = levels_rows(2 * options.replicates)
-    print_table(rows)
-    write_csv("interval_levels.csv", rows, "in %; " + versions("numpy", "scipy"))
 
 
 if __name__ == "__main__":

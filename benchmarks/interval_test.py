@@ -1,6 +1,6 @@
 """Power and size of the test of perfect calibration, compared with other tests.
 
-    python benchmarks/interval_test.py [errors models few] [--replicates 1000]
+    python benchmarks/interval_test.py [errors models] [--replicates 1000]
 
 errors: the errors on which the weights of the test were chosen (ERRORS in
 _interval_cells.py), in interval_power.csv. models: errors that nobody chose, of
@@ -16,25 +16,17 @@ many samples in which the labels are drawn with the predicted probabilities. "p<
 right" is the share of these samples that the test rejects. "ratio" is the power of the
 default divided by the highest power of the other tests.
 
-few: exact sizes of the test. For each number of rows, all labels are enumerated for
-twenty random sets of probabilities.
-
 It takes about four minutes on one core.
 """
-
-import argparse
-import itertools
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import time
 import warnings
 
 import _interval_cells as cells_of
+import _study
 import numpy as np
 from _common import print_table, versions, write_csv
-from interval_coverage import generators
+from _interval_cells import generators
 from scipy.special import logit
 
 from skcalib._pairs import check_pairs
@@ -42,7 +34,6 @@ from skcalib.metrics._bins import FOR_INTERVAL, bins_of
 from skcalib.metrics._score_interval import distribution_of_bins, null_p_value
 
 N_POOL = 100_000
-FEW, N_DESIGNS = (5, 6, 7, 8), 20
 
 
 # ---------------------------------------------------------------- tests
@@ -245,61 +236,9 @@ def models_rows(options):
     return rows
 
 
-# ---------------------------------------------------------------- exact sizes
-
-
-def designs(n):
-    """Return sets of n probabilities of five kinds."""
-    laws = (
-        cells_of.uniform(0, 1),
-        cells_of.beta(0.5, 0.5),
-        cells_of.beta(1, 4),
-        cells_of.beta(4, 1),
-        lambda rng, n: np.round(rng.uniform(0.04, 0.96, n), 1),
-    )
-    rng = np.random.default_rng(n)
-    return [laws[k % len(laws)](rng, n) for k in range(N_DESIGNS)]
-
-
-def exact_sizes(q, levels):
-    """Return the probabilities of p-values below levels if `q` is right."""
-    labels = np.array(list(itertools.product((0, 1), repeat=q.size)))
-    chance = np.where(labels == 1, q, 1 - q).prod(axis=1)
-    p = np.array([p_values(y, q)[0] for y in labels])
-    return [float(chance @ (p < level)) for level in levels]
-
-
-def few_rows(_):
-    rows, levels = [], (0.01, 0.05, 0.1)
-    for n in FEW:
-        sizes = 100 * np.array([exact_sizes(q, levels) for q in designs(n)])
-        row = {"n": n, "designs": N_DESIGNS}
-        for k, level in enumerate(levels):
-            row[f"mean, p<{level:g}"] = f"{sizes[:, k].mean():.2f}"
-            row[f"highest, p<{level:g}"] = f"{sizes[:, k].max():.2f}"
-        rows.append(row)
-    print_table(rows)
-    return rows
-
-
-QUICK = [
-    {
-        "args": ["errors", "models", "few", "--replicates", "400"],
-        "keep": {"cells_of.ERRORS": [0], "models": [0], "FEW": [0]},
-        "files": {
-            "interval_power.csv": {"keys": ["error", "n"]},
-            "interval_models.csv": {"keys": ["model", "n"]},
-            "interval_few.csv": {"keys": ["n"]},
-        },
-    },
-]
-
-
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    makers = {"errors": errors_rows, "models": models_rows, "few": few_rows}
+    parser = _study.parser_of(__doc__)
+    makers = {"errors": errors_rows, "models": models_rows}
     parser.add_argument("tables", nargs="*", help=f"some of {[*makers]}")
     parser.add_argument("--replicates", type=int, default=1000)
     options = parser.parse_args()

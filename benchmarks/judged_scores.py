@@ -3,9 +3,9 @@
     python benchmarks/judged_scores.py [--replicates 2000] [--part PART]
 
 Parts: judges, clusters, real, differences. Their rows replace those of the same part in
-judged_scores.csv. The judges take
-about two minutes of one core with 2,000 replicates, and all four parts less than two
-minutes with 300. Every fourth replicate has a difference.
+judged_scores.csv. The judges take about two minutes of one core with 2,000 replicates,
+and all four parts less than two minutes with 300. Every fourth replicate has a
+difference.
 
 judges: five judges with given prevalence, sensitivity and specificity grade 2,000
 items, and 20 to 300 of them have labels. clusters: accuracy, sensitivity and
@@ -16,28 +16,25 @@ differences: two systems whose answers the same judge grades.
 
 A coverage is the share of replicates in which the 95% interval contains the true
 accuracy: that of the superpopulation, and for 'items' the mean label of the 2,000
-items. Widths are means of the intervals cut to [0, 1]. PPI++ as
-published is that of ppi-python, to which tests compare it. The package truescore
-(ppi_estimate) is measured where it is installed, with a tenth of the replicates.
+items. Widths are means of the intervals cut to [0, 1]. PPI++ as published is that of
+ppi-python, to which tests compare it. The package truescore (ppi_estimate) is measured
+where it is installed, with a tenth of the replicates.
 """
 
-import argparse
+import csv
 import gzip
 import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-
-import csv
 import time
 import warnings
 from pathlib import Path
 
+import _study
 import numpy as np
 from _common import print_table, read_csv, versions, write_csv
 from scipy.special import ndtri
 
 from skcalib.counts import corrected_count
-from skcalib.rates import accuracy_interval, judged_accuracy
+from skcalib.rates import accuracy_interval
 from skcalib.rates._judged import regression_interval
 from skcalib.rates._strata import Labels, Strata, strata_of, stratified_interval
 
@@ -292,43 +289,12 @@ PARTS = {"judges": judges, "clusters": clusters, "real": real}
 PARTS["differences"] = differences
 
 
-def check_shortcut():
-    """Check that the function that users call has the interval that is measured."""
-    rng = np.random.default_rng(0)
-    y, rows = (rng.random(N) < 0.7).astype(float), rng.choice(N, 60, replace=False)
-    verdict = np.where(rng.random(N) < 0.8, y, 1 - y).astype(int)
-    found = judged_accuracy(verdict, np.where(unlabelled(N, rows), y, np.nan))
-    labels = Labels(verdict, y, (0.0, 1.0), WEIGHT, np.ones(N), None)
-    ends = stratified_interval(
-        labels, table_of(y, verdict, rows), "superpopulation", LEVEL
-    )
-    assert np.allclose((found.low, found.high), ends[:2], atol=1e-12)
-
-
-QUICK = [
-    {
-        "args": ["--part", "judges", "--replicates", "1600"],
-        "keep": {"JUDGES": ["p=.7 sens=.95 spec=.6"]},
-        "reads": ["judged_scores.csv"],
-        "files": {
-            "judged_scores.csv": {"keys": ["part", "cell", "n", "interval"]},
-            # of the committed cells, by the function that makes the table
-            "judged_scores_summary.csv": {
-                "keys": ["part", "interval", "n"],
-                "only": {"part": ["clusters", "real", "differences"]},
-            },
-        },
-    }
-]
-
-
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = _study.parser_of(__doc__)
     parser.add_argument("--part", choices=PARTS)
     parser.add_argument("--replicates", type=int, default=2000)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    check_shortcut()
     start = time.process_time()
     parts = [options.part] if options.part else list(PARTS)
     rows = [row for part in parts for row in PARTS[part](options.replicates)]

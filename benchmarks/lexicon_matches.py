@@ -21,15 +21,13 @@ remain of it. Words that are listed are false if their gold tag shows another me
 """
 
 import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-
 from collections import Counter
 from pathlib import Path
 
+import _study  # noqa: F401
 from _common import print_table, versions, write_csv
 
-from skcalib.datasets import fetch_gum, fetch_muc3, fetch_ud_english_ewt
+from skcalib.datasets import fetch_corpus
 from skcalib.events import CountryLexicon
 
 PUBLISHED = Path("country_lexicon", "country_igos.txt")
@@ -53,9 +51,9 @@ def corpora():
     """Return the sentences of each corpus."""
     gold = []
     for part in ("train", "dev", "test"):
-        gold += fetch_ud_english_ewt(subset=part).documents
-        gold += fetch_gum(subset=part).data
-    reports = fetch_muc3(subset="all", parsed=True).data
+        gold += fetch_corpus("ud_english_ewt", subset=part).documents
+        gold += fetch_corpus("gum", subset=part).data
+    reports = fetch_corpus("muc3", subset="all", parsed=True).data
     found = {"EWT and GUM": gold, "MUC-3": reports}
     return {k: [s for d in own for s in d.sentences] for k, own in found.items()}
 
@@ -163,17 +161,6 @@ def kept(forms):
     """Return the most frequent forms, and all false ones of four characters or more."""
     order = sorted(forms.items(), key=lambda item: (-item[1], item[0]))
     return [each for k, each in enumerate(order) if k < FORMS or each[0][0] in FALSE]
-
-
-QUICK = [
-    {
-        "needs": ["data/country_lexicon", "data/gum", "data/muc3"],
-        "files": {
-            "lexicon_matches.csv": {"keys": ["corpus", "rule"]},
-            "lexicon_forms.csv": {"keys": ["corpus", "rule", "form"]},
-        },
-    }
-]
 
 
 if __name__ == "__main__":

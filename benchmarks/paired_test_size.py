@@ -1,6 +1,6 @@
 """Type I error rates of paired tests with few items and unequal groups.
 
-    python benchmarks/paired_test_size.py --part items-tuning [--replicates 2000]
+    python benchmarks/paired_test_size.py [items-tuning ...] [--replicates 2000]
 
 The parts are items, groups, empty, ties (few items) and skewed (equal means, but not
 exchangeable: rare large differences). Each has a version -tuning (distributions used to
@@ -22,16 +22,11 @@ the Brier scores and, if the errors differ, of a jackknife test of the differenc
 debiased squares. The tuning distributions were used while the method was developed.
 """
 
-import argparse
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-
-import time
 import warnings
 import zlib
 from functools import cache
 
+import _study
 import numpy as np
 from _common import print_table, read_csv, versions, write_csv
 from scipy import optimize, special, stats
@@ -688,62 +683,27 @@ def write(name, rows, key):
 KINDS = ("tuning", "testing")
 
 
-QUICK = [
-    {
-        "args": ["--part", "items-tuning", "--law", "right or wrong", "--n", "5"],
-        "files": {
-            "paired_test_size.csv": {"keys": ["laws", "part", "law", "n", "replicates"]}
-        },
-    },
-    {
-        "args": [
-            "--part",
-            "calibration-testing",
-            "--law",
-            "rows without groups",
-            "--n",
-            "30",
-            "--replicates",
-            "500",
-        ],
-        "files": {
-            "calibration_comparison_size.csv": {
-                "keys": ["laws", "law", "n", "replicates"]
-            }
-        },
-    },
-]
-
-
 def main():
     parts = [f"{part}-{kind}" for kind in KINDS for part in (*LAWS, "calibration")]
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--part", choices=parts, required=True)
-    parser.add_argument("--law", help="only this distribution of the part")
-    parser.add_argument("--n", type=int, help="only this number of items or groups")
+    parser = _study.parser_of(__doc__)
+    parser.add_argument("parts", nargs="*", default=parts, metavar="part", help=parts)
     parser.add_argument("--replicates", type=int, default=2000)
     options = parser.parse_args()
     # too few items are part of the study
     warnings.simplefilter("ignore", UserWarning)
-    start = time.perf_counter()
-    part, kind = options.part.split("-")
-    of_calibration = part == "calibration"
-    laws = CALIBRATION[kind] if of_calibration else LAWS[part][kind]
-    rows = []
-    for name in [options.law] if options.law else laws:
-        sizes = laws[name][2] if of_calibration else N_OF_PART[part]
-        for n in [options.n] if options.n else sizes:
-            if of_calibration:
-                rows.append(calibration_cell(kind, name, n, options.replicates))
-            else:
+    for part, kind in (name.split("-") for name in options.parts):
+        rows = []
+        if part == "calibration":
+            for name, (_, _, sizes) in CALIBRATION[kind].items():
+                for n in sizes:
+                    rows.append(calibration_cell(kind, name, n, options.replicates))
+                    print_table(rows[-1:])
+            write(CALIBRATION_NAME, rows, ("laws", "law", "n"))
+            continue
+        for name in LAWS[part][kind]:
+            for n in N_OF_PART[part]:
                 rows.append(cell(part, kind, name, n, options.replicates))
-            print_table(rows[-1:])
-    print(f"{time.perf_counter() - start:.0f} s")
-    if options.replicates < 500:
-        return
-    if of_calibration:
-        write(CALIBRATION_NAME, rows, ("laws", "law", "n"))
-    else:
+                print_table(rows[-1:])
         write(NAME, rows, ("laws", "part", "law", "n"))
 
 

@@ -1,7 +1,7 @@
 """Train a parser on free data and parse the corpora of section 6 with it.
 
     pip install spacy
-    SKCALIB_DATA=... python benchmarks/parse_corpora.py --output FOLDER [--quick]
+    SKCALIB_DATA=... python benchmarks/parse_corpora.py --output FOLDER
 
 spaCy (no pretrained weights: hashed embeddings, a convolutional network) learns tags,
 morphology, lemmas and universal dependencies from the train file of UD English EWT,
@@ -11,18 +11,11 @@ and GUM with gold tokens: the boundaries of sentences are the parser's. Then it 
 - the reports of MUC-3, in lower case: FOLDER/muc3/muc3_parsed.conllu.gz,
 - the State of the Union addresses: FOLDER/state_union/state_union_parsed.conllu.gz.
 
-With FOLDER the folder of the data sets (SKCALIB_DATA or ~/skcalib_data), `fetch_muc3`
-and `fetch_state_union` find the files; or pass them as `parsed`.
+With FOLDER the folder of the data sets (SKCALIB_DATA or ~/skcalib_data), `fetch_corpus`
+finds the files of 'muc3' and 'state_union'; or pass them as `parsed`.
 
-Run time on one core: 13 minutes, 11 of them training. --quick only shows that all runs,
-in under two minutes: a parser that has learnt next to nothing parses 100 reports of
-MUC-3 ('tst1') into FOLDER/muc3/muc3_quick.conllu.gz.
+Run time on one core: 13 minutes, 11 of them training.
 """
-
-import argparse
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import dataclasses
 import gzip
@@ -30,6 +23,7 @@ import re
 import time
 from pathlib import Path
 
+import _study
 import numpy as np
 import spacy
 from _common import print_table, versions, write_csv
@@ -37,13 +31,10 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from thinc.api import Config
 
-from skcalib.datasets import fetch_gum, fetch_muc3, fetch_ud_english_ewt
+from skcalib.datasets import fetch_corpus
 from skcalib.documents import Document
-from skcalib.experimental import fetch_state_union
 
-FILE = "parse_corpora.csv"
-N_STEPS = {"full": 1500, "quick": 100}
-N_PARAGRAPHS = {"full": None, "quick": 500}
+N_STEPS = 1500
 WORDS = 1500  # in a batch
 MOST_WORDS = 150  # in a paragraph, where longer ones can be cut
 SHARE_LOWER = 0.4
@@ -185,24 +176,22 @@ def new_pipeline(config, seed):
     return nlp, np.random.default_rng(seed)
 
 
-def train(size, seed=0):
+def train(seed=0):
     """Return a pipeline trained for some steps, and how long it took."""
-    n_steps = N_STEPS[size]
     start = time.process_time()
     nlp, rng = new_pipeline(CONFIG, seed)
-    documents = fetch_ud_english_ewt(subset="train").documents
+    documents = fetch_corpus("ud_english_ewt", subset="train").documents
     texts = [sentences for d in documents for sentences in paragraphs(d)]
-    texts = texts[: N_PARAGRAPHS[size]]
     optimizer = nlp.initialize(
         lambda: [example(nlp.vocab, text, False) for text in texts]
     )
-    for step, batch in enumerate(batches(texts, n_steps, rng)):
-        optimizer.learn_rate = 0.001 * min((step + 1) / 100, 1) * (1 - step / n_steps)
+    for step, batch in enumerate(batches(texts, N_STEPS, rng)):
+        optimizer.learn_rate = 0.001 * min((step + 1) / 100, 1) * (1 - step / N_STEPS)
         lower = rng.random(len(batch)) < SHARE_LOWER
         pairs = zip(batch, lower.tolist(), strict=True)
         examples = [example(nlp.vocab, text, low) for text, low in pairs]
         losses = nlp.update(examples, sgd=optimizer, drop=DROPOUT, losses={})
-        if (step + 1) % max(1, n_steps // 10) == 0:
+        if (step + 1) % N_STEPS // 10 == 0:
             shown = ", ".join(f"{name} {loss:.0f}" for name, loss in losses.items())
             seconds = time.process_time() - start
             print(f"step {step + 1}, {seconds:.0f} s, losses: {shown}", flush=True)
@@ -252,8 +241,8 @@ def accuracy(nlp, documents, *, lowercase):
 
 def accuracies(nlp):
     corpora = {
-        "EWT test": fetch_ud_english_ewt(subset="test").documents,
-        "GUM test": fetch_gum(subset="test").data,
+        "EWT test": fetch_corpus("ud_english_ewt", subset="test").documents,
+        "GUM test": fetch_corpus("gum", subset="test").data,
     }
     return [
         {
@@ -286,15 +275,15 @@ def muc3_paragraphs(report):
     return found
 
 
-def muc3(subset):
+def muc3():
     """Return the reports, and their texts by paragraphs."""
-    reports = fetch_muc3(subset=subset, parsed=False).data
+    reports = fetch_corpus("muc3", subset="all", parsed=False).data
     return reports, [muc3_paragraphs(report) for report in reports]
 
 
-def state_union(**_):
+def state_union():
     """Return the addresses, and their texts by paragraphs, without the title."""
-    addresses = fetch_state_union(parsed=False).data
+    addresses = fetch_corpus("state_union", parsed=False).data
     return addresses, [address.metadata["paragraphs"][1:] for address in addresses]
 
 
@@ -345,41 +334,27 @@ def conllu_lines(document):
         yield "\n"
 
 
-QUICK = [
-    {
-        "args": ["--output", "{data}/parsed"],
-        "keep": {"TEXTS": []},
-        "needs": ["spacy", "data/ud_english_ewt", "data/gum"],
-        "seconds": 1800,
-        "files": {"parse_corpora.csv": {"keys": ["corpus", "case", "words"]}},
-    }
-]
-
-
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = _study.parser_of(__doc__)
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--corpus", nargs="+", choices=list(TEXTS), default=list(TEXTS))
-    parser.add_argument("--quick", action="store_true")
     parser.add_argument("--model", type=Path, help="folder that keeps the parser")
     options = parser.parse_args()
     if options.model and options.model.exists():
         nlp = spacy.load(options.model)
     else:
-        nlp, seconds = train("quick" if options.quick else "full")
+        nlp, seconds = train()
         print(f"training: {seconds:.0f} s", flush=True)
         if options.model:
             nlp.to_disk(options.model)
     rows = accuracies(nlp)
     print_table(rows)
-    if not options.quick:
-        note = f"{N_STEPS['full']} steps of {WORDS} words; gold tokens; "
-        write_csv(FILE, rows, note + versions("spacy", "skcalib"))
-    for corpus in ("muc3",) if options.quick else options.corpus:
+    note = f"{N_STEPS} steps of {WORDS} words; gold tokens; "
+    write_csv("parse_corpora.csv", rows, note + versions("spacy", "skcalib"))
+    for corpus in options.corpus:
         start = time.process_time()
-        kind = "quick" if options.quick else "parsed"
-        path = options.output / corpus / f"{corpus}_{kind}.conllu.gz"
-        documents, texts = TEXTS[corpus](subset="tst1" if options.quick else "all")
+        path = options.output / corpus / f"{corpus}_parsed.conllu.gz"
+        documents, texts = TEXTS[corpus]()
         write_conllu(path, parse(nlp, documents, texts))
         print(f"{path}: {time.process_time() - start:.0f} s", flush=True)
 

@@ -1,7 +1,6 @@
 """This package beside its peers, every part on the same work in one run.
 
-    SKCALIB_DATA=... python benchmarks/peers.py [--quick] [part ...]
-    python benchmarks/peers.py --page
+    SKCALIB_DATA=... python benchmarks/peers.py [part ...]
 
 Parts: calibration, taggers, coreference, posteriors, evaluation, significance. Without
 a part, all are measured; the CSV keeps the rows of parts that are not measured.
@@ -12,7 +11,7 @@ interleaved rounds in one process and one thread; the ratio to this package's ti
 to the last; the largest difference of the results, where both can be compared. A peer
 that is missing, fails, or would take too long has a row that says so.
 
-`--page` makes figure and tables of the guide from the CSV, without measuring.
+Writes peers.csv, and the figure and the tables of the guide.
 """
 
 import argparse
@@ -21,16 +20,19 @@ import os
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import contextlib
-import importlib.metadata
 import math
 import time
 import warnings
-from itertools import chain
 
 from _common import RESULTS, best_times, print_table, read_csv, versions, write_csv
-from _peers import CALIBRATION, COREFERENCE, SIGNIFICANCE, TAGGERS
-from _peers_evaluation import EVALUATION
-from _peers_posteriors import POSTERIORS
+from _peers import (
+    CALIBRATION,
+    COREFERENCE,
+    EVALUATION,
+    POSTERIORS,
+    SIGNIFICANCE,
+    TAGGERS,
+)
 
 LIMIT = 20.0  # seconds of one call
 BUDGET = 6.0  # seconds of rounds of one piece of work at one size
@@ -45,13 +47,6 @@ PARTS = {
 }
 
 
-def version(package):
-    try:
-        return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
-        return "missing"
-
-
 class LeftOutError(Exception):
     """A call would take longer than the limit."""
 
@@ -59,8 +54,8 @@ class LeftOutError(Exception):
 class Contest:
     """The ways to do one piece of work, timed at one size after another."""
 
-    def __init__(self, work, limit):
-        self.work, self.limit = work, limit
+    def __init__(self, part, work):
+        self.part, self.work = part, work
         self.ways = {"skcalib": work.ours} | work.peers
         self.times = {name: {} for name in self.ways}
 
@@ -92,7 +87,7 @@ class Contest:
         if done:
             size = max(done)
             expected = done[size] * n / size
-            if expected > self.limit:
+            if expected > LIMIT:
                 raise LeftOutError(f"left out: it would take about {expected:.0f} s")
 
     def _row(self, name, n, results, status):
@@ -104,13 +99,13 @@ class Contest:
         if name != "skcalib" and all(result is not None for result in both):
             difference = self.work.distance(*both)
         return {
-            "part": self.work.part,
+            "part": self.part,
             "work": self.work.name,
             "unit": self.work.unit,
             "n": n,
             "by": name,
             "package": way.package,
-            "version": version(way.package),
+            "version": versions(way.package).split()[-1],
             "milliseconds": "" if seconds is None else f"{1e3 * seconds:.4g}",
             "ratio": "" if ratio is None else f"{ratio:.3g}",
             "growth": self._growth(name),
@@ -127,17 +122,18 @@ class Contest:
         return f"{math.log(times[high] / times[low]) / math.log(high / low):.2f}"
 
 
-def measure(parts, quick):
+def measure(parts):
     rows = []
-    for work in chain.from_iterable(PARTS[part] for part in parts):
-        contest = Contest(work, LIMIT)
+    works = [(part, work) for part in parts for work in PARTS[part]]
+    for part, work in works:
+        contest = Contest(part, work)
         found = []
-        for n in work.sizes[:-1] if quick else work.sizes:
+        for n in work.sizes:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 found += contest.run(n)
         shown = ("n", "by", "milliseconds", "ratio", "growth", "difference", "status")
-        print(f"\n{work.part}: {work.name}, n {work.unit}")
+        print(f"\n{part}: {work.name}, n {work.unit}")
         print_table([{key: row[key] for key in shown} for row in found])
         rows += found
     return rows
@@ -159,10 +155,6 @@ def last_rows(rows):
     ours = {(r["work"], r["n"]): r for r in rows if r["by"] == "skcalib"}
     peers = [row for row in found.values() if row["by"] != "skcalib"]
     return [(ours[row["work"], row["n"]], row) for row in peers]
-
-
-def all_failures(rows):
-    return [row for row in rows if row["status"] != "done"]
 
 
 def three_digits(cell):
@@ -214,7 +206,7 @@ def page(note, rows):
             ", ".join(f"{k} {v}" for k, v in sorted(versions_of.items())) + ".",
             "",
         ]
-    failures = all_failures(rows)
+    failures = [row for row in rows if row["status"] != "done"]
     lines += ["Not measured", "------------", ""]
     body = [
         [row["work"], f"{int(row['n']):,}", row["by"], f"``{row['status']}``"]
@@ -274,41 +266,16 @@ def write_page(note, rows):
         draw(rows, note)
 
 
-QUICK = [
-    {
-        "args": ["significance"],
-        "set": {"BUDGET": 0.2},
-        "skip": ["write_page"],
-        "files": {
-            "peers.csv": {
-                "keys": ["part", "work", "unit", "n", "by"],
-                "only": {"by": ["skcalib"]},
-                "timed": ["milliseconds"],
-                "free": ["version", "growth"],
-            }
-        },
-    }
-]
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("parts", nargs="*", metavar="part", help=", ".join(PARTS))
-    parser.add_argument("--quick", action="store_true", help="no largest n, no files")
-    parser.add_argument("--page", action="store_true", help="from the CSV only")
     options = parser.parse_args()
     if not set(options.parts) <= set(PARTS):
         parser.error(f"parts are {', '.join(PARTS)}")
-    note, before = read_csv("peers.csv")
-    if options.page:
-        write_page(note, before)
-        return
+    _, before = read_csv("peers.csv")
     parts = options.parts or PARTS
-    rows = measure(parts, options.quick)
+    rows = measure(parts)
     note = f"best of interleaved rounds, one thread; {versions('numpy', 'scipy')}"
-    print(note)
-    if options.quick:
-        return
     kept = [row for row in before if row["part"] not in parts]
     rows += kept
     rows.sort(key=lambda row: list(PARTS).index(row["part"]))

@@ -1,7 +1,7 @@
 """Calibration error of probabilities that are shares of k samples of a model.
 
     SKCALIB_DATA=... python benchmarks/sampled_confidence.py [generated] [again]
-        [coref] [files] [--quick]
+        [files]
 
 generated: the probability p that a sample is the answer A, and not B, is Beta(.8, .8).
 The right answer is drawn by p (calibrated), by expit(.6 logit p) (overconfident), by
@@ -10,33 +10,22 @@ expit(1.6 logit p) (underconfident), or each answer is right with its probabilit
 samples is judged. The target sqrt(sum P(v) (E[p - y | v])^2) and the true error of p
 are integrals. again: the settings of the lowest coverage and of a mean square that is
 two standard errors from the target, and their neighbours, with other seeds and more
-replicates. coref: pairs of mentions, with the exact probability and with shares of
-sampled clusterings. files: responses of four systems as samples. With --quick, it uses
-few replicates and documents, and writes nothing.
+replicates. files: responses of four systems as samples.
 """
 
-import argparse
 import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-
-import warnings
 from pathlib import Path
 
+import _study
 import numpy as np
 from _common import print_table, versions, write_csv
 from scipy.special import betaincinv, expit, logit
 from scipy.stats import binom
-from sklearn.exceptions import ConvergenceWarning
 
-from skcalib import AntecedentRanker, calibration_error, calibration_error_interval
-from skcalib.coref import AntecedentFeatures, SampledCorefPairs
-from skcalib.datasets import fetch_litbank
+from skcalib import calibration_error, calibration_error_interval
 from skcalib.evaluation import read_evaluation
 from skcalib.metrics._bins import check_binning
 from skcalib.metrics._draws import bins_of_draws
-from skcalib.posteriors import AntecedentPosterior
-from skcalib.queries import CorefPairQuery
 from skcalib.rates import sampled_confidence
 
 SHAPE = 0.8
@@ -59,11 +48,7 @@ AGAIN = [
     *(("calibrated", k, 200, "fixed") for k in (3, 5, 10)),
 ]
 N_AGAIN = 4000
-QUICK_REPLICATES = {(200, "fixed"): (20, 20), (200, "chosen"): (20, 20)}
 AUTOMATIC = check_binning("auto", None, "quantile")
-SAMPLES = (10, 100, 1000)
-# A ranker for coreference that is trained in a few seconds.
-N_DOCUMENTS, N_ITERATIONS = 30, 20
 
 
 def right_of_a(model, p):
@@ -157,10 +142,10 @@ def generated_row(model, k, n, choice, n_replicates, seed=()):
     return row
 
 
-def generated_rows(quick):
+def generated_rows():
     """Return a row for each model, number of samples and of questions, and choice."""
     rows = []
-    for (n, choice), sizes in (QUICK_REPLICATES if quick else REPLICATES).items():
+    for (n, choice), sizes in REPLICATES.items():
         for model in MODELS:
             for k in DRAWS:
                 number = sizes[model != "calibrated"]
@@ -170,57 +155,9 @@ def generated_rows(quick):
     return rows
 
 
-def rows_again(quick):
+def rows_again():
     """Return rows of some settings with other seeds."""
-    number = 20 if quick else N_AGAIN
-    return [generated_row(*setting, number, seed=(1,)) for setting in AGAIN]
-
-
-def coref_rows(quick):
-    """Return errors of exact pair probabilities and of shares of clusterings."""
-    parts = {}
-    for part in ("train", "test"):
-        found = fetch_litbank(subset=part)
-        most = N_DOCUMENTS if part == "train" else 5 if quick else None
-        X = AntecedentFeatures().transform(found.data[:most])
-        parts[part] = X, found.target[:most]
-    ranker = AntecedentRanker(0.3, max_iter=N_ITERATIONS, tol=0.01)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        ranker.fit(*parts["train"])
-    X, y = parts["test"]
-    scores = ranker.transform(X)
-    drawn = AntecedentPosterior(scores).sample(1, random_state=1)
-    truth = {"annotation": y, "drawn from the model": [each[0] for each in drawn]}
-    rows = []
-    for k in (None, *SAMPLES):
-        pairs = SampledCorefPairs(method="exact")
-        if k is not None:
-            pairs = SampledCorefPairs(k, random_state=0)
-        proba = pairs.transform(scores)
-        for name, labels in truth.items():
-            answers = CorefPairQuery().from_proba(labels, proba)
-            data = answers.y_true, answers.y_proba
-            of_share = calibration_error_interval(*data, groups=answers.groups)
-            found = of_share
-            if k is not None:
-                found = calibration_error_interval(
-                    *data, groups=answers.groups, n_draws=k
-                )
-            row = {
-                "truth": name,
-                "samples": "exact" if k is None else k,
-                "pairs": len(answers.y_true),
-                "error of the share": f"{of_share.estimate:.4f}",
-                "share p": f"{of_share.pvalue:.2g}",
-                "cross-fitted": f"{found.estimate:.4f}",
-                "low": f"{found.low:.4f}",
-                "high": f"{found.high:.4f}",
-                "p": f"{found.pvalue:.2g}",
-            }
-            print(*row.values(), flush=True)
-            rows.append(row)
-    return sorted(rows, key=lambda row: row["truth"])
+    return [generated_row(*setting, N_AGAIN, seed=(1,)) for setting in AGAIN]
 
 
 def file_rows():
@@ -256,73 +193,21 @@ def file_rows():
     return rows
 
 
-QUICK = [
-    {
-        "args": ["generated"],
-        "set": {"REPLICATES": {(200, "fixed"): (20, 20), (200, "chosen"): (20, 20)}},
-        "files": {
-            "sampled_confidence.csv": {
-                "keys": ["model", "choice", "k", "n"],
-                "within": {
-                    "error of the share": 0.03,
-                    "cross-fitted": 0.09,
-                    "taken as fixed": 0.09,
-                    "width": 0.03,
-                },
-                "sampled": {"coverage": 20, "rejected": 20, "share rejected": 20},
-                "free": ["deviations", "replicates"],
-            }
-        },
-    },
-    {
-        "args": ["again"],
-        "set": {"N_AGAIN": 20, "AGAIN": [("calibrated", 3, 200, "fixed")]},
-        "files": {
-            "sampled_confidence_again.csv": {
-                "keys": ["model", "choice", "k", "n"],
-                "within": {
-                    "error of the share": 0.03,
-                    "cross-fitted": 0.09,
-                    "taken as fixed": 0.09,
-                    "width": 0.03,
-                },
-                "sampled": {"coverage": 20, "rejected": 20, "share rejected": 20},
-                "free": ["deviations", "replicates"],
-            }
-        },
-    },
-    {
-        "args": ["coref"],
-        "needs": ["data/litbank"],
-        "files": {"sampled_confidence_coref.csv": {"keys": ["truth", "samples"]}},
-    },
-    {
-        "args": ["files"],
-        "needs": ["data/evaluation"],
-        "files": {"sampled_confidence_files.csv": {"keys": ["samples"]}},
-    },
-]
+PARTS = {
+    "generated": ("sampled_confidence.csv", generated_rows),
+    "again": ("sampled_confidence_again.csv", rows_again),
+    "files": ("sampled_confidence_files.csv", file_rows),
+}
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "parts", nargs="*", default=["generated", "again", "coref", "files"]
-    )
-    parser.add_argument("--quick", action="store_true", help="a part, no CSV")
-    arguments = parser.parse_args()
-    made = {
-        "generated": ("sampled_confidence.csv", generated_rows),
-        "again": ("sampled_confidence_again.csv", rows_again),
-        "coref": ("sampled_confidence_coref.csv", coref_rows),
-        "files": ("sampled_confidence_files.csv", lambda quick: file_rows()),
-    }
-    for part in arguments.parts:
-        name, rows_of = made[part]
-        rows = rows_of(arguments.quick)
+    parser = _study.parser_of(__doc__)
+    parser.add_argument("parts", nargs="*", default=list(PARTS))
+    for part in parser.parse_args().parts:
+        name, rows_of = PARTS[part]
+        rows = rows_of()
         print_table(rows)
-        if not arguments.quick:
-            write_csv(name, rows, versions("numpy", "scipy"))
+        write_csv(name, rows, versions("numpy", "scipy"))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """The significance studies of Berg-Kirkpatrick et al. (2012) on free data.
 
-    SKCALIB_DATA=... python benchmarks/significance.py [--quick] [--jobs 2]
+    SKCALIB_DATA=... python benchmarks/significance.py [--jobs 2]
 
 1. Natural systems: entity F1 of the seven teams of WNUT 2017, and expert scores of ten
    translations of WMT 2020: gain against confidence, all pairs.
@@ -11,44 +11,30 @@
 3. Whether p < .05 predicts a win on new data: the other half of the same texts, other
    genres of EWT, GUM.
 
-The script writes tables and figures in about ten minutes on one core. --quick is a test
-run with few systems and little data. It takes half a minute and writes nothing.
+The script writes tables and figures in about ten minutes on one core.
 """
 
-import argparse
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-os.environ.setdefault("MPLBACKEND", "Agg")
-
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations, product
 
+import _study
+import matplotlib.pyplot as plt
 import numpy as np
-from _common import RESULTS, print_table, versions, write_csv
+from _common import print_table, versions, write_csv
 from joblib import Parallel, delayed
 from scipy.special import ndtr, ndtri
 from sklearn.pipeline import make_pipeline
 
 from skcalib import CRFTagger, HMMTagger, TokenFeatures
 from skcalib.datasets import (
-    fetch_gum,
-    fetch_system_outputs,
-    fetch_ud_english_ewt,
+    fetch_corpus,
     to_sequences,
 )
-from skcalib.experimental import fetch_broad_twitter_entities
 from skcalib.metrics import accuracy_statistics, span_statistics
-from skcalib.plot import SignificanceDisplay
 from skcalib.significance import compare_systems, resample_training
 from skcalib.significance import test_size_curve as size_curve
 
-MODELS = {
-    "HMM": HMMTagger(0.1),
-    "CRF": CRFTagger(c2=0.1, max_iterations=60),
-}
+MODELS = {"HMM": HMMTagger(0.1), "CRF": CRFTagger(c2=0.1, max_iterations=60)}
 # Sentences that each model is trained on, so that the accuracies of both overlap.
 TRAINED_ON = {"HMM": (12544, 10_000, 8000), "CRF": (8000, 6272, 4181)}
 
@@ -79,33 +65,20 @@ SPLITS = 20
 EDGES = (0, 0.001, 0.01, 0.05, 0.1, 0.2, 0.5, 1)
 
 
-@dataclass(frozen=True)
-class Settings:
-    """How much is done."""
-
-    n_models: int = 18
-    sizes: Sequence[int] = SIZES
-    repeats: int = 10
-    splits: int = SPLITS
-    most: int | None = None
-    jobs: int = 2
-    n_resamples: int = 100_000
-
-
-SMALL = Settings(3, (50, 100), 2, 1, 200, 2, 1000)
+N_MODELS, REPEATS = 18, 10
 
 
 # Natural systems
 
 
-def natural(settings):
+def natural():
     """Return the comparison of the systems of each shared task."""
-    wnut = fetch_system_outputs(subset="wnut17", download_if_missing=False)
+    wnut = fetch_corpus("system_outputs", subset="wnut17", download_if_missing=False)
     entities = {
         name: span_statistics(wnut.target, tags) for name, tags in wnut.data.items()
     }
-    wmt = fetch_system_outputs(subset="wmt20", download_if_missing=False)
-    params = {"n_resamples": settings.n_resamples, "random_state": 0}
+    wmt = fetch_corpus("system_outputs", subset="wmt20", download_if_missing=False)
+    params = {"n_resamples": 100_000, "random_state": 0}
     return {
         "WNUT 2017": compare_systems(entities, statistic="f1", **params),
         "WMT 2020": compare_systems(wmt.data, statistic="mean", **params),
@@ -130,39 +103,34 @@ def rows_of_pairs(task, comparison, scale):
 # Synthetic systems
 
 
-def load(settings):
+def load():
     """Return the training sentences, and the test sentences with their genres."""
-    train = fetch_ud_english_ewt(
-        subset="train", column="upos", download_if_missing=False
+    train = fetch_corpus(
+        "ud_english_ewt", subset="train", column="upos", download_if_missing=False
     )
     texts = []
     for subset in ("test", "dev"):
-        web = fetch_ud_english_ewt(
-            subset=subset, column="upos", download_if_missing=False
+        web = fetch_corpus(
+            "ud_english_ewt", subset=subset, column="upos", download_if_missing=False
         )
         genres = [web.documents[g].id.split("-")[0] for g in web.groups]
         texts.append((web.data, web.target, [f"EWT {genre}" for genre in genres]))
     for subset in ("test", "dev"):
-        documents = fetch_gum(subset=subset, download_if_missing=False).data
+        documents = fetch_corpus("gum", subset=subset, download_if_missing=False).data
         X, y = to_sequences(documents, "upos")
         genres = [d.id.split("_")[1] for d in documents for _ in d.sentences]
         texts.append((X, y, [f"GUM {genre}" for genre in genres]))
-    if settings.most:
-        texts = [tuple(part[: settings.most] for part in each) for each in texts]
     X, y, genre = (sum(parts, []) for parts in zip(*texts, strict=True))
-    n_train = settings.most
-    return train.data[:n_train], train.target[:n_train], X, y, np.array(genre)
+    return train.data, train.target, X, y, np.array(genre)
 
 
-def load_names(settings):
+def load_names():
     """Return tweets with names: training part, then development and test part."""
     parts = [
-        fetch_broad_twitter_entities(subset=subset, download_if_missing=False)
+        fetch_corpus("broad_twitter_entities", subset=subset, download_if_missing=False)
         for subset in ("train", "test", "dev")
     ]
-    train, *tests = [
-        (part.data[: settings.most], part.target[: settings.most]) for part in parts
-    ]
+    train, *tests = [(part.data, part.target) for part in parts]
     X, y = (sum(texts, []) for texts in zip(*tests, strict=True))
     return *train, X, y
 
@@ -185,17 +153,17 @@ def score(statistics):
     return len(totals) * right / sum(totals)
 
 
-def synthetic(settings, models, trained_on, X, y, X_test, y_test, count):
+def synthetic(n_jobs, models, trained_on, X, y, X_test, y_test, count):
     """Return the statistics of every system by name, and what it was trained on."""
     jobs = [
-        (name, k, min(trained_on[name][k % len(trained_on[name])], len(X)))
+        (name, k, trained_on[name][k % len(trained_on[name])])
         for name in models
-        for k in range(settings.n_models)
+        for k in range(N_MODELS)
     ]
     # the longest first
     jobs.sort(key=lambda job: (job[0] != "CRF", -job[2]))
     start, systems, sizes = time.perf_counter(), {}, {}
-    with Parallel(n_jobs=settings.jobs, return_as="generator") as parallel:
+    with Parallel(n_jobs=n_jobs, return_as="generator") as parallel:
         tasks = (
             delayed(train_one)(models, *job, X, y, X_test, y_test, count)
             for job in jobs
@@ -244,35 +212,35 @@ def threshold_row(systems, pairs, size, statistic, repeats):
     }
 
 
-def sizes_rows(settings, systems, n_test, sizes, statistic="ratio"):
+def sizes_rows(systems, n_test, sizes, statistic="ratio"):
     """Return thresholds of pairs of one model and of two, by size of the test set."""
     rows = []
     for kind, pairs in pairs_by_kind(systems):
         for size in [size for size in sizes if size <= n_test]:
             # larger subsamples differ less, and have more borderline pairs
-            repeats = max(1, min(settings.repeats, n_test // size))
+            repeats = max(1, min(REPEATS, n_test // size))
             found = threshold_row(systems, pairs, size, statistic, repeats)
             rows.append({"pairs": kind, "sentences": size, **found})
             print(f"{kind}, {size} sentences: {found['threshold']}", flush=True)
     return rows
 
 
-def genre_rows(settings, systems, genre, size):
+def genre_rows(systems, genre):
     """Return thresholds at one size of the test set, by genre."""
     rows = []
     for name in np.unique(genre):
         inside = np.flatnonzero(genre == name)
-        if inside.size < size:
+        if inside.size < GENRE_SIZE:
             continue
         part = {system: stats[inside] for system, stats in systems.items()}
         for kind, pairs in pairs_by_kind(part):
-            repeats = max(1, min(settings.repeats, inside.size // size))
-            found = threshold_row(part, pairs, size, "ratio", repeats)
+            repeats = max(1, min(REPEATS, inside.size // GENRE_SIZE))
+            found = threshold_row(part, pairs, GENRE_SIZE, "ratio", repeats)
             accuracy = np.mean([score(stats) for stats in part.values()])
             rows.append(
                 {
                     "genre": name,
-                    "sentences": size,
+                    "sentences": GENRE_SIZE,
                     "of": inside.size,
                     "tokens per sentence": f"{part_length(part):.1f}",
                     "mean accuracy": f"{accuracy:.3f}",
@@ -318,22 +286,22 @@ def outcomes(systems, old, new):
     return p[differs], wins[differs], expected[differs]
 
 
-def in_order(systems, settings, genre):
+def in_order(systems, genre):
     """Yield the kind of new data, and the outcomes, of every split."""
     rng = np.random.default_rng(0)
     web = np.flatnonzero(np.char.startswith(genre, "EWT"))
     other = np.flatnonzero(np.char.startswith(genre, "GUM"))
-    for split in range(settings.splits):
+    for split in range(SPLITS):
         mixed = rng.permutation(web)
         half = mixed.size // 2
         yield "EWT, other half", outcomes(systems, mixed[:half], mixed[half:])
         yield "EWT half -> GUM", outcomes(systems, mixed[:half], other)
-        print(f"split {split + 1}/{settings.splits} of all of EWT", flush=True)
+        print(f"split {split + 1}/{SPLITS} of all of EWT", flush=True)
     names = [name for name in np.unique(genre) if np.sum(genre == name) >= 40]
     sources = [name for name in names if name.startswith("EWT")]
     for source in sources:
         rows = np.flatnonzero(genre == source)
-        for _ in range(max(1, settings.splits // 4)):
+        for _ in range(SPLITS // 4):
             mixed = rng.permutation(rows)
             half = mixed.size // 2
             yield "genre, other half", outcomes(systems, mixed[:half], mixed[half:])
@@ -349,10 +317,10 @@ def in_order(systems, settings, genre):
     print("all pairs of genres", flush=True)
 
 
-def prediction_rows(systems, settings, genre):
+def prediction_rows(systems, genre):
     """Return how often the winner wins again, by p-value and kind of new data."""
     found = {}
-    for kind, outcome in in_order(systems, settings, genre):
+    for kind, outcome in in_order(systems, genre):
         found.setdefault(kind, []).append(outcome)
     rows = []
     for kind, each in found.items():
@@ -376,35 +344,18 @@ def prediction_rows(systems, settings, genre):
 # Figures
 
 
-def draw_natural(comparisons, path):
-    import matplotlib.pyplot as plt
-
+def draw_natural(comparisons):
     figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
-    panels = {
-        "WNUT 2017": ("entity F1, points", 100, None),
-        "WMT 2020": (
-            "MQM score",
-            1,
-            lambda name: "human" if name.startswith("Human") else "machine",
-        ),
-    }
-    for ax, (task, comparison) in zip(axes, comparisons.items(), strict=True):
-        metric_name, scale, group = panels[task]
-        kind = None
-        if group is not None:
-            kind = [
-                " and ".join(sorted({group(a), group(b)})) for a, b in comparison.pairs
-            ]
-        SignificanceDisplay.from_pvalues(
-            scale * comparison.gain,
-            comparison.pvalue,
-            kind=kind,
-            ax=ax,
-            metric_name=metric_name,
+    teams, translations = comparisons.items()
+    _study.draw_pairs(axes[0], teams[1], None, "entity F1, points", teams[0], scale=100)
+    kind = [
+        " and ".join(
+            sorted({"human" if x.startswith("Human") else "machine" for x in pair})
         )
-        ax.set_title(task)
-    figure.savefig(path, dpi=80)
-    plt.close(figure)
+        for pair in translations[1].pairs
+    ]
+    _study.draw_pairs(axes[1], translations[1], kind, "MQM score", translations[0])
+    _study.save(figure, "significance_natural.png")
 
 
 def draw_sizes(ax, rows, label, prefix=""):
@@ -425,30 +376,21 @@ def draw_sizes(ax, rows, label, prefix=""):
     ax.legend()
 
 
-def draw_synthetic(comparison, model, rows, path):
-    import matplotlib.pyplot as plt
-
+def draw_synthetic(comparison, model, rows):
     figure, axes = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
     kind = [
         "same model" if model[a] == model[b] else "different models"
         for a, b in comparison.pairs
     ]
-    SignificanceDisplay.from_pvalues(
-        100 * comparison.gain,
-        comparison.pvalue,
-        kind=kind,
-        ax=axes[0],
-        metric_name="token accuracy, points",
+    title = f"UD EWT test part, {comparison.n_items} sentences"
+    _study.draw_pairs(
+        axes[0], comparison, kind, "token accuracy, points", title, scale=100
     )
-    axes[0].set_title(f"UD EWT test part, {comparison.n_items} sentences")
     draw_sizes(axes[1], rows, "threshold, points of accuracy")
-    figure.savefig(path, dpi=80)
-    plt.close(figure)
+    _study.save(figure, "significance_synthetic.png")
 
 
-def draw_genres(rows, path):
-    import matplotlib.pyplot as plt
-
+def draw_genres(rows):
     names = list(dict.fromkeys(row["genre"] for row in rows))
     figure, ax = plt.subplots(
         figsize=(6.2, 1.2 + 0.25 * len(names)), layout="constrained"
@@ -469,13 +411,10 @@ def draw_genres(rows, path):
     ax.invert_yaxis()
     ax.grid(axis="y", alpha=0.3)
     ax.legend(fontsize=8)
-    figure.savefig(path, dpi=80)
-    plt.close(figure)
+    _study.save(figure, "significance_genres.png")
 
 
-def draw_prediction(rows, path):
-    import matplotlib.pyplot as plt
-
+def draw_prediction(rows):
     figure, ax = plt.subplots(figsize=(6.2, 4.6), layout="constrained")
     ax.plot((0.5, 1), (0.5, 1), "--", color="0.6", label="as if nothing else differed")
     kinds = list(dict.fromkeys(row["new data"] for row in rows))
@@ -494,41 +433,15 @@ def draw_prediction(rows, path):
         ylabel="wins on new data",
     )
     ax.legend(fontsize=8)
-    figure.savefig(path, dpi=80)
-    plt.close(figure)
+    _study.save(figure, "significance_prediction.png")
 
 
-# The tables below the first three need all 36 systems of each task.
-QUICK = [
-    {
-        "args": ["--jobs", "1"],
-        "seconds": 1800,
-        "skip": ["draw_natural", "draw_synthetic", "draw_genres", "draw_prediction"],
-        "needs": ["data/system_outputs", "data/ud_english_ewt", "data/gum"],
-        "files": {
-            "significance_natural.csv": {"keys": ["task", "A", "B"]},
-            "significance_systems.csv": {"keys": ["system", "sentences"]},
-            "significance_names_systems.csv": {"keys": ["system", "sentences"]},
-            "significance_sizes.csv": {"keys": ["pairs", "sentences"]},
-            "significance_names.csv": {"keys": ["pairs", "sentences"]},
-            "significance_genres.csv": {"keys": ["genre", "pairs"]},
-            "significance_prediction.csv": {"keys": ["new data", "p"]},
-        },
-    }
-]
-
-
-def main(arguments=None):
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--quick", action="store_true", help="try it out")
+def main():
+    parser = _study.parser_of(__doc__)
     parser.add_argument("--jobs", type=int, default=2)
-    options = parser.parse_args(arguments)
-    settings = SMALL if options.quick else Settings(jobs=options.jobs)
+    n_jobs = parser.parse_args().jobs
     start = time.perf_counter()
-    note = versions("numpy", "scipy", "scikit-learn", "sklearn-crfsuite")
-    comparisons = natural(settings)
+    comparisons = natural()
     tables = {
         "natural": [
             row
@@ -538,62 +451,42 @@ def main(arguments=None):
             for row in rows_of_pairs(task, comparison, scale)
         ]
     }
-    print(f"natural systems: {time.perf_counter() - start:.0f} s", flush=True)
-    *train, X, y, genre = load(settings)
+    *train, X, y, genre = load()
     systems, sizes = synthetic(
-        settings, MODELS, TRAINED_ON, *train, X, y, accuracy_statistics
+        n_jobs, MODELS, TRAINED_ON, *train, X, y, accuracy_statistics
     )
     # the test part comes first, then the development part: both are unseen
     n_test = int(np.char.startswith(genre, "EWT").sum())
-    n_shown = min(2077, n_test)
     web = {name: stats[:n_test] for name, stats in systems.items()}
     comparison = compare_systems(
-        {name: stats[:n_shown] for name, stats in systems.items()}, statistic="ratio"
+        {name: stats[:2077] for name, stats in systems.items()}, statistic="ratio"
     )
     tables["systems"] = [
-        {
-            "system": name,
-            "sentences": sizes[name],
-            "accuracy": f"{metric:.4f}",
-        }
+        {"system": name, "sentences": sizes[name], "accuracy": f"{metric:.4f}"}
         for name, metric in zip(comparison.names, comparison.metric, strict=True)
     ]
-    tables["sizes"] = sizes_rows(settings, web, n_test, settings.sizes)
-    genre_size = min(GENRE_SIZE, settings.most or GENRE_SIZE)
-    tables["genres"] = genre_rows(settings, systems, genre, genre_size)
-    tables["prediction"] = prediction_rows(systems, settings, genre)
+    tables["sizes"] = sizes_rows(web, n_test, SIZES)
+    tables["genres"] = genre_rows(systems, genre)
+    tables["prediction"] = prediction_rows(systems, genre)
     names, sizes = synthetic(
-        settings,
-        NAME_MODELS,
-        TRAINED_ON_NAMES,
-        *load_names(settings),
-        span_statistics,
+        n_jobs, NAME_MODELS, TRAINED_ON_NAMES, *load_names(), span_statistics
     )
     tables["names_systems"] = [
         {"system": name, "sentences": sizes[name], "F1": f"{score(stats):.4f}"}
         for name, stats in names.items()
     ]
     n_names = len(next(iter(names.values())))
-    name_sizes = [min(size, n_names) for size in NAME_SIZES]
-    tables["names"] = sizes_rows(
-        settings, names, n_names, sorted(set(name_sizes)), "f1"
-    )
-    for rows in tables.values():
+    tables["names"] = sizes_rows(names, n_names, NAME_SIZES, "f1")
+    note = versions("numpy", "scipy", "scikit-learn", "sklearn-crfsuite")
+    for name, rows in tables.items():
         print_table(rows)
+        write_csv(f"significance_{name}.csv", rows, note)
     n_real = int(np.sum(comparison.pvalue_adjusted <= 0.05))
     print(f"{n_real} of {len(comparison.pairs)} pairs survive Holm's rule")
-    if not options.quick:
-        for name, rows in tables.items():
-            write_csv(f"significance_{name}.csv", rows, note)
-        draw_natural(comparisons, RESULTS / "significance_natural.png")
-        draw_synthetic(
-            comparison,
-            model_of(systems),
-            tables["sizes"],
-            RESULTS / "significance_synthetic.png",
-        )
-        draw_genres(tables["genres"], RESULTS / "significance_genres.png")
-        draw_prediction(tables["prediction"], RESULTS / "significance_prediction.png")
+    draw_natural(comparisons)
+    draw_synthetic(comparison, model_of(systems), tables["sizes"])
+    draw_genres(tables["genres"])
+    draw_prediction(tables["prediction"])
     print(f"{time.perf_counter() - start:.0f} s")
 
 

@@ -11,13 +11,9 @@ sentences as items and as groups, and computes how often the interval contains a
 gain that is not 0.
 """
 
-import argparse
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-
 import time
 
+import _study
 import numpy as np
 from _common import print_table, versions, write_csv
 from joblib import Parallel, delayed
@@ -236,20 +232,8 @@ def coverage_rows(n_replicates, parallel, lead=0.3):
     return rows
 
 
-QUICK = [
-    {
-        "args": ["--jobs", "1"],
-        "keep": {"METRICS": ["0/1 accuracy"], "SIZES": [0], "VARIANCES": [0]},
-        "files": {
-            "significance_errors.csv": {"keys": ["metric", "n", "test", "replicates"]},
-            "significance_coverage.csv": {"keys": ["metric", "n", "replicates"]},
-        },
-    }
-]
-
-
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = _study.parser_of(__doc__)
     parser.add_argument("--replicates", type=int, default=2000)
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()

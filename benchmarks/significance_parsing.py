@@ -1,7 +1,7 @@
 """Gain against p-value for two kinds of dependency parsers (Berg-Kirkpatrick 2012).
 
     pip install spacy
-    SKCALIB_DATA=... python benchmarks/significance_parsing.py [--quick]
+    SKCALIB_DATA=... python benchmarks/significance_parsing.py
 
 Parsers of two kinds are trained on resamples of the training part of UD English EWT:
 the log-linear model of arcs of trees.py, which predicts the most probable tree, and
@@ -10,21 +10,16 @@ without a tagger. Both see the words and the universal tags of the treebank. All
 are compared on the 2,077 sentences of the test part, as in Figures 3 and 5 of the
 paper, and on samples of these sentences. Labels are compared without subtypes.
 
-Run time on one core: about ten minutes. --quick trains four parsers on few sentences
-and writes nothing.
+Run time on one core: about ten minutes.
 """
-
-import argparse
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-os.environ.setdefault("MPLBACKEND", "Agg")
 
 import time
 from itertools import combinations
 
+import _study
+import matplotlib.pyplot as plt
 import numpy as np
-from _common import RESULTS, print_table, versions, write_csv
+from _common import print_table, versions, write_csv
 from parse_corpora import PARSER, new_pipeline
 from significance import draw_sizes, pairs_by_kind, score, threshold_row
 from spacy.tokens import Doc
@@ -32,9 +27,8 @@ from spacy.training import Example
 from trees import LONGEST, Sentence, TreePosterior, features, scores_of
 from trees import train as train_arcs
 
-from skcalib.datasets import fetch_ud_english_ewt
+from skcalib.datasets import fetch_corpus
 from skcalib.metrics import attachment_statistics
-from skcalib.plot import SignificanceDisplay
 from skcalib.significance import compare_systems
 
 # Sentences that each parser is trained on, so that the scores of both kinds overlap.
@@ -78,7 +72,9 @@ maxout_pieces = 3
 
 
 def load(subset):
-    documents = fetch_ud_english_ewt(subset=subset, download_if_missing=False).documents
+    documents = fetch_corpus(
+        "ud_english_ewt", subset=subset, download_if_missing=False
+    ).documents
     return [s for d in documents for s in d.sentences if len(s)]
 
 
@@ -86,9 +82,9 @@ def load(subset):
 
 
 def graph(train, test, seed):  # noqa: ARG001
-    short = [Sentence(s, 0) for s in train if len(s) <= LONGEST]
+    short = [Sentence(s) for s in train if len(s) <= LONGEST]
     weights = train_arcs(short, N_EPOCHS["graph"])
-    arcs = (features(Sentence(s, 0)) for s in test)
+    arcs = (features(Sentence(s)) for s in test)
     trees = TreePosterior(scores_of(weights, arcs)).best_tree()
     return [tree - 1 for tree in trees], None
 
@@ -128,16 +124,16 @@ def without_subtypes(labels):
     return [[label.split(":")[0] for label in each] for each in labels]
 
 
-def trained(n_models, trained_on, train, test):
+def trained(train, test):
     """Return the statistics of the systems for UAS and for LAS, and a table."""
     heads = [s.head for s in test]
     labels = without_subtypes(s.deprel for s in test)
     words = [s.form for s in test]
     uas, las, rows = {}, {}, []
-    for k in range(n_models):
+    for k in range(N_MODELS):
         for number, model in enumerate(MODELS):
             start = time.perf_counter()
-            size = trained_on[model][k % len(trained_on[model])]
+            size = TRAINED_ON[model][k % len(TRAINED_ON[model])]
             seed = 1000 * number + k  # no two systems on the same resample
             drawn = np.random.default_rng(seed).integers(len(train), size=size)
             found, found_labels = MODELS[model]([train[i] for i in drawn], test, seed)
@@ -212,12 +208,12 @@ def summary_rows(uas, las):
     return rows
 
 
-def size_rows(uas, las, sizes):
+def size_rows(uas, las):
     """Return thresholds by kind of pairs and size of the test set."""
     rows = []
     n_test = len(next(iter(uas.values())))
     for kind, systems, pairs in kinds_of_pairs(uas, las):
-        for size in sizes:
+        for size in SIZES:
             # larger subsamples differ less, and have more borderline pairs
             repeats = max(1, min(REPEATS, n_test // size))
             found = threshold_row(systems, pairs, size, "ratio", repeats)
@@ -225,76 +221,34 @@ def size_rows(uas, las, sizes):
     return rows
 
 
-def draw(uas, rows, path):
-    import matplotlib.pyplot as plt
-
+def draw(uas, rows):
     figure, axes = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
     comparison = compare_systems(uas, statistic="ratio")
     same = {
         pair for kind, pairs in pairs_by_kind(uas) for pair in pairs if "same" in kind
     }
-    SignificanceDisplay.from_pvalues(
-        100 * comparison.gain,
-        comparison.pvalue,
-        kind=[
-            "same model" if pair in same else "different models"
-            for pair in comparison.pairs
-        ],
-        ax=axes[0],
-        metric_name="UAS, points",
-    )
-    axes[0].set_title(f"UD EWT test part, {comparison.n_items} sentences")
+    kind = [
+        "same model" if pair in same else "different models"
+        for pair in comparison.pairs
+    ]
+    title = f"UD EWT test part, {comparison.n_items} sentences"
+    _study.draw_pairs(axes[0], comparison, kind, "UAS, points", title, scale=100)
     draw_sizes(axes[1], rows, "threshold, points of UAS", "UAS, ")
-    figure.savefig(path, dpi=80)
-    plt.close(figure)
-
-
-# All systems are needed for the thresholds.
-QUICK = [
-    {
-        "seconds": 1800,
-        "skip": ["draw"],
-        "needs": ["spacy", "data/ud_english_ewt"],
-        "files": {
-            "significance_parsing.csv": {"keys": ["pairs", "number"]},
-            "significance_parsing_sizes.csv": {"keys": ["pairs", "sentences"]},
-            "significance_parsing_systems.csv": {"keys": ["system", "sentences"]},
-        },
-    }
-]
+    _study.save(figure, "significance_parsing.png")
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--quick", action="store_true", help="try it out")
-    quick = parser.parse_args().quick
     start = time.perf_counter()
-    train, test = load("train"), load("test")
-    if quick:
-        few = dict.fromkeys(MODELS, (300, 200))
-        uas, las, systems = trained(2, few, train, test[:300])
-    else:
-        uas, las, systems = trained(N_MODELS, TRAINED_ON, train, test)
+    uas, las, systems = trained(load("train"), load("test"))
     tables = {
         "significance_parsing_systems.csv": systems,
         "significance_parsing.csv": summary_rows(uas, las),
-        "significance_parsing_sizes.csv": size_rows(
-            uas, las, (100, 200) if quick else SIZES
-        ),
+        "significance_parsing_sizes.csv": size_rows(uas, las),
     }
-    for rows in tables.values():
+    for name, rows in tables.items():
         print_table(rows)
-    if not quick:
-        note = versions("numpy", "scipy", "spacy")
-        for name, rows in tables.items():
-            write_csv(name, rows, note)
-        draw(
-            uas,
-            tables["significance_parsing_sizes.csv"],
-            RESULTS / "significance_parsing.png",
-        )
+        write_csv(name, rows, versions("numpy", "scipy", "spacy"))
+    draw(uas, tables["significance_parsing_sizes.csv"])
     print(f"{time.perf_counter() - start:.0f} s")
 
 

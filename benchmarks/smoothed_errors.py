@@ -12,23 +12,16 @@ variance maximise the likelihood, with an interval from its posterior. The last 
 the means of 100 cells with equally many rows. Takes five minutes.
 """
 
-import argparse
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-
 import time
 
+import _study
 import numpy as np
 from _common import print_table, versions, write_csv
 from _interval_cells import beta, rows, same, temperature, uniform, wave
 
 from skcalib import calibration_error, calibration_error_interval
 
-SHAPES = {
-    "uniform": uniform(0, 1),
-    "skewed": beta(0.1, 0.9),
-}
+SHAPES = {"uniform": uniform(0, 1), "skewed": beta(0.1, 0.9)}
 FREQUENCIES = {
     "calibrated": same,
     "overconfident": temperature(0.7),
@@ -123,25 +116,8 @@ def measured(y, q, rng):
     return found
 
 
-QUICK = [
-    {
-        "keep": {
-            "SHAPES": ["uniform"],
-            "FREQUENCIES": ["overconfident"],
-            "SIZES": [0],
-        },
-        "files": {
-            "smoothed_errors.csv": {
-                "keys": ["probabilities", "frequencies", "rows", "method"],
-                "timed": ["seconds"],
-            }
-        },
-    }
-]
-
-
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = _study.parser_of(__doc__)
     parser.add_argument("--replicates", type=int, default=300)
     options = parser.parse_args()
     lines = []

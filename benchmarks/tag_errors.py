@@ -1,6 +1,6 @@
 """Which tags does the CRF predict with better calibrated probabilities? Figure 4.
 
-    SKCALIB_DATA=... python benchmarks/tag_errors.py [--corpus ark wsj ewt] [--quick]
+    SKCALIB_DATA=... python benchmarks/tag_errors.py [--corpus ark wsj ewt]
 
 Figure 4 of Nguyen and O'Connor (2015) with a test for each tag and each of the 100 most
 frequent pairs of tags; the curves of a single tag of the thesis, Figures 4.1 to 4.6;
@@ -8,22 +8,16 @@ and its ablation of the CRF's attributes by group. Settings and sizes of trainin
 are those that benchmarks/tagging.py chose on the development parts (tagging.csv).
 Writes four tables and three figures.
 
-The whole takes about 20 minutes of one core. --quick takes
-one minute: tweets only, 200 resamples, nothing written.
+The whole takes about 20 minutes of one core.
 """
-
-import argparse
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-os.environ.setdefault("MPLBACKEND", "Agg")
 
 import re
 import time
 
+import _study
 import matplotlib.pyplot as plt
 import numpy as np
-from _common import RESULTS, low_text, print_table, versions, write_csv
+from _common import print_table, versions, write_csv
 from joblib import Memory
 from sklearn.pipeline import make_pipeline
 from tagging import CORPORA, N_PAIRS, chosen_model
@@ -51,7 +45,7 @@ CURVES = ("HMM", "CRF basic", "CRF advanced")
 FIGURES = {"wsj": "4.1 to 4.3", "ark": "4.4 to 4.6"}  # of the thesis
 TESTED = {"ewt": 4}  # every so many-th test sentence
 ADJUSTMENTS = ("holm", "bh")
-LEVEL = 0.05
+LEVEL, N_RESAMPLES = 0.05, 2000
 HIGHEST = 0.14  # error that Figure 4 shows
 
 # Groups of the attributes of TokenFeatures("advanced") beside the word itself.
@@ -74,7 +68,7 @@ def load(corpus):
     return [*parts, (X[::step], y[::step])]
 
 
-def figure_4(corpus, models, n_resamples):
+def figure_4(corpus, models):
     """Return the display of the tags and the display of the pairs."""
     X, y = load(corpus)[2]
     return {
@@ -85,7 +79,7 @@ def figure_4(corpus, models, n_resamples):
             query=query,
             averages=(5,) if asked == "tags" else (5, N_PAIRS),
             reference="HMM",
-            n_resamples=n_resamples,
+            n_resamples=N_RESAMPLES,
             random_state=0,
             max_labels=50 if asked == "tags" else 30,
         )
@@ -119,11 +113,7 @@ def rows_of_labels(corpus, asked, display):
             "count": int(display.count[k]),
         }
         for name, error in (("HMM", hmm[k]), ("CRF", crf[k])):
-            row |= {
-                f"{name} error": f"{error.estimate:.4f}",
-                f"{name} low": low_text(error.low),
-                f"{name} high": f"{error.high:.4f}",
-            }
+            row |= _study.interval_cells(error, f"{name} ")
         row |= {
             "difference": f"{found[k].difference:+.4f}",
             "difference low": f"{found[k].low:+.4f}",
@@ -162,7 +152,7 @@ def summary(corpus, asked, rows):
     return cells
 
 
-def draw_figure_4(displays, asked, path):
+def draw_figure_4(displays, asked):
     figure, axes = plt.subplots(
         len(displays), 1, figsize=(13, 4 * len(displays)), layout="constrained"
     )
@@ -172,8 +162,9 @@ def draw_figure_4(displays, asked, path):
         ax.legend(loc="upper right", fontsize="small")
         # a few intervals of rare labels are much longer
         ax.set_ylim(top=HIGHEST)
-    figure.savefig(path, dpi=80)
-    plt.close(figure)
+    _study.save(
+        figure, {"tags": "tag_errors.png", "pairs": "tag_pair_errors.png"}[asked]
+    )
 
 
 # The curves of a single tag
@@ -200,16 +191,14 @@ def single_tag(corpus, models):
                 "mean probability": f"{answers.y_proba.mean():.4f}",
                 "plug-in": f"{plug_in:.4f}",
                 "squared": f"{plug_in**2:.6f}",
-                "error": f"{found.estimate:.4f}",
-                "low": low_text(found.low),
-                "high": f"{found.high:.4f}",
+                **_study.interval_cells(found),
             }
         )
         drawn[name] = answers
     return rows, drawn
 
 
-def draw_curves(answers, path):
+def draw_curves(answers):
     figure, axes = plt.subplots(
         len(answers), len(CURVES), figsize=(12, 5 * len(answers)), layout="constrained"
     )
@@ -225,8 +214,7 @@ def draw_curves(answers, path):
                 ax=ax,
             )
             ax.set_title(f"{settings.title}: is it {settings.tag}?")
-    figure.savefig(path, dpi=80)
-    plt.close(figure)
+    _study.save(figure, "single_tag.png")
 
 
 # The ablation
@@ -304,55 +292,25 @@ def ablation_row(corpus, name, groups, fit):
         "sharpness, one tag": f"{one.y_proba.var():.4f}",
     }
     for title, each in found.items():
-        row |= {
-            f"{title}: error": f"{each.estimate:.4f}",
-            f"{title}: low": low_text(each.low),
-            f"{title}: high": f"{each.high:.4f}",
-        }
+        row |= _study.interval_cells(each, f"{title}: ")
     return row
 
 
-QUICK = [
-    {
-        "args": ["--corpus", "ark"],
-        # the ablation without those that train for long
-        "keep": {"GROUPS": [], "ABLATED": ["ark"]},
-        "skip": ["draw_figure_4", "draw_curves"],
-        "reads": ["tagging.csv"],
-        "needs": ["data/ark_twitter_pos", "sklearn_crfsuite"],
-        "files": {
-            "tag_errors.csv": {"keys": ["corpus", "asked", "label"]},
-            "tag_errors_summary.csv": {"keys": ["corpus", "asked"]},
-            "single_tag.csv": {"keys": ["corpus", "figures", "tag", "model"]},
-            "tag_ablation.csv": {
-                "keys": ["corpus", "attributes"],
-                "only": {"attributes": ["the word alone"]},
-            },
-        },
-    }
-]
-
-
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = _study.parser_of(__doc__)
     parser.add_argument("--corpus", nargs="+", choices=CORPORA, default=list(CORPORA))
-    parser.add_argument("--quick", action="store_true")
     parser.add_argument("--cache", help="folder to keep models and tests in")
     options = parser.parse_args()
-    corpora = ["ark"] if options.quick else options.corpus
-    n_resamples = 200 if options.quick else 2000
     memory = Memory(options.cache, verbose=0)
     fit, fit_ablated = memory.cache(chosen_model), memory.cache(ablated)
     test = memory.cache(figure_4, ignore=["models"])
     start = time.perf_counter()
     labels, counts, curves, parts = [], [], [], []
     displays, drawn = {}, {}
-    for corpus in corpora:
+    for corpus in options.corpus:
         roles = ROLES if corpus in FIGURES else FIGURE_4
         models = {name: fit(corpus, ROLES[name]) for name in roles}
-        displays[corpus] = test(corpus, models, n_resamples)
+        displays[corpus] = test(corpus, models)
         for asked, display in displays[corpus].items():
             rows = rows_of_labels(corpus, asked, display)
             labels += rows
@@ -361,7 +319,7 @@ def main():
             rows, drawn[corpus] = single_tag(corpus, models)
             curves += rows
         print(f"{corpus}: {time.perf_counter() - start:.0f} s in all", flush=True)
-    for corpus in () if options.quick else ABLATED:
+    for corpus in ABLATED:
         parts += [
             ablation_row(corpus, name, groups, fit_ablated)
             for name, groups in templates().items()
@@ -376,18 +334,16 @@ def main():
     for name, rows in tables.items():
         if rows and name != "tag_errors.csv":
             print_table(rows)
-    if options.quick:
-        return
     note = (
         "groups = sentence; 'difference' is CRF - HMM, of the debiased errors; "
-        f"{n_resamples} resamples for Brier scores; "
+        f"{N_RESAMPLES} resamples for Brier scores; "
         + versions("numpy", "scipy", "scikit-learn", "sklearn-crfsuite")
     )
     for name, rows in tables.items():
         write_csv(name, rows, note)
-    draw_figure_4(displays, "tags", RESULTS / "tag_errors.png")
-    draw_figure_4(displays, "pairs", RESULTS / "tag_pair_errors.png")
-    draw_curves(drawn, RESULTS / "single_tag.png")
+    draw_figure_4(displays, "tags")
+    draw_figure_4(displays, "pairs")
+    draw_curves(drawn)
 
 
 if __name__ == "__main__":

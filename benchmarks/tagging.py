@@ -8,23 +8,20 @@ is chosen on the development part, by accuracy as there, and by log likelihood b
 it; the temperature is fitted on the development part too. Errors are of the test part.
 Writes five tables and two figures.
 
-CRFsuite's L-BFGS stops after a number of iterations (--iterations); weakly regularised
-models have not converged by then, which regularises them a little.
+CRFsuite's L-BFGS stops after a number of iterations; weakly regularised models have not
+converged by then, which regularises them a little.
 """
 
-import argparse
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-os.environ.setdefault("MPLBACKEND", "Agg")
-
+import functools
 import time
 import warnings
 from collections import Counter
 from dataclasses import dataclass
 
+import _study
+import matplotlib.pyplot as plt
 import numpy as np
-from _common import RESULTS, low_text, print_table, read_csv, versions, write_csv
+from _common import print_table, read_csv, versions, write_csv
 from joblib import Parallel, delayed
 from scipy import special
 from sklearn.isotonic import IsotonicRegression
@@ -41,9 +38,7 @@ from skcalib import (
     calibration_error_interval,
 )
 from skcalib.datasets import (
-    fetch_ark_twitter_pos,
-    fetch_ud_english_ewt,
-    fetch_wsj_sample,
+    fetch_corpus,
 )
 from skcalib.queries import TagQuery
 from skcalib.queries._query import last_step, transform_before
@@ -51,11 +46,8 @@ from skcalib.scorers import log_likelihood_scorer
 
 PSEUDOCOUNTS = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.001, 0.0001)
 PENALTIES = (3.0, 1.0, 0.3, 0.1, 0.03, 0.0)
-STRENGTHS = {
-    "HMM": PSEUDOCOUNTS,
-    "CRF basic": PENALTIES,
-    "CRF advanced": PENALTIES,
-}
+STRENGTHS = {"HMM": PSEUDOCOUNTS, "CRF basic": PENALTIES, "CRF advanced": PENALTIES}
+N_ITERATIONS = 60  # of L-BFGS
 UNTUNED = 1.0  # the default of both
 PARTS = (1 / 16, 1 / 8, 1 / 4, 3 / 8, 1 / 2, 3 / 4)
 POOLED_BIN_SIZE = 5000
@@ -75,9 +67,22 @@ class Corpus:
 
 
 CORPORA = {
-    "ark": Corpus("tweets (ARK)", fetch_ark_twitter_pos, "V", 500),
-    "wsj": Corpus("newspaper (WSJ sample)", fetch_wsj_sample, "NN", 500),
-    "ewt": Corpus("web text (UD EWT)", fetch_ud_english_ewt, "NN", 1000, 3),
+    "ark": Corpus(
+        "tweets (ARK)", functools.partial(fetch_corpus, "ark_twitter_pos"), "V", 500
+    ),
+    "wsj": Corpus(
+        "newspaper (WSJ sample)",
+        functools.partial(fetch_corpus, "wsj_sample"),
+        "NN",
+        500,
+    ),
+    "ewt": Corpus(
+        "web text (UD EWT)",
+        functools.partial(fetch_corpus, "ud_english_ewt"),
+        "NN",
+        1000,
+        3,
+    ),
 }
 
 
@@ -89,7 +94,6 @@ class Job:
     family: str
     strength: float
     part: float = 1.0
-    iterations: int = 60
 
     @property
     def cost(self):
@@ -98,14 +102,14 @@ class Job:
         return tokens * kind * self.part
 
 
-def load(corpus, most=None):
+def load(corpus):
     """Return training, development and test part."""
     settings = CORPORA[corpus]
     parts = []
     for subset in ("train", "dev", "test"):
         X, y = settings.fetch(subset=subset, return_X_y=True, download_if_missing=False)
         step = settings.step if subset == "train" else 1
-        parts.append((X[::step][:most], y[::step][:most]))
+        parts.append((X[::step], y[::step]))
     return parts
 
 
@@ -113,7 +117,7 @@ def make_model(job):
     if job.family == "HMM":
         return HMMTagger(job.strength)
     template = job.family.split()[1]
-    crf = CRFTagger(c2=job.strength, max_iterations=job.iterations)
+    crf = CRFTagger(c2=job.strength, max_iterations=N_ITERATIONS)
     return make_pipeline(TokenFeatures(template), crf)
 
 
@@ -222,10 +226,10 @@ def all_tags_error(table, rows=slice(None)):
     )
 
 
-def run(job, most=None):
+def run(job):
     """Return a job's model measured before and after, with intervals."""
     start = time.perf_counter()
-    train, dev, test = load(job.corpus, most)
+    train, dev, test = load(job.corpus)
     n_train = round(job.part * len(train[0]))
     chosen = some_sentences(len(train[0]), n_train)
     part = [[column[i] for i in chosen] for column in train]
@@ -358,7 +362,7 @@ def rival_cells(truth, q, groups):
     )
     right = truth[np.arange(len(q)), q.argmax(axis=1)]
     return {
-        **interval_cells(result),
+        **_study.interval_cells(result),
         "token log likelihood": f"{np.log(np.clip(q[truth], 1e-6, 1)).mean():.4f}",
         "accuracy of best marginal": f"{right.mean():.4f}",
     }
@@ -377,14 +381,6 @@ def incoherence(q, r, tokens, left, right):
 
 
 # Tables
-
-
-def interval_cells(result, prefix=""):
-    return {
-        f"{prefix}error": f"{result.estimate:.4f}",
-        f"{prefix}low": low_text(result.low),
-        f"{prefix}high": f"{result.high:.4f}",
-    }
 
 
 def surplus(table, rows=slice(None)):
@@ -439,7 +435,7 @@ def model_row(role, found):
     for prefix, table in (("", before), ("after: ", after)):
         row |= {
             f"{prefix}surplus": f"{surplus(table):+.4f}",
-            **interval_cells(table["interval"], prefix),
+            **_study.interval_cells(table["interval"], prefix),
             f"{prefix}plug-in": f"{table['plug-in']:.4f}",
             f"{prefix}one tag": f"{single_query(table, job):.4f}",
             f"{prefix}top 5 pairs": f"{table['pair errors'][:5].mean():.4f}",
@@ -537,10 +533,8 @@ def mean_cells(what, errors):
 # Figures
 
 
-def draw_sweep(results, path):
+def draw_sweep(results):
     """Draw signed confidence and error by regularisation, before and after."""
-    import matplotlib.pyplot as plt
-
     names = list(dict.fromkeys(r["job"].corpus for r in results))
     figure, axes = plt.subplots(
         2, len(names), figsize=(3.6 * len(names), 6), sharex=True, squeeze=False,
@@ -571,18 +565,15 @@ def draw_sweep(results, path):
     axes[1, 0].set_ylabel("error over all tags")
     handles, labels = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=8)
-    figure.savefig(path, dpi=90)
-    plt.close(figure)
+    _study.save(figure, "tagging.png", 90)
 
 
-def draw_curves(chosen_by_corpus, path):
+def draw_curves(chosen_by_corpus):
     """Draw the curves of the paper's Figure 3, over all tags.
 
     Bins are those of single tags: with larger ones nearly all are of tags that are out
     of the question, and nothing is seen of the others.
     """
-    import matplotlib.pyplot as plt
-
     shown = ("HMM, by accuracy", "CRF basic as accurate as the HMM")
     n = len(chosen_by_corpus)
     figure, axes = plt.subplots(
@@ -600,22 +591,14 @@ def draw_curves(chosen_by_corpus, path):
                 ax=ax,
             )
         ax.set_title(CORPORA[name].title)
-    figure.savefig(path, dpi=90)
-    plt.close(figure)
+    _study.save(figure, "tagging_curves.png", 90)
 
 
-PAPER = """\
-The paper, on 33,306 tokens of the Wall Street Journal, 47 tags, both models at 88.7%:
-the HMM very underconfident, the CRF overconfident and better over all tags; the CRF
-better on 39 of 47 tags and on 71 of 100 pairs; about equal on NN. The thesis, on NN of
-the Wall Street Journal: squared error 0.035 (HMM) and 0.019 (CRF basic)."""
-
-
-def in_parallel(parallel, jobs, options, what):
+def in_parallel(parallel, jobs, what):
     """Return the results of jobs, the longest first, and show how far they are."""
     jobs = sorted(jobs, key=lambda job: -job.cost)
     start, results = time.perf_counter(), []
-    for found in parallel(delayed(run)(job, options.most) for job in jobs):
+    for found in parallel(delayed(run)(job) for job in jobs):
         results.append(found)
         job = found["job"]
         print(
@@ -627,63 +610,29 @@ def in_parallel(parallel, jobs, options, what):
     return results
 
 
-def one_corpus(corpus, parallel, options):
+def one_corpus(corpus, parallel):
     """Return the results of the sweep, and the models of the main table."""
     jobs = [
-        Job(corpus, family, strength, iterations=options.iterations)
+        Job(corpus, family, strength)
         for family, strengths in STRENGTHS.items()
         for strength in strengths
     ]
-    results = in_parallel(parallel, jobs, options, "sweep")
+    results = in_parallel(parallel, jobs, "sweep")
     best = pick(results, "CRF basic", "dev accuracy")["job"]
-    jobs = [
-        Job(corpus, "CRF basic", best.strength, part, options.iterations)
-        for part in PARTS
-    ]
-    parts = in_parallel(parallel, jobs, options, "parts")
+    jobs = [Job(corpus, "CRF basic", best.strength, part) for part in PARTS]
+    parts = in_parallel(parallel, jobs, "parts")
     return results, parts, roles(results, parts)
 
 
-# The strengths that are chosen on tweets, and those that are not tuned.
-QUICK = [
-    {
-        "args": ["--corpus", "ark", "--jobs", "1"],
-        "set": {
-            "STRENGTHS": {
-                "HMM": [1.0, 0.03, 0.001],
-                "CRF basic": [1.0, 0.1, 0.03, 0.0],
-                "CRF advanced": [1.0, 0.3, 0.1, 0.0],
-            },
-            "PARTS": [0.375],
-        },
-        "skip": ["draw_sweep", "draw_curves"],
-        "needs": ["data/ark_twitter_pos", "sklearn_crfsuite"],
-        "files": {
-            "tagging.csv": {"keys": ["corpus", "model"]},
-            "tagging_sweep.csv": {
-                "keys": ["corpus", "model", "pseudocount or c2", "sentences"]
-            },
-            "tagging_pairs.csv": {"keys": ["corpus", "CRF", "temperature"]},
-            "tagging_each.csv": {"keys": ["corpus", "asked"]},
-            "tagging_rivals.csv": {"keys": ["corpus", "model", "recalibration"]},
-        },
-    }
-]
-
-
-def main(arguments=None):
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+def main():
+    parser = _study.parser_of(__doc__)
     parser.add_argument("--corpus", nargs="*", default=list(CORPORA), choices=CORPORA)
-    parser.add_argument("--iterations", type=int, default=60)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--most", type=int, help="sentences to take, to try it out")
-    options = parser.parse_args(arguments)
+    options = parser.parse_args()
     start = time.perf_counter()
     warnings.filterwarnings("default")
     note = (
-        f"at most {options.iterations} L-BFGS iterations; bins of {POOLED_BIN_SIZE} "
+        f"at most {N_ITERATIONS} L-BFGS iterations; bins of {POOLED_BIN_SIZE} "
         "pairs for 'plug-in', of 1000 (ewt) or 500 for single tags and pairs; 'error': "
         "debiased, with its 95% interval, groups = sentence; "
         + versions("numpy", "scipy", "scikit-learn", "sklearn-crfsuite", "matplotlib")
@@ -692,7 +641,7 @@ def main(arguments=None):
     everything, chosen_by_corpus = [], {}
     with Parallel(n_jobs=options.jobs, return_as="generator") as parallel:
         for corpus in options.corpus:
-            results, parts, chosen = one_corpus(corpus, parallel, options)
+            results, parts, chosen = one_corpus(corpus, parallel)
             everything += results
             chosen_by_corpus[corpus] = chosen
             tables["_sweep"] += [sweep_row(r) for r in [*results, *parts]]
@@ -709,10 +658,9 @@ def main(arguments=None):
     for name, rows in tables.items():
         if name != "_each":
             print_table(rows)
-    print(PAPER)
     print(f"{time.perf_counter() - start:.0f} s")
-    draw_sweep(everything, RESULTS / "tagging.png")
-    draw_curves(chosen_by_corpus, RESULTS / "tagging_curves.png")
+    draw_sweep(everything)
+    draw_curves(chosen_by_corpus)
 
 
 if __name__ == "__main__":

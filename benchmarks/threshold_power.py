@@ -1,6 +1,6 @@
 """How often is a threshold found with few answers? Bounds of the literature.
 
-    python benchmarks/threshold_power.py [--quick]
+    python benchmarks/threshold_power.py
 
 Answers have probabilities of a beta distribution, and are right with these
 probabilities ('calibrated'), with smaller ones ('overconfident'), or nearly always if
@@ -16,16 +16,12 @@ populations. Four others are for testing, and were written down before any resul
   a chance of one half
 
 A rule is wrong if the true precision at its threshold is smaller than the wanted one;
-at most 5% may be wrong. --quick has few samples, and writes nothing.
+at most 5% may be wrong.
 """
-
-import argparse
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from zlib import crc32
 
+import _study  # noqa: F401
 import numpy as np
 from _common import print_table, versions, write_csv
 from scipy.special import betainc, expit, logit
@@ -191,40 +187,9 @@ def mean_rows(rows):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="a part, no CSV")
-    quick = parser.parse_args().quick
-    if quick:
-        globals().update(SAMPLES=20, TESTED=20)
-    rows = power_rows()
-    means = mean_rows(rows)
+    means = mean_rows(power_rows())
     print_table(means)
-    if not quick:
-        note = versions("numpy", "scipy")
-        write_csv("threshold_power_cells.csv", rows, note)
-        write_csv("threshold_power.csv", means, note)
-
-
-QUICK = [
-    {
-        "set": {"SIZES": (50, 100), "SAMPLES": 50, "TESTED": 50},
-        "files": {
-            "threshold_power_cells.csv": {
-                "keys": ["population", "precision", "n", "rule"],
-                "within": {"found": 0.25, "share selected": 0.25, "wrong": 0.15},
-                "free": ["samples"],
-            },
-            "threshold_power.csv": {
-                "keys": ["part", "n", "rule"],
-                "within": {
-                    "found": 0.15,
-                    "share selected": 0.15,
-                    "largest share wrong": 0.15,
-                },
-            },
-        },
-    }
-]
+    write_csv("threshold_power.csv", means, versions("numpy", "scipy"))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""Word alignment: AER and p-values of resampled aligners, and are links calibrated?
+"""Word alignment: AER and p-values of resampled aligners.
 
-    SKCALIB_DATA=... python benchmarks/word_alignment.py [--quick]
+    SKCALIB_DATA=... python benchmarks/word_alignment.py
 
 The texts are two translations of the New Testament in the public domain, the King James
 Version in English and Reina-Valera 1909 in Spanish. They are in the Debian packages
@@ -11,21 +11,13 @@ links of words are known. A link is possible if both words have a number in comm
 is sure if both are the only words of their verses with this number. Links of words
 without a number are not counted, because nothing is known about them.
 
-1. Figure 7 of Berg-Kirkpatrick et al. (2012): IBM Model 1, a hidden Markov model, and
-   hidden Markov models in both directions are trained on resamples of 6,955 verses and
-   of fewer. Gain in AER against confidence on the other 1,000 verses, for all pairs.
-2. The calibration error of the posterior probabilities of links.
-
-The script writes tables and a figure in about eight minutes on one core. --quick uses
-few systems and verses, and writes nothing.
+Figure 7 of Berg-Kirkpatrick et al. (2012): IBM Model 1, a hidden Markov model, and
+hidden Markov models in both directions are trained on resamples of 6,955 verses and of
+fewer. Gain in AER against confidence on the other 1,000 verses, for all pairs.
+The script writes tables and a figure in about eight minutes on one core.
 """
 
-import argparse
 import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-os.environ.setdefault("MPLBACKEND", "Agg")
-
 import re
 import struct
 import time
@@ -34,11 +26,12 @@ from collections import Counter
 from itertools import product
 from pathlib import Path
 
+import _study
+import matplotlib.pyplot as plt
 import numpy as np
-from _common import RESULTS, low_text, print_table, versions, write_csv
+from _common import print_table, versions, write_csv
 
-from skcalib.metrics import alignment_statistics, calibration_error_interval
-from skcalib.plot import SignificanceDisplay
+from skcalib.metrics import alignment_statistics
 from skcalib.posteriors import LinearChainPosterior
 from skcalib.significance import compare_systems
 from skcalib.significance import test_size_curve as size_curve
@@ -50,7 +43,6 @@ N_TEST, N_SYSTEMS, N_ITERATIONS = 1000, 16, 5
 SMOOTHING, P_NULL = 0.001, 0.2
 MODELS = ("Model 1", "HMM", "HMM, both")
 KINDS = ("same model", "HMM and HMM, both", "Model 1 and HMM")
-ONLY = ("only Model 1", "only HMM", "only HMM, both")
 # The posterior probabilities of both directions, multiplied, of a predicted link.
 LEAST_PRODUCT = 0.25
 SIZES = (100, 250, 500, 1000)
@@ -107,13 +99,13 @@ def links_of(source, target):
 class Corpus:
     """Verses with words on both sides, shuffled: words, numbers and gold links."""
 
-    def __init__(self, most=None):
+    def __init__(self):
         verses = [
             tuple(map(read_words, pair))
             for pair in zip(*map(read_verses, TEXTS.values()), strict=True)
         ]
         verses = [(a, b) for a, b in verses if a[0] and b[0]]
-        order = np.random.default_rng(0).permutation(len(verses))[:most]
+        order = np.random.default_rng(0).permutation(len(verses))
         verses = [verses[k] for k in order]
         self.words = {
             side: [verse[k][0] for verse in verses] for k, side in enumerate(TEXTS)
@@ -266,11 +258,11 @@ def error_rate(statistics):
     return 100 * (1 - found / total)
 
 
-def train_all(corpus, directions, test, train, n_systems):
+def train_all(corpus, directions, test, train):
     """Return the statistics of each system by name, and a row about each."""
     systems, rows = {}, []
     start = time.perf_counter()
-    for model, k in product(MODELS, range(n_systems)):
+    for model, k in product(MODELS, range(N_SYSTEMS)):
         seed = 100 * MODELS.index(model) + k  # no two systems on the same resample
         size = round(len(train) * SHARE[model] ** k)
         drawn = np.random.default_rng(seed).choice(train, size)
@@ -298,23 +290,22 @@ def model_of(system):
     return system.rpartition(" ")[0]
 
 
-def kinds_of(a, b):
-    """Return the kind of a pair, and the model if it is the same."""
+def kind_of(a, b):
     if model_of(a) == model_of(b):
-        return "same model", f"only {model_of(a)}"
+        return "same model"
     if "Model 1" in (model_of(a), model_of(b)):
-        return ("Model 1 and HMM",)
-    return ("HMM and HMM, both",)
+        return "Model 1 and HMM"
+    return "HMM and HMM, both"
 
 
-def threshold_rows(systems, sizes):
+def threshold_rows(systems):
     """Return the threshold of AER by kind of pairs and size of the test set."""
     names = list(systems)
     pairs = [(a, b) for k, a in enumerate(names) for b in names[k + 1 :]]
     rows = []
-    for kind in (*KINDS, *ONLY):
-        some = [(a, b) for a, b in pairs if kind in kinds_of(a, b)]
-        for size in sizes:
+    for kind in KINDS:
+        some = [(a, b) for a, b in pairs if kind == kind_of(a, b)]
+        for size in SIZES:
             curve = size_curve(
                 systems,
                 sizes=[size],
@@ -339,123 +330,36 @@ def threshold_rows(systems, sizes):
     return rows
 
 
-def draw(systems, path):
-    import matplotlib.pyplot as plt
-
+def draw(systems):
     figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
     for ax, size in zip(axes, (SIZES[0], SIZES[-1]), strict=True):
         some = {name: rows[:size] for name, rows in systems.items()}
         comparison = compare_systems(some, statistic="ratio", random_state=0)
-        SignificanceDisplay.from_pvalues(
-            100 * comparison.gain,
-            comparison.pvalue,
-            kind=[kinds_of(*pair)[0] for pair in comparison.pairs],
-            ax=ax,
-            metric_name="AER, points",
-        )
-        ax.set_title(f"Word alignment, {size} verses")
-        open_gain = 100 * np.abs(comparison.gain[comparison.pvalue > 0.05]).max()
-        # What is far above every threshold only squeezes the curve.
-        ax.set_xlim(right=min(ax.get_xlim()[1], 3 * open_gain))
-    figure.savefig(path, dpi=80)
-    plt.close(figure)
+        kind = [kind_of(*pair) for pair in comparison.pairs]
+        title = f"Word alignment, {size} verses"
+        _study.draw_pairs(ax, comparison, kind, "AER, points", title, 3, 100)
+    _study.save(figure, "word_alignment.png")
 
 
-# Calibration
-
-
-def calibration_rows(corpus, directions, test, train):
-    """Return errors of the posterior probabilities of links.
-
-    The target words are those with a sure link and no other possible link, for which
-    every link is known to be right or wrong.
-    """
-    rows = []
-    for model in ("Model 1", "HMM"):
-        aligner = Aligner(directions[0], model == "HMM").fit(train)
-        found = {"all links": [], "predicted links": []}
-        for k, marginals in zip(test, aligner.marginals(test), strict=True):
-            n_links = Counter(j for _, j in corpus.possible[k])
-            for i, j in sorted(corpus.sure[k]):
-                if n_links[j] > 1:
-                    continue
-                proba = marginals[j, 1:]
-                right = np.arange(proba.size) == i
-                verse = np.full(proba.size, k)
-                found["all links"].append((right, proba, verse))
-                if best := marginals[j].argmax():
-                    one = slice(best - 1, best)
-                    found["predicted links"].append((right[one], proba[one], [k]))
-        for query, parts in found.items():
-            y, q, groups = (np.concatenate(x) for x in zip(*parts, strict=True))
-            error = calibration_error_interval(y, q, groups=groups)
-            rows.append(
-                {
-                    "model": model,
-                    "query": query,
-                    "probabilities": y.size,
-                    "share of links": f"{y.mean():.4f}",
-                    "mean probability": f"{q.mean():.4f}",
-                    "error": f"{error.estimate:.4f}",
-                    "low": low_text(error.low),
-                    "high": f"{error.high:.4f}",
-                }
-            )
-    return rows
-
-
-QUICK = [
-    {
-        "set": {"MODELS": ["Model 1"], "KINDS": [], "ONLY": ["only Model 1"]},
-        "skip": ["draw"],
-        "needs": ["data/sword"],
-        "files": {
-            "word_alignment_systems.csv": {"keys": ["system", "model", "trained on"]},
-            "word_alignment_sizes.csv": {
-                "keys": ["pairs", "verses", "number of pairs", "samples"]
-            },
-            "word_alignment_calibration.csv": {"keys": ["model", "query"]},
-        },
-    }
-]
-
-
-def main(arguments=None):
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--quick", action="store_true", help="try it out")
-    quick = parser.parse_args(arguments).quick
+def main():
     start = time.perf_counter()
-    corpus = Corpus(700 if quick else None)
+    corpus = Corpus()
     directions = [
         Direction(corpus.words["en"], corpus.words["es"]),
         Direction(corpus.words["es"], corpus.words["en"]),
     ]
-    n_test = 200 if quick else N_TEST
-    test, train = np.arange(n_test), np.arange(n_test, len(corpus))
+    test, train = np.arange(N_TEST), np.arange(N_TEST, len(corpus))
     print(f"read {len(corpus)} verses in {time.perf_counter() - start:.0f} s")
-    n_systems = 2 if quick else N_SYSTEMS
-    systems, trained = train_all(corpus, directions, test, train, n_systems)
-    sizes = (100, 200) if quick else SIZES
-    tables = {
-        "word_alignment_systems.csv": trained,
-        "word_alignment_sizes.csv": threshold_rows(systems, sizes),
-        "word_alignment_calibration.csv": calibration_rows(
-            corpus, directions, test, train
-        ),
-    }
+    systems, trained = train_all(corpus, directions, test, train)
+    sizes = threshold_rows(systems)
     seconds = time.perf_counter() - start
     links = [sum(len(each[k]) for k in test) for each in (corpus.sure, corpus.possible)]
     note = f"{links[0]} sure and {links[1]} possible links; {seconds:.0f} s; "
     note += versions("skcalib", "numpy")
-    print(note)
-    for name, rows in tables.items():
+    for name, rows in (("systems", trained), ("sizes", sizes)):
         print_table(rows)
-        if not quick:
-            write_csv(name, rows, note)
-    if not quick:
-        draw(systems, RESULTS / "word_alignment.png")
+        write_csv(f"word_alignment_{name}.csv", rows, note)
+    draw(systems)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The size of the code is counted, and parts of the interval are switched off."""
+"""The size of the code is counted, and constants of the interval are replaced."""
 
 import importlib
 from pathlib import Path
@@ -72,15 +72,12 @@ def test_size_of_a_small_package(tool, checkout):
     assert sizes["all"]["code lines"] == 11 + 6
 
 
-def test_every_part_of_the_interval_is_found_and_put_back(tool):
-    parts = tool("_interval_parts")
+def test_every_constant_of_the_interval_is_found_and_put_back(tool):
+    parts = tool("interval_constants")
     rng = np.random.default_rng(0)
     q = rng.random(200)
     y = (rng.random(200) < q).astype(int)
     before = parts.calibration_error_interval(y, q)
-    for name in (*parts.PARTS, *parts.TOGETHER):
-        with parts.replaced(parts.part_off(name)):
-            parts.calibration_error_interval(y, q)
     for name in parts.CONSTANTS:
         with parts.replaced(parts.with_constant(name, 0.5)):
             assert name == "floor of slope_of" or parts.value_of(name) == 0.5
@@ -88,7 +85,7 @@ def test_every_part_of_the_interval_is_found_and_put_back(tool):
 
 
 def test_the_floor_of_the_benchmark_is_that_of_the_package(tool):
-    parts = tool("_interval_parts")
+    parts = tool("interval_constants")
     slope, arguments = parts.value_at(parts.SLOPE_OF), (-1.0, 1e-2, 1e-3, 1e-2)
     with parts.replaced(parts.with_constant("floor of slope_of", parts.FLOOR)):
         same = parts.value_at(parts.SLOPE_OF)(*arguments)
@@ -97,8 +94,8 @@ def test_the_floor_of_the_benchmark_is_that_of_the_package(tool):
     assert same == slope(*arguments) < other
 
 
-def test_a_part_that_does_not_exist_is_an_error(tool):
-    parts = tool("_interval_parts")
+def test_an_attribute_that_does_not_exist_is_an_error(tool):
+    parts = tool("interval_constants")
     for path in ("_score_interval.no_function", "_score_interval.Levels.no_method"):
         with (
             pytest.raises(AttributeError),
@@ -107,12 +104,3 @@ def test_a_part_that_does_not_exist_is_an_error(tool):
             pass
     with pytest.raises(ModuleNotFoundError):
         parts.locate("_no_module.function")
-
-
-def test_a_part_that_is_never_called_is_an_error(tool, monkeypatch):
-    parts = tool("_interval_parts")
-    monkeypatch.setattr(parts, "USED", set())
-    with pytest.raises(RuntimeError, match=r"furthest of the part 'MeanBound'"):
-        parts.check_used(["MeanBound"])
-    # a constant is not called
-    parts.check_used(["_COMBINED"])

@@ -106,7 +106,7 @@ LEAST_GROUPS = 10
 LEAST_UNITS = 5
 
 # Fewer rows that carry the error are too few, if they are also less than a twentieth of
-# all rows. benchmarks/interval_carrying.py measures how often a warning is issued.
+# all rows. benchmarks/interval_coverage.py measures how often a warning is issued.
 LEAST_CARRYING = 10
 
 # Smaller p-values underflow.
