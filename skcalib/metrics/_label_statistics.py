@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import chain
 from operator import and_, eq
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -79,16 +79,6 @@ def accuracy_statistics(y_true: ArrayLike, y_pred: ArrayLike) -> np.ndarray:
     if not nested:
         return correct
     return np.column_stack([correct, [len(true) for true, _ in pairs]])
-
-
-@overload
-def tag_statistics(
-    y_true: ArrayLike, y_pred: ArrayLike, *, which: None = None
-) -> dict[Any, np.ndarray]: ...
-@overload
-def tag_statistics(
-    y_true: ArrayLike, y_pred: ArrayLike, *, which: object
-) -> np.ndarray: ...
 
 
 @public
