@@ -17,11 +17,14 @@ from _common import RESULTS, RUN, header_of  # noqa: E402
 
 def measured(name, rawtext, text, lineno, inliner, options=None, content=None):
     """Return the sentence of the role, with the commands as its explanation."""
+    paths = [RESULTS / each for each in text.split(", ")]
     try:
-        headers = [header_of(RESULTS / each) for each in text.split(", ")]
+        headers = [header_of(path) for path in paths]
     except (OSError, ValueError) as error:
         message = inliner.reporter.error(str(error), line=lineno)
         return [inliner.problematic(rawtext, rawtext, message)], [message]
+    for path in paths:
+        inliner.document.settings.env.note_dependency(str(path))
     versions = dict.fromkeys(header["version"] for header in headers)
     commands = dict.fromkeys(f"{h['date']}: {RUN} {h['command']}" for h in headers)
     sentence = f"Measured with skcalib {' and '.join(versions)}."
