@@ -6,8 +6,8 @@
     python benchmarks/run.py --release         # before a release
 
 --release makes the tables again that users rely on: two scripts at a time, and those
-that measure times alone at the end. It needs SKCALIB_DATA and the packages that are
-compared; what is missing is named by the scripts.
+that measure times alone at the end. It takes about two hours on two cores, and needs
+SKCALIB_DATA and the packages that are compared.
 """
 
 import argparse
@@ -19,18 +19,31 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+FOLDER = Path(__file__).parent
 SCRIPTS = {
     path.stem: path
-    for path in sorted(Path(__file__).parent.glob("[a-z]*.py"))
+    for path in sorted(FOLDER.glob("[a-z]*.py"))
     if not path.stem.startswith(("run", "test_"))
 }
-TESTS = ("items", "groups", "empty", "ties", "skewed", "calibration")
-# The runs of each script, by their options.
+# Made part by part, which keeps earlier rows: a release begins without them.
+IN_PARTS = ("paired_test_size.csv", "calibration_comparison_size.csv")
+KINDS = ("tuning", "testing")
+# The runs of each script, by their options: the longest script first.
 RELEASE = {
-    "method_coverage": ["--jobs 1"],
-    "interval_coverage": ["tuning testing certain certain-testing constant"],
     "paired_test_size": [
-        f"--part {part}-{kind}" for part in TESTS for kind in ("tuning", "testing")
+        f"--part {part}-{kind} --replicates {replicates}"
+        for replicates, parts in (
+            (2000, ("items", "empty", "ties")),
+            (1000, ("groups", "skewed")),
+            (500, ("calibration",)),
+        )
+        for part in parts
+        for kind in KINDS
+    ],
+    "method_coverage": ["--jobs 1"],
+    "interval_coverage": [
+        "tuning testing certain certain-testing constant --replicates 1000",
+        "tuning-groups testing-groups repeated-groups testing-repeated-groups",
     ],
     "confidence_ranking": [""],
     "compare_models": ["tests clusters gains scores passages passes"],
@@ -67,6 +80,8 @@ def run_all(name, runs):
 
 def release():
     """Run what users rely on; return the exit status."""
+    for name in IN_PARTS:
+        (FOLDER / "results" / name).unlink(missing_ok=True)
     with ThreadPoolExecutor(2) as pool:
         succeeded = list(pool.map(run_all, RELEASE, RELEASE.values()))
     succeeded += map(run_all, TIMED, TIMED.values())
