@@ -1,24 +1,34 @@
-"""What the benchmarks share: tables, versions, timing."""
+"""What the benchmarks share: tables with a header, versions, timing."""
 
 import csv
+import datetime
 import importlib.metadata
+import os
 import platform
+import re
 import shlex
 import sys
 import time
 from pathlib import Path
 
-import _digest
+import skcalib
 
 RESULTS = Path(__file__).parent / "results"
-MADE_BY, DIGEST = "# benchmarks/", "# digest of the code: "
-START = time.time()
+RUN = "python benchmarks/run.py"
+# "X to Y" where rows of an earlier run are kept.
+HEADER = re.compile(
+    r"# skcalib (?P<version>\S+(?: to \S+)?), (?P<date>\S+(?: to \S+)?), "
+    rf"{re.escape(RUN)} (?P<command>.+?), (?P<machine>[^,;]+); (?P<note>.+)"
+)
 
 
 def versions(*packages):
     """Return 'name version' of Python and the packages, 'missing' where not found."""
     found = [f"python {platform.python_version()}"]
     for package in packages:
+        # the header of a table has it
+        if package == "skcalib":
+            continue
         try:
             found.append(f"{package} {importlib.metadata.version(package)}")
         except importlib.metadata.PackageNotFoundError:
@@ -27,68 +37,54 @@ def versions(*packages):
 
 
 def write_csv(name, rows, note, keeps_rows=False):
-    """Write rows (dicts with the same keys) below three comment lines.
+    """Write rows (dicts with the same keys) below one header line.
 
-    The lines are the note, the script with its options, and the digest of the code that
-    the script depends on. If some rows are kept from the earlier file, the earlier
-    digest is kept too, since it is that of the oldest row.
+    The header contains the version of skcalib, the date, the command, the machine and
+    the note. If some rows are kept from the earlier file, the version and the date
+    begin with those of the earlier file.
     """
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / name
-    script = Path(sys.argv[0])
-    digest = header_of(path)[1] if keeps_rows else _digest_of(script.stem)
+    version, date = skcalib.__version__, datetime.date.today().isoformat()
+    if keeps_rows and path.exists():
+        before = header_of(path)
+        version = _from_to(before["version"], version)
+        date = _from_to(before["date"], date)
+    # a folder of this machine says nothing to others
+    options = [Path(a).name if Path(a).is_absolute() else a for a in sys.argv[1:]]
+    command = f"{RUN} {shlex.join([Path(sys.argv[0]).stem, *options])}"
+    machine = f"{platform.machine().replace('_', '-')} {os.cpu_count()} cores"
     with path.open("w", newline="", encoding="utf-8") as file:
-        file.write(f"# {note}\n")
-        # a folder of this machine says nothing to others
-        options = [Path(a).name if Path(a).is_absolute() else a for a in sys.argv[1:]]
-        file.write(f"{MADE_BY}{shlex.join([script.name, *options])}\n")
-        if digest:
-            file.write(f"{DIGEST}{digest}\n")
+        file.write(f"# skcalib {version}, {date}, {command}, {machine}; {note}\n")
         writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
     print(f"written: {path.name}")
 
 
-def _digest_of(script):
-    """Return the digest of the code that ran, None if it was changed meanwhile."""
-    code = _digest.code()
-    digests = code.digests(script)
-    if any(code.path(module).stat().st_mtime > START for module in digests):
-        print("the code was changed while it ran: no digest is written")
-        return None
-    return _digest.total(digests)
+def _from_to(before, now):
+    first = before.partition(" to ")[0]
+    return now if first == now else f"{first} to {now}"
 
 
 def header_of(path):
-    """Return the script and the digest of the code that a CSV names, None if absent."""
-    script = digest = None
-    for line in split_lines(path)[0]:
-        if line.startswith(MADE_BY):
-            script = line.removeprefix(MADE_BY).partition(".py")[0]
-        elif line.startswith(DIGEST):
-            digest = line.removeprefix(DIGEST).strip()
-    return script, digest
-
-
-def split_lines(path):
-    """Return the comment lines at the top of a CSV, and its other lines."""
-    if not path.exists():
-        return [], []
-    with path.open(newline="", encoding="utf-8") as file:
-        lines = file.readlines()
-    n = next((i for i, line in enumerate(lines) if line[0] != "#"), len(lines))
-    return lines[:n], lines[n:]
+    """Return the header of a CSV: its version, date, command, machine and note."""
+    with path.open(encoding="utf-8") as file:
+        line = file.readline().rstrip("\n")
+    found = HEADER.fullmatch(line)
+    if found is None:
+        raise ValueError(f"{path.name} begins with {line!r}, which is not a header")
+    return found.groupdict()
 
 
 def read_csv(name):
-    """Return the first comment line and the rows of a CSV written here.
-
-    The line is empty, and there are no rows, if the file is missing.
-    """
-    comments, lines = split_lines(RESULTS / name)
-    note = comments[0].removeprefix("# ").strip() if comments else ""
-    return note, list(csv.DictReader(lines))
+    """Return the note and the rows of a CSV written here, none if it is missing."""
+    path = RESULTS / name
+    if not path.exists():
+        return "", []
+    with path.open(newline="", encoding="utf-8") as file:
+        file.readline()
+        return header_of(path)["note"], list(csv.DictReader(file))
 
 
 def low_text(low):

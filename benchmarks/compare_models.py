@@ -534,15 +534,19 @@ def page():
     _, grouped = read_csv("compare_models_clusters.csv")
     if not exact or not grouped:
         return
-    lines = ["Rejections at .05 where nothing differs (size), and power, exact for"]
-    lines += ["independent questions:", "", ".. csv-table::", "    :header-rows: 1", ""]
+    lines = [".. Written by benchmarks/run.py compare_models.", ""]
+    lines += ["Rejections at .05 where nothing differs (size), and power, exact for"]
+    lines += ["independent questions:", ""]
+    lines += [".. csv-table:: :measured:`compare_models_tests.csv`"]
+    lines += ["    :header-rows: 1", ""]
     names = ["kind", "questions", "first", "second", "skcalib"]
     names += ["McNemar exact", "paired t", "unpaired z"]
     lines.append("    " + ",".join(names))
     lines += ["    " + ",".join(row[name] for name in names) for row in exact]
     note, _ = read_csv("compare_models_clusters.csv")
     lines += ["", f"and in groups ({note.partition(';')[0].partition(', ')[2]}):", ""]
-    lines += [".. csv-table::", "    :header-rows: 1", ""]
+    lines += [".. csv-table:: :measured:`compare_models_clusters.csv`"]
+    lines += ["    :header-rows: 1", ""]
     lines.append("    " + ",".join(grouped[0]))
     lines += ["    " + ",".join(row.values()) for row in grouped]
     path = RESULTS / "compare_models.rst"

@@ -166,7 +166,7 @@ def three_digits(cell):
 
 
 def list_table(header, rows, widths):
-    lines = [".. list-table::", "    :header-rows: 1"]
+    lines = [".. list-table:: :measured:`peers.csv`", "    :header-rows: 1"]
     lines += ["    :widths: " + " ".join(map(str, widths)), ""]
     for cells in [header, *rows]:
         for k, cell in enumerate(cells):
@@ -176,7 +176,7 @@ def list_table(header, rows, widths):
 
 def page(note, rows):
     """Return the tables of the guide's page, as reStructuredText."""
-    lines = [".. Written by benchmarks/peers.py from peers.csv.", ""]
+    lines = [".. Written by benchmarks/run.py peers from peers.csv.", ""]
     for part in dict.fromkeys(row["part"] for row in rows):
         of_part = [row for row in rows if row["part"] == part]
         versions_of = {

@@ -31,6 +31,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "_mathml",
+    "_measured",
     "numpydoc",
     "sphinx_gallery.gen_gallery",
     "sphinx_reredirects",

@@ -1,8 +1,9 @@
 """Numbers of the guide are those of committed CSVs, in tables and in sentences.
 
-A number of a table is in one row of a CSV that its page cites. A number of a sentence
-names its cell by the role ``cell``, or is in a cited CSV, in code or output of its
-page, or among the numbers below that have another source.
+A number of a table is in one row of a CSV that its caption names by the role
+``measured``. A number of a sentence names its cell by the role ``cell``, or is in a
+cited CSV, in code or output of its page, or among the numbers below that have another
+source.
 """
 
 import csv
@@ -28,7 +29,7 @@ RESULTS = BENCHMARKS / "results"
 # Tables by page and first headings, and why their numbers are not in a CSV.
 NOT_MEASURED = {
     ("choosing.rst", "Goal | Method"): "settings and sizes of bins",
-    ("data.rst", "function | data"): "sizes of data sets, which their fetchers check",
+    ("data.rst", "name | data"): "sizes of data sets, which tests check",
     ("event_corpora.rst", "the paper | free data"): "sentences about the tables below",
     ("speed_tables.rst", "what | unit"): "planned from measured costs",
     ("speed_tables.rst", "what | 100 mentions"): "planned from measured costs",
@@ -45,47 +46,29 @@ PAGES_OF_NAMES = {
 }
 
 # Tables whose rows take numbers from several rows of a CSV. The numbers of a row are in
-# this CSV, but not in one row of it. The first column has the names of rows.
+# the CSV, but not in one row of it. The first column has the names of rows.
 PIVOTED = {
-    ("bin_size.rst", "model | rows × classes"): "pooled_bin_size.csv",
-    ("bin_size.rst", "bin size | calibrated: plug-in square"): "bin_size.csv",
-    ("coref_corpora.rst", "offset of NEW | LitBank, by CoNLL F1"): "coref_offsets.csv",
-    ("count_coverage.rst", "Corpus | sd, mix .5"): "corrected_counts_design.csv",
-    ("count_coverage.rst", "Corpus | corrected"): "corrected_counts.csv",
-    ("judged_coverage.rst", "interval | 20 labels"): "judged_scores_summary.csv",
-    ("interval_coverage.rst", "interval | lowest"): "coverage.csv",
-    ("interval_coverage.rst", "probabilities | labels"): "coverage.csv",
-    ("paired_tests.rst", "metric | sentences"): "significance_errors.csv",
-    (
-        "paired_tests.rst",
-        "design effect | sentences as groups",
-    ): "significance_errors.csv",
-    (
-        "significance_studies.rst",
-        "sentences | threshold, same model",
-    ): "significance_sizes.csv",
-    (
-        "significance_studies.rst",
-        "tweets | threshold, same model",
-    ): "significance_names.csv",
-    (
-        "significance_studies.rst",
-        "sentences | UAS, same model",
-    ): "significance_parsing_sizes.csv",
-    (
-        "significance_studies.rst",
-        "genre | tokens per sentence",
-    ): "significance_genres.csv",
-    (
-        "significance_studies.rst",
-        "p | EWT, other half",
-    ): "significance_prediction.csv",
-    ("speed.rst", "work | size"): "peers.csv",
-    ("speed_tables.rst", "function | 10^5"): "speed_calibration.csv",
-    ("speed_tables.rst", "function | 10^5 pairs"): "memory.csv",
-    ("speed_tables.rst", "function | 10^2 documents"): "memory.csv",
-    ("speed_tables.rst", "mentions | 100 samples"): "speed_events.csv",
-    ("speed_tables.rst", " | basic"): "speed_tagging.csv",
+    ("bin_size.rst", "model | rows × classes"),
+    ("bin_size.rst", "bin size | calibrated: plug-in square"),
+    ("coref_corpora.rst", "offset of NEW | LitBank, by CoNLL F1"),
+    ("count_coverage.rst", "Corpus | sd, mix .5"),
+    ("count_coverage.rst", "Corpus | corrected"),
+    ("judged_coverage.rst", "interval | 20 labels"),
+    ("interval_coverage.rst", "interval | lowest"),
+    ("interval_coverage.rst", "probabilities | labels"),
+    ("paired_tests.rst", "metric | sentences"),
+    ("paired_tests.rst", "design effect | sentences as groups"),
+    ("significance_studies.rst", "sentences | threshold, same model"),
+    ("significance_studies.rst", "tweets | threshold, same model"),
+    ("significance_studies.rst", "sentences | UAS, same model"),
+    ("significance_studies.rst", "genre | tokens per sentence"),
+    ("significance_studies.rst", "p | EWT, other half"),
+    ("speed.rst", "work | size"),
+    ("speed_tables.rst", "function | 10^5"),
+    ("speed_tables.rst", "function | 10^5 pairs"),
+    ("speed_tables.rst", "function | 10^2 documents"),
+    ("speed_tables.rst", "mentions | 100 samples"),
+    ("speed_tables.rst", " | basic"),
 }
 
 # Numbers of sentences that are not measured: page, source, numbers.
@@ -160,6 +143,8 @@ SCALES = (1.0, 100.0, 0.01, 1000.0)
 
 # The role ``cell``: `number <file | cells of the row | column>`.
 CELL = re.compile(r":cell:`([^`<]+?)\s*<([^`>]+)>`")
+# The role ``measured``: `file, file`.
+MEASURED = re.compile(r":measured:`([^`]+)`")
 # Years and small counts need no source, and a confidence level is a setting.
 LEVELS = (90, 95, 99)
 
@@ -169,11 +154,17 @@ class Table:
     """A list-table of a page."""
 
     page: str
+    csvs: list[str]
     rows: list[list[str]]
 
     @property
     def key(self):
         return self.page, " | ".join(self.rows[0][:2])
+
+
+def csvs_of(text):
+    """Return the CSVs that the roles of a text name."""
+    return [name for names in MEASURED.findall(text) for name in names.split(", ")]
 
 
 def tables_of(page):
@@ -194,7 +185,7 @@ def tables_of(page):
                 rows[-1].append((cell[1] or "").strip())
             elif rows and text.strip():
                 rows[-1][-1] += " " + text.strip()
-        yield Table(page, rows)
+        yield Table(page, csvs_of(line), rows)
 
 
 def numbers_in(text):
@@ -340,21 +331,43 @@ TABLES = {
 
 
 @pytest.mark.parametrize("name", TABLES, ids=lambda name: name.partition(":")[0])
-def test_numbers_of_a_table_are_in_a_csv_of_its_page(name):
+def test_numbers_of_a_table_are_in_a_csv_of_its_caption(name):
     table = TABLES[name]
     if table.key in NOT_MEASURED:
         return
-    names = cited(table.page)
-    assert names, f"{table.page} has a table of numbers and names no CSV"
+    names = table.csvs
+    assert names, f"the caption of {table.key} names no CSV by :measured:"
     for row in table.rows[1:]:
         numbers = [number for cell in row for number in numbers_in(cell)]
         if table.key in PIVOTED:
-            pivoted = PIVOTED[table.key]
+            (pivoted,) = names
             numbers = [number for cell in row[1:] for number in numbers_in(cell)]
             lost = [x for x, half in numbers if not rows_with((x, half), pivoted)]
             assert not lost, f"{row} has {lost}, which are not in {pivoted}"
         elif numbers:
             assert in_one_row(numbers, names), f"no row of {names} has all of {row}"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_figures_of_results_say_what_they_were_measured_with(page):
+    lines = PAGES[page].read_text("utf-8").split("\n")
+    starts = [i for i, line in enumerate(lines) if "benchmarks/results/" in line]
+    for start in starts:
+        if not re.match(r"\.\. (figure|image)::", lines[start]):
+            continue
+        end = next(
+            i for i in range(start + 1, len(lines)) if lines[i][:1] not in ("", " ")
+        )
+        caption = "\n".join(lines[start:end])
+        assert csvs_of(caption), f"{lines[start]} has no :measured: in its caption"
+
+
+def test_tables_that_scripts_write_say_what_they_were_measured_with():
+    for path in RESULTS.glob("*.rst"):
+        lines = path.read_text("utf-8").splitlines()
+        tables = [line for line in lines if re.match(r"\.\. \w+-table::", line)]
+        assert tables
+        assert all(map(csvs_of, tables)), path.name
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -405,7 +418,6 @@ def test_a_cell_is_found_by_its_row_and_column():
 def test_exceptions_are_tables_that_there_are():
     keys = {table.key for table in TABLES.values()}
     assert keys >= {*NOT_MEASURED, *PIVOTED}
-    assert all((RESULTS / name).exists() for name in PIVOTED.values())
 
 
 @pytest.mark.parametrize(

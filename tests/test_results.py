@@ -1,262 +1,123 @@
-"""Committed results are those of the code: digests, and quick reruns."""
+"""Committed results of benchmarks say with which version they were measured."""
 
 import importlib
-import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+import skcalib
+
 ROOT = Path(__file__).parent.parent
 BENCHMARKS = ROOT / "benchmarks"
-CHECK = BENCHMARKS / "check_results.py"
-
-# A package with two metrics, and a script that uses one of them.
-FILES = {
-    "script.py": "'A script.'\nfrom package.metrics import first\nprint(first(2))\n",
-    "package/__init__.py": "from .metrics import first, second\n__all__ = ['first']\n",
-    "package/metrics/__init__.py": (
-        "from ._first import first\nfrom ._second import second\n"
-    ),
-    "package/metrics/_first.py": (
-        "from .._base import scale\n\n"
-        "def first(x):\n    '''Return a number.'''\n    return scale * x\n"
-    ),
-    "package/metrics/_second.py": "def second(x):\n    return x\n",
-    "package/_base.py": "scale = 3  # a comment\n",
-}
+RESULTS = BENCHMARKS / "results"
 
 
 @pytest.fixture
-def modules(monkeypatch):
-    """Return the modules _digest, check_results and _common of the benchmarks."""
+def common(monkeypatch):
+    """Return the module _common of the benchmarks."""
     monkeypatch.syspath_prepend(BENCHMARKS)
-    return [
-        importlib.import_module(name)
-        for name in ("_digest", "check_results", "_common")
-    ]
+    return importlib.import_module("_common")
 
 
 @pytest.fixture
-def digest(tmp_path, modules):
-    """Return a function that gives the script's digest after some files change."""
-
-    def of(changed):
-        for name, text in (FILES | changed).items():
-            path = tmp_path / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, "utf-8")
-        code = modules[0].Code(tmp_path)
-        return modules[0].total(code.digests("script"))
-
-    return of
-
-
-def replaced(name, old, new):
-    assert old in FILES[name]
-    return {name: FILES[name].replace(old, new)}
-
-
-@pytest.mark.parametrize(
-    ("name", "old", "new"),
-    [
-        ("package/_base.py", "a comment", "another comment"),
-        ("package/_base.py", "scale = 3", "scale   =   3"),
-        ("package/metrics/_first.py", "Return a number", "Return its triple"),
-        ("package/metrics/_second.py", "return x", "return 2 * x"),
-        ("package/__init__.py", "['first']", "['first', 'second']"),
-        ("package/metrics/__init__.py", "from ._second import second\n", ""),
-        ("script.py", "A script", "The script"),
-        ("script.py", "print", "QUICK = [{}]\nprint"),
-    ],
-)
-def test_digest_ignores_what_cannot_change_a_number(digest, name, old, new):
-    assert digest(replaced(name, old, new)) == digest({})
-
-
-@pytest.mark.parametrize(
-    ("name", "old", "new"),
-    [
-        ("package/_base.py", "3", "4"),
-        ("package/_base.py", "3", "3.0"),
-        ("package/metrics/_first.py", "scale * x", "x * scale"),
-        ("package/metrics/__init__.py", "._first import", "._second import second as"),
-        ("package/__init__.py", "__all__", "import os\nos.nice(1)\n__all__"),
-        ("script.py", "first(2)", "first(3)"),
-    ],
-)
-def test_digest_changes_with_the_code_that_a_script_reaches(digest, name, old, new):
-    assert digest(replaced(name, old, new)) != digest({})
-
-
-@pytest.mark.parametrize(
-    "imported",
-    [
-        "import package.metrics as m\nprint(m.first(2))",
-        "from package import metrics\nprint(metrics.first(2))",
-        "from package import first\nprint(first(2))",
-        "def f():\n    from package.metrics._first import first\n    return first",
-    ],
-)
-def test_imports_are_followed_name_by_name(digest, modules, tmp_path, imported):
-    digest({"script.py": imported})
-    reached = modules[0].Code(tmp_path).reached("script")
-    assert reached == ["package._base", "package.metrics._first", "script"]
-
-
-def test_imports_for_type_checkers_are_not_followed(digest, modules, tmp_path):
-    text = "import typing\nif typing.TYPE_CHECKING:\n    import package._base\n"
-    digest({"script.py": text})
-    assert modules[0].Code(tmp_path).reached("script") == ["script"]
-
-
-def test_digest_depends_on_the_modules_that_an_interval_needs(modules):
-    reached = modules[0].code().reached("pooled_bin_size")
-    assert "skcalib.metrics._calibration_error" in reached
-    # neither of another subpackage nor of another metric
-    assert not any(name.startswith("skcalib.coref") for name in reached)
-    assert "skcalib.metrics._interval" not in reached
-
-
-@pytest.mark.parametrize(
-    ("new", "old", "is_same"),
-    [
-        ("0.0181", "0.0182", True),
-        ("0.0181", "0.0183", False),
-        ("0.207 / 0.335", "0.208 / 0.334", True),
-        ("0.207 / 0.335", "0.207 / 0.337", False),
-        ("8.8e-58", "8.9e-58", True),
-        ("8.8e-58", "8.8e-57", False),
-        ("-0.000", "0.000", True),
-        ("1053", "1054", False),
-        ("[0.000, 0.056]", "(0.000, 0.056]", False),
-        ("0.1", "", False),
-    ],
-)
-def test_cells_are_equal_within_the_last_printed_digit(modules, new, old, is_same):
-    cells = {"error": new}, {"error": old}
-    assert modules[1].same(*cells, "error", {"keys": []}) is is_same
-
-
-@pytest.mark.parametrize(
-    ("new", "is_same"),
-    [("9.9", True), ("0.2", True), ("11.5", False), ("0.0", False)],
-)
-def test_times_are_equal_within_a_factor_of_10(modules, new, is_same):
-    spec = {"keys": [], "timed": ["seconds"]}
-    cells = {"seconds": new}, {"seconds": "1.0"}
-    assert modules[1].same(*cells, "seconds", spec) is is_same
-
-
-@pytest.mark.parametrize(
-    ("new", "old", "is_same"),
-    [
-        ("90.0", "95.0", True),
-        ("89.9", "95.0", False),
-        ("0.90", "0.95", True),
-        ("0.899", "0.95", False),
-    ],
-)
-@pytest.mark.parametrize("replicates", [100, "n"])
-def test_shares_of_fewer_replicates_are_equal_within_two_standard_errors(
-    modules, replicates, new, old, is_same
-):
-    # 100 replicates: with two more of each kind, the share is 97 of 104, and its
-    # standard error 2.5 points
-    spec = {"keys": [], "sampled": {"coverage": replicates}}
-    cells = {"coverage": new, "n": "100"}, {"coverage": old, "n": "2000"}
-    assert modules[1].same(*cells, "coverage", spec) is is_same
-
-
-def test_only_rows_with_the_same_keys_are_compared(modules, tmp_path):
-    old, new = tmp_path / "old.csv", tmp_path / "new.csv"
-    old.write_text("# note\nname,error\na,0.1\nb,0.2\n", "utf-8")
-    new.write_text("# note\nname,error\nb,0.2\n", "utf-8")
-    assert modules[1].differences(new, old, {"keys": ["name"]}) == []
-    new.write_text("# note\nname,error\nb,0.2\nc,0.2\n", "utf-8")
-    (line,) = modules[1].differences(new, old, {"keys": ["name"]})
-    assert "('c',)" in line
-    new.write_text("# note\nname,error\n", "utf-8")
-    assert modules[1].differences(new, old, {"keys": ["name"]})
-
-
-def test_a_table_names_its_script_and_its_options(modules, tmp_path, monkeypatch):
-    _digest, check, common = modules
+def table(common, tmp_path, monkeypatch):
+    """Return the path of a table that a script writes with options."""
     monkeypatch.setattr(common, "RESULTS", tmp_path)
-    monkeypatch.setattr(sys, "argv", ["pooled_bin_size.py", "--repeats", "10"])
-    monkeypatch.setattr(common, "START", float("inf"))
-    common.write_csv("a.csv", [{"n": 1, "error": ".5"}], "numpy 2.4")
-    lines = (tmp_path / "a.csv").read_text("utf-8").splitlines()
-    assert lines[:2] == ["# numpy 2.4", "# benchmarks/pooled_bin_size.py --repeats 10"]
-    total = _digest.total(_digest.code().digests("pooled_bin_size"))
-    assert check.header_of(tmp_path / "a.csv") == ("pooled_bin_size", total)
-    assert common.read_csv("a.csv") == ("numpy 2.4", [{"n": "1", "error": ".5"}])
+    monkeypatch.setattr(
+        sys, "argv", ["benchmarks/tagging.py", "--data", str(tmp_path), "--part", "a b"]
+    )
+    common.write_csv("a.csv", [{"n": 1, "error": ".5"}], "10 replicates; numpy 2.4")
+    return tmp_path / "a.csv"
 
 
-def test_rows_of_an_earlier_run_keep_its_digest(modules, tmp_path, monkeypatch):
-    _, check, common = modules
-    monkeypatch.setattr(common, "RESULTS", tmp_path)
-    monkeypatch.setattr(sys, "argv", ["pooled_bin_size.py"])
-    (tmp_path / "a.csv").write_text(f"# note\n{common.DIGEST}old\nn\n1\n", "utf-8")
-    common.write_csv("a.csv", [{"n": 1}, {"n": 2}], "note", keeps_rows=True)
-    assert check.header_of(tmp_path / "a.csv") == ("pooled_bin_size", "old")
+def numbers_of(version):
+    """Return a version as numbers; a development version is before its release."""
+    numbers = tuple(map(int, re.findall(r"\d+", version)[:3]))
+    return numbers, "dev" not in version
 
 
-def test_no_digest_of_code_that_was_changed_while_it_ran(
-    modules, tmp_path, monkeypatch
-):
-    _, check, common = modules
-    monkeypatch.setattr(common, "RESULTS", tmp_path)
-    monkeypatch.setattr(sys, "argv", ["pooled_bin_size.py"])
-    monkeypatch.setattr(common, "START", 0.0)
-    common.write_csv("a.csv", [{"n": 1}], "note")
-    assert check.header_of(tmp_path / "a.csv") == ("pooled_bin_size", None)
+@pytest.mark.parametrize(
+    "path", sorted(RESULTS.glob("*.csv")), ids=lambda path: path.stem
+)
+def test_a_table_has_one_header_line(common, path):
+    header = common.header_of(path)
+    versions = [numbers_of(each) for each in header["version"].split(" to ")]
+    assert versions == sorted(versions)
+    assert versions[-1] <= numbers_of(skcalib.__version__)
+    dates = header["date"].split(" to ")
+    assert dates == sorted(dates)
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\d", date) for date in dates)
+    script = header["command"].partition(" ")[0]
+    assert (BENCHMARKS / f"{script}.py").exists()
+    second = path.read_text("utf-8").splitlines()[1]
+    assert not second.startswith("#")
 
 
-def test_every_result_has_a_quick_row_of_its_script(modules):
-    check = modules[1]
-    made = {}
-    for script, runs in check.quick_runs().items():
-        for run in runs:
-            for name in run["files"]:
-                assert made.setdefault(name, script) == script
-    for path in sorted(check.RESULTS.glob("*.csv")):
-        assert check.header_of(path)[0] == made.get(path.name), path.name
+def test_a_header_contains_version_date_command_machine_and_note(common, table):
+    lines = table.read_text("utf-8").splitlines()
+    assert lines[1:] == ["n,error", "1,.5"]
+    start, note = lines[0].split("; ", 1)
+    version, date, command, machine = start.removeprefix("# skcalib ").split(", ")
+    assert version == skcalib.__version__
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", date)
+    # only the last part of a path of this machine
+    run = "python benchmarks/run.py tagging"
+    assert command == f"{run} --data {table.parent.name} --part 'a b'"
+    assert re.fullmatch(r"\S+ \d+ cores", machine)
+    assert note == "10 replicates; numpy 2.4"
+    assert common.header_of(table)["machine"] == machine
+    assert common.read_csv("a.csv") == (note, [{"n": "1", "error": ".5"}])
+
+
+def test_rows_of_an_earlier_run_keep_its_version_and_date(common, table):
+    for version, date in (("0.7.0", "2025-01-31"), ("0.7.0 to 0.8.0", "2025-01-31")):
+        start = f"# skcalib {version}, {date}, python benchmarks/run.py tagging, x86-64"
+        table.write_text(f"{start}; numpy 2.4\nn\n1\n", "utf-8")
+        common.write_csv("a.csv", [{"n": 1}, {"n": 2}], "numpy 2.4", keeps_rows=True)
+        header = common.header_of(table)
+        assert header["version"] == f"0.7.0 to {skcalib.__version__}"
+        assert re.fullmatch(r"2025-01-31 to \d{4}-\d\d-\d\d", header["date"])
+    common.write_csv("a.csv", [{"n": 1}], "numpy 2.4")
+    assert common.header_of(table)["version"] == skcalib.__version__
+
+
+def test_another_first_line_is_an_error(common, table):
+    table.write_text("# numpy 2.4\nn\n1\n", "utf-8")
+    with pytest.raises(ValueError, match=r"a\.csv begins with '# numpy 2\.4', which"):
+        common.header_of(table)
+
+
+def test_the_readme_says_what_its_times_were_measured_with(common):
+    version = common.header_of(RESULTS / "peers.csv")["version"]
+    text = " ".join((ROOT / "README.rst").read_text("utf-8").split())
+    assert f"measured with skcalib {version} (``benchmarks/results/peers.csv``)" in text
 
 
 def run(*arguments):
     return subprocess.run(
-        [sys.executable, str(CHECK), *arguments],
+        [sys.executable, str(BENCHMARKS / "run.py"), *arguments],
         capture_output=True,
         text=True,
         check=False,
-        cwd=ROOT,
     )
 
 
-@pytest.mark.slow
-def test_all_results_are_fresh():
-    done = run()
-    assert (done.stdout, done.returncode) == ("", 0)
+def test_benchmarks_are_listed_described_and_run():
+    listed = run().stdout.splitlines()
+    assert "bin_size" in {line.split()[0] for line in listed}
+    assert all(len(line.split()) > 3 for line in listed)
+    described = run("--describe", "bin_size").stdout
+    assert any(described.splitlines()[0] in line for line in listed)
+    done = run("bin_size", "--help")
+    assert done.stdout.startswith("usage: bin_size.py")
+    failed = run("bin_size", "--no-option")
+    assert failed.returncode == 2
 
 
-@pytest.mark.slow
-def test_files_that_are_called_older_are_older(modules):
-    older = modules[1].OLDER
-    done = run("--older")
-    assert done.stdout.split() == sorted(older)
-    assert all(reason.endswith(".") for reason in older.values())
-
-
-@pytest.mark.slow
-def test_quick_rows_equal_the_committed_ones():
-    names = ["pooled_bin_size.csv"]
-    if "SKCALIB_DATA" in os.environ:
-        names += ["entities.csv", "skewed_tag.csv"]
-    before = {name: (BENCHMARKS / "results" / name).read_bytes() for name in names}
-    done = run("--quick", *names)
-    assert done.returncode == 0, done.stdout
-    assert all(f"{name}: equal" in done.stdout for name in names)
-    for name, content in before.items():
-        assert (BENCHMARKS / "results" / name).read_bytes() == content
+def test_benchmarks_of_a_release_exist(monkeypatch):
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    tool = importlib.import_module("run")
+    assert tool.SCRIPTS.keys() >= {*tool.RELEASE, *tool.TIMED}
