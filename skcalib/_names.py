@@ -72,6 +72,16 @@ RESULTS = {
     ],
 }
 
+#: Names that others replaced, by their old path: the module that has them and warns.
+OLD_NAMES = {
+    "skcalib.significance": {
+        "ScoreComparison": "skcalib.significance._old_names",
+        "compare_metrics": "skcalib.significance._old_names",
+        "compare_scores": "skcalib.significance._old_names",
+        "significance_table": "skcalib.significance._old_names",
+    },
+}
+
 
 def load_late(
     package: str,
@@ -133,6 +143,8 @@ def _home_elsewhere(name: str) -> str | None:
 
 def _find_moved(module: str, name: str) -> object:
     """Return a name that a module exported once, with a warning."""
+    if name in OLD_NAMES.get(module, ()):
+        return getattr(importlib.import_module(OLD_NAMES[module][name]), name)
     if name in EXPERIMENTAL.get(module, ()):
         home = "skcalib.experimental"
         remedy = f"Import it from {home}, where names may change in any release."

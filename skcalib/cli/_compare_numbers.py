@@ -15,7 +15,7 @@ from ..evaluation import pass_at_k, sample_variance
 from ..evaluation._align import AlignedEvaluations
 from ..rates._repeats import question_best_of_k, question_pass_at_k
 from ..scorers import compare_calibration
-from ..significance import ScoreComparison, compare_scores, paired_bootstrap_test
+from ..significance import SystemComparison, compare_systems, paired_bootstrap_test
 from ..significance._system_comparison import adjusted_pvalues, holm
 from ._corpus import factorised
 from ._labels import judged_pairs
@@ -24,13 +24,21 @@ from ._runs import Answers, Inputs, column_of
 from ._shared import CommandError, as_option, one_group
 
 # Compares the items of a mask, with their groups and a correction of p-values.
-Compare = Callable[[np.ndarray, np.ndarray | None, str | None], ScoreComparison]
+Compare = Callable[[np.ndarray, np.ndarray | None, str | None], SystemComparison]
 
 # Columns of a result for each pair, in the order of the JSON.
 _OF_PAIRS = (
     *("gain", "low", "high", "pvalue", "pvalue_adjusted"),
     *("method", "wins", "losses"),
 )
+
+# Words for the methods of the paired bootstrap.
+_METHODS = {
+    "exact": "paired bootstrap, exact",
+    "saddlepoint": "paired bootstrap, saddlepoint",
+    "monte_carlo": "paired bootstrap, {n:,} resamples drawn",
+    "sign_flips": "sign flips",
+}
 
 # Largest number of systems whose calibration is compared pair by pair.
 _MOST_CALIBRATED = 6
@@ -56,12 +64,13 @@ def measure(inputs: Inputs, options: Namespace) -> dict[str, Any]:
 
     def compare(
         inside: np.ndarray, inner: np.ndarray | None, adjust: str | None
-    ) -> ScoreComparison:
-        return compare_scores(
+    ) -> SystemComparison:
+        return compare_systems(
             _part(aligned, inside),
             groups=inner,
             adjust=adjust,
             confidence_level=options.confidence_level,
+            random_state=0,
         )
 
     try:
@@ -141,7 +150,7 @@ def _without_confidence(aligned: AlignedEvaluations) -> Iterator[str]:
 
 
 def numbers_of(
-    result: ScoreComparison, files: dict[str, list[str]], options: Namespace
+    result: SystemComparison, files: dict[str, list[str]], options: Namespace
 ) -> dict[str, Any]:
     """Return the numbers of all systems and pairs."""
     letters = result.letters(1 - result.confidence_level)
@@ -175,9 +184,13 @@ def numbers_of(
     }
 
 
-def _pairs(result: ScoreComparison) -> list[dict[str, Any]]:
+def _pairs(result: SystemComparison) -> list[dict[str, Any]]:
     """Return each pair; a is the earlier system, and the gain is b minus a."""
     columns = result.to_dict()
+    columns["method"] = [
+        _METHODS.get(method, method).format(n=result.n_resamples)
+        for method in result.method
+    ]
     rows = zip(*(columns[name] for name in _OF_PAIRS), strict=True)
     return [
         {"a": a, "b": b, **dict(zip(_OF_PAIRS, row, strict=True))}
@@ -186,7 +199,7 @@ def _pairs(result: ScoreComparison) -> list[dict[str, Any]]:
 
 
 def _add_margin(
-    pairs: list[dict[str, Any]], result: ScoreComparison, options: Namespace
+    pairs: list[dict[str, Any]], result: SystemComparison, options: Namespace
 ) -> None:
     """Add the tests of non-inferiority and equivalence to the pairs."""
     margin = options.margin
@@ -265,7 +278,7 @@ def _is_right_or_wrong(aligned: AlignedEvaluations) -> bool:
 
 
 def power_and_parts(
-    result: ScoreComparison,
+    result: SystemComparison,
     compare: Compare,
     by: tuple[str | None, np.ndarray | None],
     groups: np.ndarray | None,
@@ -333,7 +346,7 @@ def _parts(
     return rows
 
 
-def _power(result: ScoreComparison, options: Namespace) -> list[dict[str, Any]]:
+def _power(result: SystemComparison, options: Namespace) -> list[dict[str, Any]]:
     """Return the detectable gain for each pair with the baseline."""
     smallest = result.detectable_gain()
     found = []

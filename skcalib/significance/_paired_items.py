@@ -44,19 +44,34 @@ def systems_as_statistics(systems: Any, groups: Any) -> tuple[Any, Any]:
 
     `groups` may then be the name of a column. Other input is returned unchanged.
     """
+    aligned = as_aligned(systems)
+    groups = groups_of(aligned, groups)
+    return (systems if aligned is None else scores_of(aligned)), groups
+
+
+def as_aligned(systems: Any) -> AlignedEvaluations | None:
+    """Return evaluations with the same questions, None if there are no evaluations."""
+    if isinstance(systems, AlignedEvaluations):
+        return systems
     values = systems.values() if isinstance(systems, Mapping) else ()
     if not any(isinstance(each, Evaluation) for each in values):
-        return systems, groups
-    aligned = align_evaluations({str(name): each for name, each in systems.items()})
-    groups = groups_of(aligned, groups)
+        return None
+    return align_evaluations({str(name): each for name, each in systems.items()})
+
+
+def scores_of(aligned: AlignedEvaluations) -> dict[str, np.ndarray]:
+    """Return the scores of the questions of each system by name."""
     columns = np.ascontiguousarray(aligned.score.T)
-    return dict(zip(systems, columns, strict=True)), groups
+    return dict(zip(aligned.names, columns, strict=True))
 
 
-def groups_of(aligned: AlignedEvaluations, groups: Any) -> Any:
+def groups_of(aligned: AlignedEvaluations | None, groups: Any) -> Any:
     """Return the groups in the column named `groups`; return other input unchanged."""
     if not isinstance(groups, str):
         return groups
+    if aligned is None:
+        problem = "must be an array if the systems are arrays. Got a name."
+        raise ParameterTypeError("groups", problem)
     if groups not in aligned.groups:
         known = ", ".join(map(repr, aligned.groups)) or "none"
         problem = f"must name a column of the evaluations ({known}). Got {groups!r}."
@@ -588,24 +603,27 @@ class Systems:
         )
 
 
-def check_named(systems: Any, what: str, least: int = 2) -> None:
-    """Raise unless `systems` is a mapping of at least two names, or of `least`."""
+def check_systems(systems: Any, statistic: Any, groups: Any) -> Systems:
+    """Return the checked statistics of several systems, summed by group."""
+    systems, groups = systems_as_statistics(systems, groups)
+    return group_systems(*check_columns(systems, statistic), statistic, groups)
+
+
+def check_columns(
+    systems: Any, statistic: Any, least: int = 2
+) -> tuple[list[str], list[np.ndarray]]:
+    """Return the names and the checked statistics of at least `least` systems."""
+    check_metric_name(statistic)
     if not isinstance(systems, Mapping):
         raise ParameterTypeError(
             "systems",
-            f"must be a mapping from names to {what}. Got {type(systems).__name__}.",
+            f"must be a mapping from names to statistics. Got "
+            f"{type(systems).__name__}.",
         )
     if len(systems) < least:
         number = "one system" if least == 1 else "two systems"
         problem = f"must contain at least {number}. Got {len(systems)}."
         raise ParameterError("systems", problem)
-
-
-def check_systems(systems: Any, statistic: Any, groups: Any, least: int = 2) -> Systems:
-    """Return the checked statistics of several systems, summed by group."""
-    systems, groups = systems_as_statistics(systems, groups)
-    check_metric_name(statistic)
-    check_named(systems, "statistics", least)
     names = list(systems)
     columns = [
         check_statistics(x, statistic, name=f"systems[{name!r}]")
@@ -619,6 +637,13 @@ def check_systems(systems: Any, statistic: Any, groups: Any, least: int = 2) -> 
                 f"Got {columns[0].shape} for {names[0]!r} and {each.shape} for "
                 f"{name!r}.",
             )
+    return names, columns
+
+
+def group_systems(
+    names: list[str], columns: list[np.ndarray], statistic: Any, groups: Any
+) -> Systems:
+    """Return the statistics of several systems, summed by group."""
     n_items = len(columns[0])
     columns, n_groups = in_groups(columns, groups)
     labels = [f"systems[{name!r}]" for name in names]

@@ -27,7 +27,6 @@ from ._pair_tests import choose_test
 from ._paired_items import PairedItems, check_items, check_rows, pair_as_statistics
 from ._resamples import (
     check_n_resamples,
-    drawn_p_value,
     half_width_of_drawn,
     plain_p_value,
     resample_gains,
@@ -45,7 +44,7 @@ from ._tail_probabilities import as_pvalues, linear_half_width
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 
-METHODS = ("auto", "exact", "saddlepoint", "monte_carlo", "tilted", "sign_flips")
+METHODS = ("auto", "exact", "saddlepoint", "monte_carlo", "sign_flips")
 
 _SWAP_METHODS = ("auto", "exact", "monte_carlo")
 
@@ -421,12 +420,12 @@ def paired_bootstrap_test(
     elif flips is not None and flips.smallest_p_value(alternative) > _USUAL_LEVEL:
         _warn_of_few(flips, items, alternative)
     if test.undrawn is not None and items.linear is not None:
-        p, way, _ = test.undrawn
+        p, way = test.undrawn
         half = linear_half_width(items.linear, level, way)
         ends = _around(items.gain, half, p, alternative, level)
         found = _Found(way, p, ends, items.linear.standard_error)
     elif test.engine == "resamples":
-        found = _drawn(items, method, alternative, level, n_resamples, rng)
+        found = _drawn(items, alternative, level, n_resamples, rng)
     if flips is not None:
         if test.engine == "sign_flips" or flips.rejects(found.pvalue, alternative):
             p, low, high, error, drawn = flips.test(
@@ -440,7 +439,8 @@ def paired_bootstrap_test(
                 n_resamples=drawn,
                 monte_carlo_error=error,
             )
-        found = found._replace(smallest_pvalue=flips.smallest_p_value(alternative))
+        smallest = max(found.smallest_pvalue, flips.smallest_p_value(alternative))
+        found = found._replace(smallest_pvalue=smallest)
     return PairedBootstrapResult(
         statistic=items.gain,
         score_a=items.scores[0],
@@ -484,7 +484,6 @@ def _warn_of_few(flips: FlippedGain, items: PairedItems, alternative: str) -> No
 
 def _drawn(
     items: PairedItems,
-    method: str,
     alternative: str,
     level: float,
     n_resamples: int,
@@ -492,14 +491,14 @@ def _drawn(
 ) -> _Found:
     """Return p-value and interval from resamples that are drawn."""
     gains, seen, n_undefined = resample_gains(items, alternative, n_resamples, rng)
-    p, way, error = drawn_p_value(items, alternative, method, seen, n_resamples, rng)
+    p, error = plain_p_value(seen, n_resamples)
     half = half_width_of_drawn(np.abs(gains - items.gain), level)
     return _Found(
-        way,
+        "monte_carlo",
         p,
         _around(items.gain, half, p, alternative, level),
         float(gains.std(ddof=1)) if n_resamples > 1 else 0.0,
-        smallest_pvalue=1 / (n_resamples + 1) if way == "monte_carlo" else 0.0,
+        smallest_pvalue=1 / (n_resamples + 1),
         n_resamples=n_resamples,
         monte_carlo_error=error,
         n_undefined=n_undefined,
@@ -511,8 +510,8 @@ def _around(
 ) -> ConfidenceInterval:
     """Return gain -+ half; it excludes 0 if and only if a two-sided p is small.
 
-    The p-value may be computed by another method than the width: on a lattice, by a
-    saddlepoint approximation or from tilted resamples.
+    The p-value may be computed by another method than the width: on a lattice or by a
+    saddlepoint approximation.
     """
     if alternative == "two-sided":
         if p < (1 - level) * (1 - 1e-12):
