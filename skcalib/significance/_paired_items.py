@@ -222,12 +222,6 @@ def _takes(evaluate: Callable, probe: np.ndarray) -> np.ndarray | None:
 # Larger integers are not exact in float64.
 _EXACT = 2.0**53
 
-# Number of rows of which temporary arrays are in memory at a time.
-_BLOCK = 1 << 18
-
-# Smallest and largest number of cells in which rows of integers are counted.
-_FEWEST_CELLS, _MOST_CELLS = 1 << 10, 1 << 20
-
 # Cubes of sums of numbers up to here, and of their inverses, are in range.
 _LARGEST = 1e90
 
@@ -374,20 +368,12 @@ def column_sums(columns: np.ndarray) -> np.ndarray:
 
 def is_integer(columns: np.ndarray) -> bool:
     """Return whether all values are integers whose sums are exact in float64."""
-    total = np.zeros(columns.shape[1])
-    for start in range(0, len(columns), _BLOCK):
-        part = columns[start : start + _BLOCK]
-        if (part != np.rint(part)).any():
-            return False
-        total += np.abs(part).sum(axis=0)
-    return float(total.max()) < _EXACT
+    is_whole = bool((columns == np.rint(columns)).all())
+    return is_whole and float(np.abs(columns).sum(axis=0).max(initial=0)) < _EXACT
 
 
 def distinct_rows(columns: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Return the distinct rows in a fixed order, and the count of each."""
-    counted = _counted_integers(columns)
-    if counted is not None:
-        return counted
     order = np.lexsort(columns[::-1])
     rows = np.column_stack([column[order] for column in columns])
     new = np.zeros(len(rows), dtype=bool)
@@ -396,34 +382,6 @@ def distinct_rows(columns: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray
         new[1:] |= column[1:] != column[:-1]
     first = np.flatnonzero(new)
     return rows[first], np.diff(first, append=len(rows))
-
-
-def _counted_integers(
-    columns: Sequence[np.ndarray],
-) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return the distinct rows of integers of a small range, and their counts.
-
-    They are counted without sorting. The result is None for other numbers.
-    """
-    n = len(columns[0])
-    low = np.array([column.min(initial=0) for column in columns])
-    size = np.array([column.max(initial=0) for column in columns]) - low + 1
-    most = min(max(n, _FEWEST_CELLS), _MOST_CELLS)
-    if np.prod(size) > most or (low != np.rint(low)).any():
-        return None
-    sizes = [int(each) for each in size]
-    times = np.zeros(math.prod(sizes), dtype=np.intp)
-    for start in range(0, n, _BLOCK):
-        cell: np.ndarray | int = 0
-        for column, least, count in zip(columns, low, sizes, strict=True):
-            part = column[start : start + _BLOCK] - least
-            place = part.astype(np.intp)
-            if (place != part).any():
-                return None
-            cell = cell * count + place
-        times += np.bincount(cell, minlength=times.size)
-    found = np.flatnonzero(times)
-    return np.column_stack(np.unravel_index(found, sizes)) + low, times[found]
 
 
 def _as_lists(arrays: tuple[np.ndarray, ...]) -> list[list]:

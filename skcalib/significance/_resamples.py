@@ -199,16 +199,16 @@ def resample_gains(
         rows, times = items.distinct
         sums = resample_distinct_sums(rows, times, n_resamples, rng)
         values, undefined = items.gains(sums)
-        above, below = values - up, values - down
     else:
         rows = np.column_stack([linear.difference, linear.length])
         d, length = resample_distinct_sums(rows, linear.times, n_resamples, rng).T
         undefined = length == 0
         values = np.divide(d, length, out=np.zeros_like(d), where=~undefined)
-        above, below = values - up, values - down
+    above, below = values - up, values - down
+    if linear is not None and linear.is_integer:
         total, whole = linear.total, linear.length_total
         # whether products of sums of a resample are exact in float64
-        if linear.is_integer and 4 * abs(total) * whole * linear.n < 2**53:
+        if 4 * abs(total) * whole * linear.n < 2**53:
             # ties as whole numbers: d* N against 2 D l*
             up, down = thresholds(total, alternative)
             length = np.where(undefined, 1, length)

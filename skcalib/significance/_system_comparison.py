@@ -543,8 +543,7 @@ def compare_systems(
         the pair that comes later in `systems` has the larger metric. Choose the order
         before looking at the data: ordering the systems by their metric doubles the
         error rate.
-    method : {'auto', 'exact', 'saddlepoint', 'monte_carlo', 'sign_flips'}, \
-default='auto'
+    method : str, default='auto'
         Method used to compute the p-values of the paired bootstrap, as in
         :func:`paired_bootstrap_test`. Monte Carlo resamples are the same for all pairs.
     n_resamples : int, default=None

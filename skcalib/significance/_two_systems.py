@@ -132,15 +132,15 @@ class PairedBootstrapResult(PairedTestResult):
     alternative : str
         The alternative hypothesis.
     method : str
-        Method that computed the p-value. 'exact', 'saddlepoint', 'monte_carlo' and
-        'tilted' are based on resamples; 'sign_flips' is based on sign flips.
+        Method that computed the p-value. 'exact', 'saddlepoint' and 'monte_carlo' are
+        based on resamples; 'sign_flips' is based on sign flips.
     confidence_level : float
         Confidence level of the interval.
     smallest_pvalue : float
         Smallest attainable p-value. With sign flips and with 'auto', it is the p-value
         that results if one system leads in every item (or group) in which the systems
-        differ, without the correction for skewness. With 'monte_carlo', it is 1 /
-        (n_resamples + 1). Otherwise it is 0.
+        differ, without the correction for skewness. If resamples were drawn, it is at
+        least 1 / (n_resamples + 1). Otherwise it is 0.
     n_items : int
         Number of rows that were passed.
     n_groups : int or None
@@ -217,7 +217,7 @@ def paired_bootstrap_test(
     groups: ArrayLike | None = None,
     random_state: RandomStateLike = None,
 ) -> PairedBootstrapResult:
-    """Test whether system A is better than system B on the same items.
+    """Test whether system A is better than system B; the gain is A - B, as published.
 
     The test is the paired bootstrap with recentring [1]_. Items are drawn with
     replacement, the same items for both systems. The p-value is the fraction of
@@ -251,20 +251,15 @@ def paired_bootstrap_test(
         n^n resamples. It requires integer statistics and 'mean', or 'ratio' with the
         same denominators for both systems. 'saddlepoint' is the Lugannani-Rice
         approximation for these metrics; it does not require integers. 'monte_carlo'
-        draws resamples. 'tilted' uses importance sampling: it draws resamples from a
-        distribution under which extreme gains are common, and weights them. It is meant
-        for small p-values and is suitable for any smooth metric. 'sign_flips' swaps the
-        two systems at random in each item or group, or enumerates all swaps if there
-        are few. 'auto' uses sign flips, with a correction for ties and skewness, if
-        there are effectively fewer than about 60 items or groups, if the groups are
-        unequal, or if the differences are very skewed (see Notes). Otherwise it uses
-        the first applicable method: 'exact' if the sums of the statistics have a
-        moderate number of possible values, 'saddlepoint' if it supports the metric, and
-        otherwise 'monte_carlo', followed by 'tilted' if fewer than 50 resamples are
-        extreme.
+        draws resamples, for any metric. 'sign_flips' swaps the two systems at random in
+        each item or group, or enumerates all swaps if there are few. 'auto' uses sign
+        flips, with a correction for ties and skewness, if there are effectively fewer
+        than about 60 items or groups, if the groups are unequal, or if the differences
+        are very skewed (see Notes). Otherwise it uses the first applicable method:
+        'exact' if the sums of the statistics have a moderate number of possible values,
+        'saddlepoint' if it supports the metric, and otherwise 'monte_carlo'.
     n_resamples : int, default=10_000
-        Number of draws for 'monte_carlo' and 'sign_flips', and number of draws per tail
-        for 'tilted'.
+        Number of draws for 'monte_carlo' and 'sign_flips'.
     confidence_level : float, default=0.95
         Confidence level of the interval, strictly between 0 and 1.
     groups : array-like of shape (n,), default=None
@@ -330,7 +325,7 @@ def paired_bootstrap_test(
     extreme, the p-value is computed by a saddlepoint approximation.
 
     *Corrections of 'auto'*. Sign flips count ties by half (mid-p) if the systems differ
-    in at least seven items or groups, as in :func:`compare_scores`. For wins, losses
+    in at least seven items or groups, as in :func:`compare_systems`. For wins, losses
     and ties, at least a quarter of the items must be ties. For answers with scores of 0
     and 1, fewer than seven differences are enough. Systems with equal means may have
     skewed differences, for example if B loses a little in most items and gains much in
