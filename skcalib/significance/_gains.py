@@ -308,9 +308,9 @@ def gains_of_metric(
         difference += observed - difference.mean()
         # items without any change are neither wins nor losses
         changed = (columns[:, i] != columns[:, j]).any(axis=1)
-        wins = np.count_nonzero((difference > slack) & changed)
-        losses = np.count_nonzero((difference < -slack) & changed)
-        rows.append((difference.sum(), (difference**2).sum(), wins, losses))
+        up = np.count_nonzero((difference > slack) & changed)
+        down = np.count_nonzero((difference < -slack) & changed)
+        rows.append((difference.sum(), (difference**2).sum(), up, down))
     total, squares, wins, losses = np.array(rows).reshape(-1, 4).T
     counts = wins.astype(int), losses.astype(int)
     moments = Moments(n, float(n), total, squares, total, *counts, bound=bound)
