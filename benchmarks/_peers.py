@@ -941,10 +941,10 @@ def scores_in_groups(n):
 
 
 def our_grouped_test(data):
-    from skcalib.significance import compare_scores
+    from skcalib.significance import compare_systems
 
     a, b, groups = data
-    return lambda: compare_scores({"a": a, "b": b}, groups=groups).pvalue[0]
+    return lambda: compare_systems({"a": a, "b": b}, groups=groups).pvalue[0]
 
 
 def statsmodels_grouped_test(data):
@@ -963,9 +963,9 @@ def statsmodels_grouped_test(data):
 
 
 def our_mcnemar_interval(data):
-    from skcalib.significance import compare_scores
+    from skcalib.significance import compare_systems
 
-    return lambda: compare_scores({"a": data[0], "b": data[1]}).pvalue[0]
+    return lambda: compare_systems({"a": data[0], "b": data[1]}).pvalue[0]
 
 
 def statsmodels_mcnemar(data):

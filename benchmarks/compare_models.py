@@ -19,8 +19,8 @@ from scipy.stats import t as student
 from skcalib.metrics._dependence import sandwich
 from skcalib.metrics._frequency_intervals import frequency_interval
 from skcalib.rates import accuracy_interval, pass_at_k
-from skcalib.significance import compare_scores
-from skcalib.significance._score_comparison import (
+from skcalib.significance import compare_systems
+from skcalib.significance._gains import (
     flipped_gain,
     mcnemar_gains,
     table_moments,
@@ -157,7 +157,7 @@ def cluster_bootstrap(first, second, groups, rng):
 
 
 def default_test(first, second, groups, n_samples, rng):
-    """Return p-value and smallest p-value of compare_scores, without its intervals."""
+    """Return p-value and smallest p-value of compare_systems, without its intervals."""
     alone = groups[-1] + 1 == groups.size
     if alone and n_samples == 1:
         wins = np.array([(second > first).sum()])
@@ -226,7 +226,7 @@ def gains():
             inside, width = [], []
             for _ in range(N_REPLICATES // 2):
                 x, y, groups = answers(size, a, b, 1, rng)
-                found = compare_scores({"a": x, "b": y}, groups=groups)
+                found = compare_systems({"a": x, "b": y}, groups=groups)
                 inside.append(found.gain_low[0] <= true <= found.gain_high[0])
                 width.append(found.gain_high[0] - found.gain_low[0])
             share = np.mean(inside)

@@ -40,12 +40,20 @@ REPLACED = {
     },
 }
 
-#: Classes by their old path: the private module where they are, and what to use.
-OLD_CLASSES = {
+#: Objects by their old path, and what to do instead. Functions warn when called.
+OLD = {
     "skcalib.plot.ReliabilityPanelsDisplay": (
-        "skcalib.plot._panels",
+        "skcalib.plot._panels.ReliabilityPanelsDisplay",
         "Use ReliabilityDisplay with by=.",
     ),
+    "skcalib.significance.ScoreComparison": (
+        "skcalib.significance._system_comparison.SystemComparison",
+        "Use SystemComparison.",
+    ),
+    **{
+        f"skcalib.significance.{name}": (f"skcalib.significance._old_names.{name}", "")
+        for name in ("compare_metrics", "compare_scores", "significance_table")
+    },
 }
 
 
@@ -101,10 +109,12 @@ def _find_moved(module: str, name: str) -> object:
     """Return a name that a module exported once, with a warning."""
     if name in REPLACED.get(module, ()):
         return _replaced(module, name, *REPLACED[module][name])
-    if f"{module}.{name}" in OLD_CLASSES:
-        home, remedy = OLD_CLASSES[f"{module}.{name}"]
-        _warn(module, name, "0.13", remedy)
-        return getattr(importlib.import_module(home), name)
+    if f"{module}.{name}" in OLD:
+        path, remedy = OLD[f"{module}.{name}"]
+        if remedy:
+            _warn(module, name, "0.13", remedy)
+        home, _, old = path.rpartition(".")
+        return getattr(importlib.import_module(home), old)
     for home, (removed_in, remedy) in MOVED.items():
         defined_in = _homes(home).get(name, "").rpartition(".")[0]
         # skcalib.evaluation contained the functions of skcalib.rates.

@@ -162,23 +162,9 @@ CALLS = {
         "n_resamples": 99,
         "adjust": "holm",
         "groups": None,
+        "confidence_level": 0.95,
+        "largest": None,
         "alpha": 0.05,
-        "random_state": 0,
-    },
-    significance.compare_scores: {
-        "systems": SYSTEMS,
-        "groups": None,
-        "adjust": "holm",
-        "confidence_level": 0.95,
-        "random_state": 0,
-    },
-    significance.compare_metrics: {
-        "systems": {"a": STATISTICS, "b": STATISTICS[::-1]},
-        "statistic": "f1",
-        "groups": None,
-        "adjust": "holm",
-        "confidence_level": 0.95,
-        "largest": 1.0,
         "random_state": 0,
     },
     significance.borderline_threshold: {
@@ -209,20 +195,6 @@ CALLS = {
         "y": RIGHT,
         "n_models": 2,
         "sizes": None,
-        "random_state": 0,
-    },
-    significance.significance_table: {
-        "estimators": {"a": Constant(), "b": Constant()},
-        "X": PROBA.reshape(-1, 1),
-        "y": RIGHT,
-        "statistics": None,
-        "statistic": None,
-        "response_method": "predict",
-        "alternative": "two-sided",
-        "method": "auto",
-        "n_resamples": 99,
-        "adjust": "holm",
-        "groups": None,
         "random_state": 0,
     },
 }
@@ -301,16 +273,10 @@ def names_one_of(error, hostile, arguments):
     return any(f"'{name}'" in str(error) for name in given)
 
 
-# Arguments that are passed to functions and estimators of the user.
-PASSED_ON = {
-    (significance.significance_table, name) for name in ("X", "y", "statistics")
-}
-
 CASES = [
     pytest.param(function, name, id=f"{function.__name__}-{name}")
     for function, arguments in CALLS.items()
     for name in arguments
-    if (function, name) not in PASSED_ON
 ]
 
 
@@ -355,7 +321,7 @@ def test_extreme_confidence_levels_of_groups(level):
             groups=groups,
             confidence_level=level,
         ),
-        significance.compare_scores(SYSTEMS, groups=groups, confidence_level=level),
+        significance.compare_systems(SYSTEMS, groups=groups, confidence_level=level),
     ]
     for found in results:
         numbers = np.concatenate([np.ravel(each) for each in numbers_in(found)])
@@ -369,14 +335,6 @@ def test_a_lazy_frame_is_named():
         rates.accuracy_interval(frame)
     with pytest.raises(TypeError, match=r"'stats_a' .* LazyFrame"):
         significance.paired_bootstrap_test(frame, frame)
-
-
-def test_statistics_must_return_rows():
-    table = CALLS[significance.significance_table]
-    with pytest.raises(ValueError, match=r"'statistics' .* rows?.* shape \(\)"):
-        significance.significance_table(
-            **{**table, "statistics": lambda y_true, y_pred: None}
-        )
 
 
 def test_every_public_function_and_parameter_is_tried():

@@ -15,7 +15,7 @@ from ..evaluation._align import AlignedEvaluations
 from ..rates import pass_at_k, sample_variance
 from ..rates._repeats import SampleVariance, question_pass_at_k
 from ..scorers import compare_calibration
-from ..significance import ScoreComparison, compare_scores, paired_bootstrap_test
+from ..significance import SystemComparison, compare_systems, paired_bootstrap_test
 from ..significance._system_comparison import adjusted_pvalues, holm
 from ._blocks import INSIDE
 from ._corpus import factorised
@@ -25,10 +25,18 @@ from ._runs import Answers, Inputs, column_of
 from ._shared import CommandError, as_option, one_group
 
 # Compares the items of a mask, with their groups and a correction of p-values.
-Compare = Callable[[np.ndarray, np.ndarray | None, str | None], ScoreComparison]
+Compare = Callable[[np.ndarray, np.ndarray | None, str | None], SystemComparison]
 
 # Correction of the p-values for the number of pairs.
 ADJUST = "holm"
+
+# Words for the methods of the paired bootstrap.
+_METHODS = {
+    "exact": "paired bootstrap, exact",
+    "saddlepoint": "paired bootstrap, saddlepoint",
+    "monte_carlo": "paired bootstrap, {n:,} resamples drawn",
+    "sign_flips": "sign flips",
+}
 
 # Largest number of systems whose calibration is compared pair by pair.
 _MOST_CALIBRATED = 6
@@ -205,12 +213,13 @@ def measure(inputs: Inputs, options: Namespace) -> Compared:
 
     def compare(
         inside: np.ndarray, inner: np.ndarray | None, adjust: str | None
-    ) -> ScoreComparison:
-        return compare_scores(
+    ) -> SystemComparison:
+        return compare_systems(
             _part(aligned, inside),
             groups=inner,
             adjust=adjust,
             confidence_level=options.confidence_level,
+            random_state=0,
         )
 
     try:
@@ -293,7 +302,7 @@ def _without_confidence(aligned: AlignedEvaluations) -> Iterator[str]:
 
 
 def numbers_of(
-    result: ScoreComparison,
+    result: SystemComparison,
     compare: Compare,
     columns: tuple[str | None, np.ndarray | None, np.ndarray | None],
     options: Namespace,
@@ -334,12 +343,16 @@ def numbers_of(
     return found
 
 
-def _pairs(result: ScoreComparison, margin: float | None = None) -> list[Gain]:
+def _pairs(result: SystemComparison, margin: float | None = None) -> list[Gain]:
     """Return each pair; a is the earlier system, and the gain is b minus a."""
+    methods = [
+        _METHODS.get(method, method).format(n=result.n_resamples)
+        for method in result.method
+    ]
     columns = (
         *(result.gain, result.gain_low, result.gain_high),
         *(result.pvalue, result.pvalue_adjusted),
-        *(np.array(result.method), result.wins, result.losses),
+        *(np.array(methods), result.wins, result.losses),
     )
     rows = zip(*(column.tolist() for column in columns), strict=True)
     pairs = [Gain(*names, *row) for names, row in zip(result.pairs, rows, strict=True)]
@@ -453,7 +466,7 @@ def _parts(
     return rows
 
 
-def _power(result: ScoreComparison, options: Namespace) -> Iterator[Power]:
+def _power(result: SystemComparison, options: Namespace) -> Iterator[Power]:
     """Yield the detectable gain for each pair with the baseline."""
     smallest = result.detectable_gain()
     for k, (a, b) in enumerate(result.pairs):

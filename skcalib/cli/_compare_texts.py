@@ -15,12 +15,12 @@ from .._errors import ParameterError
 from ..datasets import read_conll_columns
 from ..metrics import span_statistics
 from ..significance import (
-    ScoreComparison,
+    SystemComparison,
     bleu,
     bleu_statistics,
     chrf,
     chrf_statistics,
-    compare_metrics,
+    compare_systems,
     ter,
     ter_statistics,
 )
@@ -104,14 +104,15 @@ def measure_texts(metric: str, options: Namespace) -> Compared:
 
     def compare(
         inside: np.ndarray, inner: np.ndarray | None, adjust: str | None
-    ) -> ScoreComparison:
-        return compare_metrics(
+    ) -> SystemComparison:
+        return compare_systems(
             {name: counts[inside] for name, counts in systems.items()},
             statistic=statistic,
             groups=inner,
             adjust=adjust,
             confidence_level=options.confidence_level,
             largest=largest,
+            random_state=0,
         )
 
     try:
@@ -167,7 +168,7 @@ def _check_options(metric: str, options: Namespace) -> None:
         raise CommandError(f"--mismatch {options.mismatch} {why}")
 
 
-def _notes_of(metric: str, result: ScoreComparison, largest: float) -> list[str]:
+def _notes_of(metric: str, result: SystemComparison, largest: float) -> list[str]:
     """Return which systems score so high or low that another file was meant."""
     score = dict(zip(result.names, result.score.tolist(), strict=True))
     best = 0.0 if metric == "ter" else largest

@@ -60,7 +60,7 @@ class AlignedEvaluations(Result):
     See Also
     --------
     align_evaluations : Match evaluations.
-    skcalib.significance.compare_scores : Compare the systems.
+    skcalib.significance.compare_systems : Compare the systems.
 
     Examples
     --------

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from .._errors import ParameterError, ParameterTypeError, public
 from .._validation import check_positive, check_real, check_same_length, is_sequence
-from ..significance import ScoreComparison, SystemComparison, compare_systems
+from ..significance import SystemComparison, compare_systems
 from ..significance._experiments import BorderlineThreshold, check_gains, threshold_of
 from . import _style
 from ._base import (
@@ -65,14 +65,14 @@ class SystemScoresDisplay(Display):
 
     See Also
     --------
-    skcalib.significance.compare_scores : Compute scores, intervals and groups.
+    skcalib.significance.compare_systems : Compute scores, intervals and groups.
 
     Examples
     --------
     >>> from skcalib.plot import SystemScoresDisplay
-    >>> from skcalib.significance import compare_scores
+    >>> from skcalib.significance import compare_systems
     >>> right = {"a": [1] * 30, "b": [1] * 29 + [0], "c": [0] * 30}
-    >>> SystemScoresDisplay.from_comparison(compare_scores(right)).names
+    >>> SystemScoresDisplay.from_comparison(compare_systems(right)).names
     ['a', 'b', 'c']
     """
 
@@ -101,7 +101,7 @@ class SystemScoresDisplay(Display):
     @public
     def from_comparison(
         cls,
-        comparison: ScoreComparison,
+        comparison: SystemComparison,
         *,
         metric: str = "score",
         ax: Axes | None = None,
@@ -111,8 +111,8 @@ class SystemScoresDisplay(Display):
 
         Parameters
         ----------
-        comparison : ScoreComparison
-            Result of :func:`~skcalib.significance.compare_scores`.
+        comparison : SystemComparison
+            Result of :func:`~skcalib.significance.compare_systems`.
         metric : str, default='score'
             Name of the scores.
         ax : matplotlib Axes, default=None
@@ -124,7 +124,9 @@ class SystemScoresDisplay(Display):
         -------
         display : SystemScoresDisplay
         """
-        check_type(comparison, ScoreComparison, "a ScoreComparison", name="comparison")
+        check_type(
+            comparison, SystemComparison, "a SystemComparison", name="comparison"
+        )
         display = cls(
             comparison.names,
             comparison.score,

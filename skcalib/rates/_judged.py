@@ -556,7 +556,7 @@ def judged_difference(
     See Also
     --------
     judged_accuracy : Estimate the accuracy of one system.
-    skcalib.significance.compare_scores : Compare two systems with all answers labelled.
+    skcalib.significance.compare_systems : Compare systems with all answers labelled.
 
     Notes
     -----

@@ -6,12 +6,7 @@ from .. import _names
 
 if typing.TYPE_CHECKING:
     from ._experiments import borderline_threshold, resample_training, test_size_curve
-    from ._score_comparison import ScoreComparison, compare_metrics, compare_scores
-    from ._system_comparison import (
-        SystemComparison,
-        compare_systems,
-        significance_table,
-    )
+    from ._system_comparison import SystemComparison, compare_systems
     from ._translation import (
         bleu,
         bleu_statistics,
@@ -25,21 +20,17 @@ else:
     __getattr__, __dir__ = _names.load_late(__name__)
 
 __all__ = [
-    "ScoreComparison",
     "SystemComparison",
     "bleu",
     "bleu_statistics",
     "borderline_threshold",
     "chrf",
     "chrf_statistics",
-    "compare_metrics",
-    "compare_scores",
     "compare_systems",
     "mcnemar_test",
     "paired_bootstrap_test",
     "permutation_test",
     "resample_training",
-    "significance_table",
     "ter",
     "ter_statistics",
     "test_size_curve",

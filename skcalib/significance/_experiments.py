@@ -25,7 +25,6 @@ from .._validation import (
 from ._pair_tests import PairTests
 from ._paired_items import Systems, check_systems
 from ._resamples import check_n_resamples
-from ._system_comparison import check_estimator
 
 # With fewer pairs, a high quantile of the gains is hardly more than their maximum.
 _FEW = 10
@@ -277,8 +276,7 @@ def test_size_curve(
     quantile : float, default=0.95
         Quantile of the borderline gains.
     n_resamples : int, default=10_000
-        Number of resamples if p-values are computed from resamples. Tilted resamples
-        are not used, because p-values far below `alpha` need not be precise here.
+        Number of resamples if p-values are computed from resamples.
     random_state : int, RandomState, Generator or None, default=None
         Random state used to draw subsamples and resamples.
 
@@ -333,9 +331,7 @@ def test_size_curve(
     rows = []
     for each in size.tolist():
         tests = [
-            PairTests(subset, "two-sided", "auto", n_resamples, rng, tilts=False).run(
-                numbers
-            )
+            PairTests(subset, "two-sided", "auto", n_resamples, rng).run(numbers)
             for subset in _subsets(checked, each, n_repeats if shuffle else None, rng)
         ]
         gain, p = np.hstack([(test.gain, test.pvalue) for test in tests])
@@ -481,7 +477,9 @@ def resample_training(
     >>> len(models)
     3
     """
-    check_estimator(estimator, "estimator")
+    if isinstance(estimator, type) or not callable(getattr(estimator, "fit", None)):
+        problem = f"must be an estimator with the method 'fit'. Got {estimator!r:.80}."
+        raise ParameterTypeError("estimator", problem)
     n = _n_samples(X, "X")
     if _n_samples(y, "y") != n:
         problem = f"needs X and y of the same length. Got {n} and {_n_samples(y, 'y')}."

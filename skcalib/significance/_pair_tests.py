@@ -6,11 +6,8 @@
 | the gain is the same in every item | sign flips |
 | few or unequal items or groups, or rare large losses, for 'auto' | sign flips |
 | the gain is one ratio of sums | exact on a lattice, or saddlepoint |
-| another metric | resamples; if few are extreme: F1 saddlepoint, or tilted |
+| another metric | resamples |
 | a p-value below the smallest one of sign flips, for 'auto' | sign flips |
-
-`compare_scores` tests means of scores of right and wrong answers by McNemar's test, and
-other scores and groups by sign flips.
 """
 
 from __future__ import annotations
@@ -22,34 +19,23 @@ from typing import NamedTuple
 import numpy as np
 
 from .._errors import warn
-from ._paired_items import READY, PairedItems, Systems
-from ._resamples import Extremes, drawn_p_value, iter_sums
+from ._paired_items import PairedItems, Systems
+from ._resamples import iter_sums, n_extreme, plain_p_value
 from ._sign_flips import FlippedGain
-from ._tail_probabilities import (
-    PValue,
-    as_pvalues,
-    surface_p_value,
-    thresholds,
-    undrawn_p_value,
-)
-
-# Numbers of tilted resamples per tail. Each pair needs separate resamples, and among
-# many pairs an error of 5 to 10% of a p-value has little influence. The smaller number
-# is used for p-values that stay below _CLEAR after adjustment for the number of pairs.
-_MOST_TILTED, _FEW_TILTED = 500, 100
-_CLEAR = 1e-3
+from ._tail_probabilities import as_pvalues, thresholds, undrawn_p_value
 
 
 class PairTest(NamedTuple):
     """The test of a pair: 'identical', 'sign_flips', 'undrawn' or 'resamples'.
 
-    `flips` is given if sign flips are, or may have to be, used.
+    `flips` is given if sign flips are, or may have to be, used. `undrawn` contains the
+    p-value and its method if nothing has to be drawn.
     """
 
     engine: str
     items: PairedItems
     flips: FlippedGain | None = None
-    undrawn: PValue | None = None
+    undrawn: tuple[float, str] | None = None
 
 
 def choose_test(items: PairedItems, alternative: str, method: str) -> PairTest:
@@ -66,7 +52,7 @@ def choose_test(items: PairedItems, alternative: str, method: str) -> PairTest:
     known = undrawn_p_value(items.linear, items.metric.name, alternative, method)
     if known is None:
         return PairTest("resamples", items, flips)
-    if flips is not None and flips.rejects(known.pvalue, alternative):
+    if flips is not None and flips.rejects(known[0], alternative):
         return PairTest("sign_flips", items, flips)
     return PairTest("undrawn", items, flips, known)
 
@@ -76,8 +62,8 @@ class PairResults:
     """Results of the tests of pairs; arrays have one entry per pair.
 
     The gain of a pair (i, j) is the metric of system i minus the metric of system j.
-    `smallest` is the smallest p-value that the differing items allow, 0 if the method
-    does not limit it.
+    `smallest` is the smallest p-value that the test of the pair can give, 0 if the
+    method does not limit it.
     """
 
     pairs: list[tuple[int, int]]
@@ -87,7 +73,6 @@ class PairResults:
     monte_carlo_error: np.ndarray
     smallest: np.ndarray
     drawn: bool = False
-    tilts: bool = False
 
 
 @dataclass
@@ -102,7 +87,6 @@ class PairTests:
     method: str
     n_resamples: int
     rng: np.random.Generator
-    tilts: bool = True
 
     def __post_init__(self) -> None:
         # Sorted rows, because rounding and the assignment of draws depend on the order.
@@ -125,7 +109,7 @@ class PairTests:
             if test.engine == "identical":
                 found.method[k], found.smallest[k] = "exact", 1.0
             elif test.undrawn is not None:
-                found.pvalue[k], found.method[k], _ = test.undrawn
+                found.pvalue[k], found.method[k] = test.undrawn
             elif test.engine == "resamples":
                 left.append((k, test))
             elif test.flips is not None:
@@ -149,6 +133,7 @@ class PairTests:
 
     def _flip(self, found: PairResults, flipped: list[tuple[int, FlippedGain]]) -> None:
         """Fill in the p-values of the pairs whose signs are flipped."""
+        # one stream per pair, so that no pair depends on the draws of the others
         streams = self.rng.spawn(len(flipped))
         for (k, flips), stream in zip(flipped, streams, strict=True):
             test = flips.p_value(self.alternative, self.n_resamples, stream)
@@ -163,44 +148,23 @@ class PairTests:
 
         Return the pairs for which the resamples are not informative.
         """
-        found.drawn, found.tilts = True, self.method != "monte_carlo"
+        found.drawn, refused = True, []
         seen = self._count_extremes(found, left)
-        # one stream per pair, so that no pair depends on the draws of the others
-        streams = self.rng.spawn(len(left))
-        refused = []
-        for (k, test), each, stream in zip(left, seen, streams, strict=True):
-            drawn = self._drawn_p_value(test.items, each, len(found.pairs), stream)
-            found.pvalue[k], found.method[k], found.monte_carlo_error[k] = drawn
-            flips = test.flips
-            if flips is not None and flips.rejects(drawn.pvalue, self.alternative):
-                refused.append((k, flips))
+        for (k, test), n_seen in zip(left, seen, strict=True):
+            p, error = plain_p_value(n_seen, self.n_resamples)
+            if test.flips is not None and test.flips.rejects(p, self.alternative):
+                refused.append((k, test.flips))
+                continue
+            found.pvalue[k], found.monte_carlo_error[k] = p, error
+            found.method[k] = "monte_carlo"
+            found.smallest[k] = max(found.smallest[k], 1 / (self.n_resamples + 1))
         return refused
-
-    def _drawn_p_value(
-        self, items: PairedItems, seen: Extremes, n_pairs: int, rng: np.random.Generator
-    ) -> PValue:
-        """Return a p-value with the precision that the number of pairs requires."""
-        f1 = READY["f1"]
-        is_rare = self.method == "auto" and self.tilts and seen.is_rare
-        if is_rare and items.metric is f1 and f1.quotient is not None:
-            rows = np.column_stack([*f1.quotient(items.a), *f1.quotient(items.b)])
-            p = surface_p_value(rows, items.gain, self.alternative)
-            if p is not None:
-                return PValue(p, "saddlepoint")
-        for most in (_FEW_TILTED, _MOST_TILTED):
-            n_draws = min(self.n_resamples, most) if self.tilts else 0
-            found = drawn_p_value(
-                items, self.alternative, self.method, seen, n_draws, rng
-            )
-            if found.method != "tilted" or found.pvalue * n_pairs < _CLEAR:
-                break
-        return found
 
     def _count_extremes(
         self, found: PairResults, left: list[tuple[int, PairTest]]
-    ) -> list[Extremes]:
+    ) -> list[int]:
         """Return the number of shared resamples that are as extreme, for each pair."""
-        seen = [Extremes() for _ in left]
+        seen = [0] * len(left)
         limits = []
         for k, test in left:
             up, down = thresholds(test.items.gain, self.alternative)
@@ -211,7 +175,7 @@ class PairTests:
         for flat in iter_sums(columns, self.n_resamples, self.rng):
             sums = flat.reshape(-1, n_systems, m)
             values = [metric.of_sums(sums[:, k])[0] for k in range(n_systems)]
-            for each, (i, j, up, down) in zip(seen, limits, strict=True):
+            for k, (i, j, up, down) in enumerate(limits):
                 gain = values[i] - values[j]
-                each.add(gain >= up, gain <= down, self.alternative)
+                seen[k] += n_extreme(gain >= up, gain <= down, self.alternative)
         return seen

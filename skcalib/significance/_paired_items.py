@@ -44,19 +44,34 @@ def systems_as_statistics(systems: Any, groups: Any) -> tuple[Any, Any]:
 
     `groups` may then be the name of a column. Other input is returned unchanged.
     """
+    aligned = as_aligned(systems)
+    groups = groups_of(aligned, groups)
+    return (systems if aligned is None else scores_of(aligned)), groups
+
+
+def as_aligned(systems: Any) -> AlignedEvaluations | None:
+    """Return evaluations with the same questions, None if there are no evaluations."""
+    if isinstance(systems, AlignedEvaluations):
+        return systems
     values = systems.values() if isinstance(systems, Mapping) else ()
     if not any(isinstance(each, Evaluation) for each in values):
-        return systems, groups
-    aligned = align_evaluations({str(name): each for name, each in systems.items()})
-    groups = groups_of(aligned, groups)
+        return None
+    return align_evaluations({str(name): each for name, each in systems.items()})
+
+
+def scores_of(aligned: AlignedEvaluations) -> dict[str, np.ndarray]:
+    """Return the scores of the questions of each system by name."""
     columns = np.ascontiguousarray(aligned.score.T)
-    return dict(zip(systems, columns, strict=True)), groups
+    return dict(zip(aligned.names, columns, strict=True))
 
 
-def groups_of(aligned: AlignedEvaluations, groups: Any) -> Any:
+def groups_of(aligned: AlignedEvaluations | None, groups: Any) -> Any:
     """Return the groups in the column named `groups`; return other input unchanged."""
     if not isinstance(groups, str):
         return groups
+    if aligned is None:
+        problem = "must be an array if the systems are arrays. Got a name."
+        raise ParameterTypeError("groups", problem)
     if groups not in aligned.groups:
         known = ", ".join(map(repr, aligned.groups)) or "none"
         problem = f"must name a column of the evaluations ({known}). Got {groups!r}."
@@ -207,12 +222,6 @@ def _takes(evaluate: Callable, probe: np.ndarray) -> np.ndarray | None:
 # Larger integers are not exact in float64.
 _EXACT = 2.0**53
 
-# Number of rows of which temporary arrays are in memory at a time.
-_BLOCK = 1 << 18
-
-# Smallest and largest number of cells in which rows of integers are counted.
-_FEWEST_CELLS, _MOST_CELLS = 1 << 10, 1 << 20
-
 # Cubes of sums of numbers up to here, and of their inverses, are in range.
 _LARGEST = 1e90
 
@@ -359,20 +368,12 @@ def column_sums(columns: np.ndarray) -> np.ndarray:
 
 def is_integer(columns: np.ndarray) -> bool:
     """Return whether all values are integers whose sums are exact in float64."""
-    total = np.zeros(columns.shape[1])
-    for start in range(0, len(columns), _BLOCK):
-        part = columns[start : start + _BLOCK]
-        if (part != np.rint(part)).any():
-            return False
-        total += np.abs(part).sum(axis=0)
-    return float(total.max()) < _EXACT
+    is_whole = bool((columns == np.rint(columns)).all())
+    return is_whole and float(np.abs(columns).sum(axis=0).max(initial=0)) < _EXACT
 
 
 def distinct_rows(columns: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Return the distinct rows in a fixed order, and the count of each."""
-    counted = _counted_integers(columns)
-    if counted is not None:
-        return counted
     order = np.lexsort(columns[::-1])
     rows = np.column_stack([column[order] for column in columns])
     new = np.zeros(len(rows), dtype=bool)
@@ -381,34 +382,6 @@ def distinct_rows(columns: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray
         new[1:] |= column[1:] != column[:-1]
     first = np.flatnonzero(new)
     return rows[first], np.diff(first, append=len(rows))
-
-
-def _counted_integers(
-    columns: Sequence[np.ndarray],
-) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return the distinct rows of integers of a small range, and their counts.
-
-    They are counted without sorting. The result is None for other numbers.
-    """
-    n = len(columns[0])
-    low = np.array([column.min(initial=0) for column in columns])
-    size = np.array([column.max(initial=0) for column in columns]) - low + 1
-    most = min(max(n, _FEWEST_CELLS), _MOST_CELLS)
-    if np.prod(size) > most or (low != np.rint(low)).any():
-        return None
-    sizes = [int(each) for each in size]
-    times = np.zeros(math.prod(sizes), dtype=np.intp)
-    for start in range(0, n, _BLOCK):
-        cell: np.ndarray | int = 0
-        for column, least, count in zip(columns, low, sizes, strict=True):
-            part = column[start : start + _BLOCK] - least
-            place = part.astype(np.intp)
-            if (place != part).any():
-                return None
-            cell = cell * count + place
-        times += np.bincount(cell, minlength=times.size)
-    found = np.flatnonzero(times)
-    return np.column_stack(np.unravel_index(found, sizes)) + low, times[found]
 
 
 def _as_lists(arrays: tuple[np.ndarray, ...]) -> list[list]:
@@ -588,24 +561,27 @@ class Systems:
         )
 
 
-def check_named(systems: Any, what: str, least: int = 2) -> None:
-    """Raise unless `systems` is a mapping of at least two names, or of `least`."""
+def check_systems(systems: Any, statistic: Any, groups: Any) -> Systems:
+    """Return the checked statistics of several systems, summed by group."""
+    systems, groups = systems_as_statistics(systems, groups)
+    return group_systems(*check_columns(systems, statistic), statistic, groups)
+
+
+def check_columns(
+    systems: Any, statistic: Any, least: int = 2
+) -> tuple[list[str], list[np.ndarray]]:
+    """Return the names and the checked statistics of at least `least` systems."""
+    check_metric_name(statistic)
     if not isinstance(systems, Mapping):
         raise ParameterTypeError(
             "systems",
-            f"must be a mapping from names to {what}. Got {type(systems).__name__}.",
+            f"must be a mapping from names to statistics. Got "
+            f"{type(systems).__name__}.",
         )
     if len(systems) < least:
         number = "one system" if least == 1 else "two systems"
         problem = f"must contain at least {number}. Got {len(systems)}."
         raise ParameterError("systems", problem)
-
-
-def check_systems(systems: Any, statistic: Any, groups: Any, least: int = 2) -> Systems:
-    """Return the checked statistics of several systems, summed by group."""
-    systems, groups = systems_as_statistics(systems, groups)
-    check_metric_name(statistic)
-    check_named(systems, "statistics", least)
     names = list(systems)
     columns = [
         check_statistics(x, statistic, name=f"systems[{name!r}]")
@@ -619,6 +595,13 @@ def check_systems(systems: Any, statistic: Any, groups: Any, least: int = 2) -> 
                 f"Got {columns[0].shape} for {names[0]!r} and {each.shape} for "
                 f"{name!r}.",
             )
+    return names, columns
+
+
+def group_systems(
+    names: list[str], columns: list[np.ndarray], statistic: Any, groups: Any
+) -> Systems:
+    """Return the statistics of several systems, summed by group."""
     n_items = len(columns[0])
     columns, n_groups = in_groups(columns, groups)
     labels = [f"systems[{name!r}]" for name in names]

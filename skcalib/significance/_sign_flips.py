@@ -9,12 +9,12 @@ drawn. McNemar's test is the case in which all differences have the same size.
 The functions that use the engine differ on purpose:
 
 - `permutation_test` and ``method="sign_flips"`` count ties as extreme.
-- `paired_bootstrap_test` and `compare_systems` use sign flips by default if the
-  bootstrap is unreliable. They count ties by half (mid-p) where the error rate allows
-  it, and correct the p-value for skewness. A p-value from few extreme draws is replaced
-  by a saddlepoint approximation.
-- `compare_scores` counts ties by half by the same rule, in sign flips and in McNemar's
-  test, and draws more signs. `mcnemar_test` does so on request.
+- `paired_bootstrap_test` and, for metrics of sums, `compare_systems` use sign flips by
+  default if the bootstrap is unreliable. They count ties by half (mid-p) where the
+  error rate allows it, and correct the p-value for skewness. A p-value from few extreme
+  draws is replaced by a saddlepoint approximation.
+- `compare_systems` counts ties of scores by half by the same rule, in sign flips and in
+  McNemar's test, and draws more signs. `mcnemar_test` does so on request.
 
 `FlippedGain` also gives an interval. The gain is a ratio (sum d) / (sum l) over rows.
 Under the hypothesis that the gain is t, the signs of d - t l are treated as random. Let

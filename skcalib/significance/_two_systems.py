@@ -27,7 +27,6 @@ from ._pair_tests import choose_test
 from ._paired_items import PairedItems, check_items, check_rows, pair_as_statistics
 from ._resamples import (
     check_n_resamples,
-    drawn_p_value,
     half_width_of_drawn,
     plain_p_value,
     resample_gains,
@@ -45,7 +44,7 @@ from ._tail_probabilities import as_pvalues, linear_half_width
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 
-METHODS = ("auto", "exact", "saddlepoint", "monte_carlo", "tilted", "sign_flips")
+METHODS = ("auto", "exact", "saddlepoint", "monte_carlo", "sign_flips")
 
 _SWAP_METHODS = ("auto", "exact", "monte_carlo")
 
@@ -133,15 +132,15 @@ class PairedBootstrapResult(PairedTestResult):
     alternative : str
         The alternative hypothesis.
     method : str
-        Method that computed the p-value. 'exact', 'saddlepoint', 'monte_carlo' and
-        'tilted' are based on resamples; 'sign_flips' is based on sign flips.
+        Method that computed the p-value. 'exact', 'saddlepoint' and 'monte_carlo' are
+        based on resamples; 'sign_flips' is based on sign flips.
     confidence_level : float
         Confidence level of the interval.
     smallest_pvalue : float
         Smallest attainable p-value. With sign flips and with 'auto', it is the p-value
         that results if one system leads in every item (or group) in which the systems
-        differ, without the correction for skewness. With 'monte_carlo', it is 1 /
-        (n_resamples + 1). Otherwise it is 0.
+        differ, without the correction for skewness. If resamples were drawn, it is at
+        least 1 / (n_resamples + 1). Otherwise it is 0.
     n_items : int
         Number of rows that were passed.
     n_groups : int or None
@@ -218,7 +217,7 @@ def paired_bootstrap_test(
     groups: ArrayLike | None = None,
     random_state: RandomStateLike = None,
 ) -> PairedBootstrapResult:
-    """Test whether system A is better than system B on the same items.
+    """Test whether system A is better than system B; the gain is A - B, as published.
 
     The test is the paired bootstrap with recentring [1]_. Items are drawn with
     replacement, the same items for both systems. The p-value is the fraction of
@@ -252,20 +251,15 @@ def paired_bootstrap_test(
         n^n resamples. It requires integer statistics and 'mean', or 'ratio' with the
         same denominators for both systems. 'saddlepoint' is the Lugannani-Rice
         approximation for these metrics; it does not require integers. 'monte_carlo'
-        draws resamples. 'tilted' uses importance sampling: it draws resamples from a
-        distribution under which extreme gains are common, and weights them. It is meant
-        for small p-values and is suitable for any smooth metric. 'sign_flips' swaps the
-        two systems at random in each item or group, or enumerates all swaps if there
-        are few. 'auto' uses sign flips, with a correction for ties and skewness, if
-        there are effectively fewer than about 60 items or groups, if the groups are
-        unequal, or if the differences are very skewed (see Notes). Otherwise it uses
-        the first applicable method: 'exact' if the sums of the statistics have a
-        moderate number of possible values, 'saddlepoint' if it supports the metric, and
-        otherwise 'monte_carlo', followed by 'tilted' if fewer than 50 resamples are
-        extreme.
+        draws resamples, for any metric. 'sign_flips' swaps the two systems at random in
+        each item or group, or enumerates all swaps if there are few. 'auto' uses sign
+        flips, with a correction for ties and skewness, if there are effectively fewer
+        than about 60 items or groups, if the groups are unequal, or if the differences
+        are very skewed (see Notes). Otherwise it uses the first applicable method:
+        'exact' if the sums of the statistics have a moderate number of possible values,
+        'saddlepoint' if it supports the metric, and otherwise 'monte_carlo'.
     n_resamples : int, default=10_000
-        Number of draws for 'monte_carlo' and 'sign_flips', and number of draws per tail
-        for 'tilted'.
+        Number of draws for 'monte_carlo' and 'sign_flips'.
     confidence_level : float, default=0.95
         Confidence level of the interval, strictly between 0 and 1.
     groups : array-like of shape (n,), default=None
@@ -331,7 +325,7 @@ def paired_bootstrap_test(
     extreme, the p-value is computed by a saddlepoint approximation.
 
     *Corrections of 'auto'*. Sign flips count ties by half (mid-p) if the systems differ
-    in at least seven items or groups, as in :func:`compare_scores`. For wins, losses
+    in at least seven items or groups, as in :func:`compare_systems`. For wins, losses
     and ties, at least a quarter of the items must be ties. For answers with scores of 0
     and 1, fewer than seven differences are enough. Systems with equal means may have
     skewed differences, for example if B loses a little in most items and gains much in
@@ -421,12 +415,12 @@ def paired_bootstrap_test(
     elif flips is not None and flips.smallest_p_value(alternative) > _USUAL_LEVEL:
         _warn_of_few(flips, items, alternative)
     if test.undrawn is not None and items.linear is not None:
-        p, way, _ = test.undrawn
+        p, way = test.undrawn
         half = linear_half_width(items.linear, level, way)
         ends = _around(items.gain, half, p, alternative, level)
         found = _Found(way, p, ends, items.linear.standard_error)
     elif test.engine == "resamples":
-        found = _drawn(items, method, alternative, level, n_resamples, rng)
+        found = _drawn(items, alternative, level, n_resamples, rng)
     if flips is not None:
         if test.engine == "sign_flips" or flips.rejects(found.pvalue, alternative):
             p, low, high, error, drawn = flips.test(
@@ -440,7 +434,8 @@ def paired_bootstrap_test(
                 n_resamples=drawn,
                 monte_carlo_error=error,
             )
-        found = found._replace(smallest_pvalue=flips.smallest_p_value(alternative))
+        smallest = max(found.smallest_pvalue, flips.smallest_p_value(alternative))
+        found = found._replace(smallest_pvalue=smallest)
     return PairedBootstrapResult(
         statistic=items.gain,
         score_a=items.scores[0],
@@ -484,7 +479,6 @@ def _warn_of_few(flips: FlippedGain, items: PairedItems, alternative: str) -> No
 
 def _drawn(
     items: PairedItems,
-    method: str,
     alternative: str,
     level: float,
     n_resamples: int,
@@ -492,14 +486,14 @@ def _drawn(
 ) -> _Found:
     """Return p-value and interval from resamples that are drawn."""
     gains, seen, n_undefined = resample_gains(items, alternative, n_resamples, rng)
-    p, way, error = drawn_p_value(items, alternative, method, seen, n_resamples, rng)
+    p, error = plain_p_value(seen, n_resamples)
     half = half_width_of_drawn(np.abs(gains - items.gain), level)
     return _Found(
-        way,
+        "monte_carlo",
         p,
         _around(items.gain, half, p, alternative, level),
         float(gains.std(ddof=1)) if n_resamples > 1 else 0.0,
-        smallest_pvalue=1 / (n_resamples + 1) if way == "monte_carlo" else 0.0,
+        smallest_pvalue=1 / (n_resamples + 1),
         n_resamples=n_resamples,
         monte_carlo_error=error,
         n_undefined=n_undefined,
@@ -511,8 +505,8 @@ def _around(
 ) -> ConfidenceInterval:
     """Return gain -+ half; it excludes 0 if and only if a two-sided p is small.
 
-    The p-value may be computed by another method than the width: on a lattice, by a
-    saddlepoint approximation or from tilted resamples.
+    The p-value may be computed by another method than the width: on a lattice or by a
+    saddlepoint approximation.
     """
     if alternative == "two-sided":
         if p < (1 - level) * (1 - 1e-12):

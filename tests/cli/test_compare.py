@@ -10,7 +10,7 @@ import pytest
 from cases import case
 
 from skcalib.cli import main
-from skcalib.significance import compare_scores
+from skcalib.significance import compare_systems
 
 
 def write_table(path, columns):
@@ -62,7 +62,7 @@ def as_json(capsys, *arguments):
 
 def test_two_files_are_matched_by_id_and_tested(capsys, files, scores):
     found = as_json(capsys, *files)
-    expected = compare_scores(scores)
+    expected = compare_systems(scores)
     pair = found["pairs"][0]
     assert (pair["a"], pair["b"]) == ("base", "tuned")
     assert pair["gain"] == pytest.approx(scores["tuned"].mean() - scores["base"].mean())
@@ -78,7 +78,7 @@ def test_two_files_are_matched_by_id_and_tested(capsys, files, scores):
 
 def test_groups_and_subjects(capsys, files, scores):
     found = as_json(capsys, *files, "--groups", "source", "--by", "subject")
-    expected = compare_scores(scores, groups=np.arange(120) % 20)
+    expected = compare_systems(scores, groups=np.arange(120) % 20)
     assert found["pairs"][0]["pvalue"] == pytest.approx(float(expected.pvalue[0]))
     assert found["n_groups"] == 20
     rows = {row["value"]: row for row in found["by"]["rows"]}

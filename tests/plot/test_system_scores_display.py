@@ -7,7 +7,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from skcalib.plot import SystemScoresDisplay
-from skcalib.significance import compare_scores
+from skcalib.significance import compare_systems
 
 
 @pytest.fixture
@@ -15,7 +15,7 @@ def comparison():
     scores = {
         f"s{k}": np.r_[np.ones(10 * k), np.zeros(100 - 10 * k)] for k in (5, 9, 1)
     }
-    return compare_scores({**scores, "s5 again": scores["s5"]})
+    return compare_systems({**scores, "s5 again": scores["s5"]})
 
 
 def test_systems_are_drawn_from_the_best_down(comparison):
@@ -38,7 +38,7 @@ def test_numbers_and_repr(comparison):
 
 
 def test_other_arguments_are_errors(comparison):
-    with pytest.raises(TypeError, match="must be a ScoreComparison. Got int"):
+    with pytest.raises(TypeError, match="must be a SystemComparison. Got int"):
         SystemScoresDisplay.from_comparison(3)
     with pytest.raises(ValueError, match="one entry per name, 2"):
         SystemScoresDisplay(["a", "b"], [1], [0], [1]).plot()

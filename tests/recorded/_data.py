@@ -38,7 +38,7 @@ from skcalib.posteriors import AntecedentPosterior, LinearChainPosterior
 from skcalib.queries import ClassQuery, TagQuery
 from skcalib.recalibration import TemperatureScaling
 from skcalib.sequence import CRFTagger, HMMTagger
-from skcalib.significance import compare_scores, compare_systems
+from skcalib.significance import compare_systems
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "helpers"))
 from harness_files import write_files  # noqa: E402
@@ -493,7 +493,7 @@ def spans():
 
 @given
 def comparison():
-    return compare_scores(systems())
+    return compare_systems(systems())
 
 
 @given

@@ -8,8 +8,8 @@ from skcalib.significance import (
     bleu_statistics,
     chrf,
     chrf_statistics,
-    compare_metrics,
     compare_systems,
+    paired_bootstrap_test,
     ter,
     ter_statistics,
 )
@@ -31,13 +31,17 @@ def counts(p, seed):
     return np.column_stack([right, right + rng.integers(0, 2, 150), gold])
 
 
-def test_p_values_and_gains_are_those_of_compare_systems():
+def test_p_values_and_gains_are_those_of_the_test_of_a_pair():
     systems = {"A": counts(0.5, 1), "B": counts(0.8, 2), "C": counts(0.55, 3)}
-    result = compare_metrics(systems, statistic="f1")
-    other = compare_systems(systems, statistic="f1", random_state=0)
-    assert result.pvalue.tolist() == other.pvalue.tolist()
-    assert result.method[1] == "paired bootstrap, 10,000 resamples drawn"
-    assert result.gain.tolist() == other.gain.tolist()
+    result = compare_systems(systems, statistic="f1", random_state=1)
+    other = paired_bootstrap_test(
+        systems["C"], systems["A"], statistic="f1", random_state=0
+    )
+    assert result.method[1] == other.method == "monte_carlo"
+    assert result.n_resamples == 10_000
+    error = 4 * np.hypot(result.monte_carlo_error[1], other.monte_carlo_error)
+    assert abs(result.pvalue[1] - other.pvalue) < error
+    assert result.gain[1] == other.statistic
     assert result.gain[0] == pytest.approx(result.score[1] - result.score[0])
     sums = systems["B"].sum(axis=0)
     assert result.score[1] == pytest.approx(2 * sums[0] / (sums[1] + sums[2]))
@@ -52,19 +56,12 @@ def test_intervals_of_a_ratio_are_those_of_the_delta_method():
     length = rng.integers(5, 30, 400)
     first, second = rng.binomial(length, 0.8), rng.binomial(length, 0.82)
     systems = {"A": np.c_[first, length], "B": np.c_[second, length]}
-    result = compare_metrics(systems, statistic="ratio")
+    result = compare_systems(systems, statistic="ratio")
     gain = (second - first).sum() / length.sum()
     residual = second - first - gain * length
     error = np.sqrt((residual**2).sum()) / length.sum()
     assert result.gain[0] == pytest.approx(gain)
     assert result.gain_high[0] - gain == pytest.approx(1.96 * error, rel=0.03)
-
-
-def test_groups_are_counted():
-    systems = {"A": counts(0.5, 1), "B": counts(0.8, 2)}
-    result = compare_metrics(systems, statistic="f1", groups=np.arange(150) % 30)
-    assert result.n_groups == 30
-    assert result.n_questions == 150
 
 
 def test_bleu_of_hand_made_counts():
@@ -104,17 +101,6 @@ def test_scores_are_those_of_sacrebleu_to_the_last_digit(lines):
         )
 
 
-def test_translations_are_compared():
-    pytest.importorskip("sacrebleu")
-    systems = {
-        name: bleu_statistics(lines, REFERENCE)
-        for name, lines in (("good", GOOD), ("bad", BAD))
-    }
-    result = compare_metrics(systems, statistic=bleu, largest=100)
-    assert result.gain[0] < 0
-    assert 0 <= result.low[0] <= result.score[0] <= result.high[0] <= 100
-
-
 @pytest.mark.parametrize(
     ("hypotheses", "references", "error"),
     [
@@ -143,7 +129,7 @@ def test_letters_begin_with_the_lowest_edit_rate():
     length = np.full(30, 6)
     edits = {"worst": [3] * 30, "best": [3] + [0] * 29, "middle": [3] * 12 + [0] * 18}
     counts = {name: np.c_[each, length] for name, each in edits.items()}
-    result = compare_metrics(counts, statistic=ter, largest=100)
+    result = compare_systems(counts, statistic=ter, largest=100)
     assert list(result.letters().items()) == [
         ("best", "a"),
         ("middle", "b"),
@@ -158,15 +144,15 @@ def test_smallest_pvalue_is_for_the_items_that_differ():
     for n_differing, smallest in ((3, 2**-2), (8, 2**-8), (0, 1)):
         better = rows.copy()
         better[:n_differing, 0] = 3
-        found = compare_metrics({"A": rows, "B": better}, statistic="f1")
+        found = compare_systems({"A": rows, "B": better}, statistic="f1")
         assert found.smallest_pvalue == smallest
         if n_differing < 8:
             assert found.pvalue[0] == smallest
     groups = np.arange(100) // 4
-    found = compare_metrics({"A": rows, "B": better}, statistic="f1", groups=groups)
+    found = compare_systems({"A": rows, "B": better}, statistic="f1", groups=groups)
     assert found.smallest_pvalue == 1
     better[:8, 0] = 3
-    found = compare_metrics({"A": rows, "B": better}, statistic="f1", groups=groups)
+    found = compare_systems({"A": rows, "B": better}, statistic="f1", groups=groups)
     assert found.smallest_pvalue == 2**-1
 
 
@@ -177,8 +163,8 @@ def test_one_system_has_the_interval_that_it_has_among_two(adjust, groups):
     gold = rng.integers(1, 4, 150)
     a, b = (np.c_[rng.binomial(gold, p), gold, gold] for p in (0.6, 0.8))
     settings = {"statistic": "f1", "groups": groups, "adjust": adjust}
-    both = compare_metrics({"A": a, "B": b}, **settings)
-    one = compare_metrics({"A": a}, **settings)
+    both = compare_systems({"A": a, "B": b}, **settings)
+    one = compare_systems({"A": a}, **settings)
     for name in ("score", "low", "high"):
         assert getattr(one, name).tolist() == getattr(both, name)[:1].tolist()
     assert (one.n_questions, one.n_groups) == (both.n_questions, both.n_groups)
@@ -187,7 +173,7 @@ def test_one_system_has_the_interval_that_it_has_among_two(adjust, groups):
     assert one.to_dict()["gain"] == []
     assert "1 systems, 0 pairs" in repr(one)
     with pytest.raises(ValueError, match="must contain at least one system. Got 0"):
-        compare_metrics({}, **settings)
+        compare_systems({}, **settings)
 
 
 def test_the_largest_value_follows_from_the_metric():
@@ -197,15 +183,19 @@ def test_the_largest_value_follows_from_the_metric():
         return 200 * sums[..., 0] / (sums[..., 1] + sums[..., 2])
 
     with pytest.raises(ValueError, match="'largest' .* 'B' is 76"):
-        compare_metrics(systems, statistic=percent)
-    result = compare_metrics(systems, statistic=percent, largest=100)
-    expected = compare_metrics(systems, statistic="f1")
+        compare_systems(systems, statistic=percent, largest=1)
+    free = compare_systems(systems, statistic=percent, random_state=0)
+    assert free.gain_high == pytest.approx(
+        compare_systems(systems, statistic=percent, largest=1e9).gain_high
+    )
+    result = compare_systems(systems, statistic=percent, largest=100)
+    expected = compare_systems(systems, statistic="f1")
     np.testing.assert_allclose(result.gain_high, 100 * expected.gain_high)
     pytest.importorskip("sacrebleu", reason="sacrebleu is not installed")
     lines = {"good": GOOD, "bad": BAD}
     statistics = {n: bleu_statistics(text, REFERENCE) for n, text in lines.items()}
-    default = compare_metrics(statistics, statistic=bleu)
-    given = compare_metrics(statistics, statistic=bleu, largest=100)
+    default = compare_systems(statistics, statistic=bleu)
+    given = compare_systems(statistics, statistic=bleu, largest=100)
     assert default.gain_low.tolist() == given.gain_low.tolist()
     assert default.high.tolist() == given.high.tolist()
 
@@ -214,19 +204,19 @@ def test_a_system_with_a_lower_ter_is_not_inferior():
     length = np.full(40, 20)
     edits = np.random.default_rng(0).binomial(length, 0.4)
     systems = {"A": np.c_[edits, length], "B": np.c_[edits - 1, length]}
-    result = compare_metrics(systems, statistic=ter)
+    result = compare_systems(systems, statistic=ter)
     assert result.gain[0] == pytest.approx(-5)
     assert result.noninferiority_pvalue(1.0)[0] < 0.001
-    worse = compare_metrics(dict(reversed(systems.items())), statistic=ter)
+    worse = compare_systems(dict(reversed(systems.items())), statistic=ter)
     assert worse.noninferiority_pvalue(1.0)[0] > 0.999
 
 
 def test_numbers_of_sentences_that_a_gain_needs_do_not_depend_on_groups():
     # With independent sentences, groups of three lose only few degrees of freedom.
     systems = {"A": counts(0.5, 1), "B": counts(0.55, 2)}
-    alone = compare_metrics(systems, statistic="f1").questions_needed(0.02)[0]
+    alone = compare_systems(systems, statistic="f1").questions_needed(0.02)[0]
     groups = np.arange(150) // 3
-    found = compare_metrics(systems, statistic="f1", groups=groups)
+    found = compare_systems(systems, statistic="f1", groups=groups)
     assert found.questions_needed(0.02)[0] == pytest.approx(alone, rel=0.4)
 
 

@@ -5,16 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skcalib.metrics import (
-    accuracy_statistics,
-    brier_statistics,
-    span_statistics,
-)
 from skcalib.scorers import compare_calibration
 from skcalib.significance import (
     borderline_threshold,
     compare_systems,
-    mcnemar_test,
     paired_bootstrap_test,
     permutation_test,
 )
@@ -112,35 +106,6 @@ def test_the_order_of_items_and_names_of_groups(name, seed):
     assert renamed.pvalue == pytest.approx(grouped.pvalue, rel=1e-9)
 
 
-@each_test
-@few
-@given(seed=SEEDS)
-def test_types_of_numbers(name, seed):
-    a, b = draw_statistics(TESTS[name][1], seed)
-    expected = run(name, a, b, "two-sided")
-    for kind in (np.float32, np.float64, np.int8):
-        found = run(name, a.astype(kind), b.astype(kind), "two-sided")
-        assert found.statistic == pytest.approx(expected.statistic, abs=1e-12)
-        assert found.pvalue == pytest.approx(expected.pvalue, rel=1e-6)
-
-
-@alternatives
-@few
-@given(seed=SEEDS, mid_p=st.booleans())
-def test_mcnemar(alternative, seed, mid_p):
-    rng = np.random.default_rng(seed)
-    a, b = rng.integers(0, 2, (2, 15))
-    one = mcnemar_test(a, b, alternative=alternative, mid_p=mid_p)
-    other = mcnemar_test(b, a, alternative=TURNED[alternative], mid_p=mid_p)
-    order = rng.permutation(15)
-    mixed = mcnemar_test(a[order], b[order], alternative=alternative, mid_p=mid_p)
-    counted = mcnemar_test(
-        int((a > b).sum()), int((b > a).sum()), alternative=alternative, mid_p=mid_p
-    )
-    for found in (other, mixed, counted):
-        assert found.pvalue == pytest.approx(one.pvalue)
-
-
 @few
 @given(seed=SEEDS)
 def test_all_pairs_whatever_the_order_of_systems(seed):
@@ -185,42 +150,3 @@ def test_calibration_of_two_models_swaps_with_its_sign(seed):
     assert (other.low, other.high) == pytest.approx((-one.high, -one.low))
     assert other.pvalue == pytest.approx(one.pvalue, rel=1e-9)
     assert other.brier_pvalue == pytest.approx(one.brier_pvalue)
-
-
-TAGS = ("B-P", "I-P", "O", "B-L")
-
-
-@few
-@given(seed=SEEDS, cut=st.integers(1, 4))
-def test_statistics_are_those_of_each_sentence(seed, cut):
-    rng = np.random.default_rng(seed)
-    lengths = rng.integers(0, 6, 5)
-    y, z = (
-        [[TAGS[k] for k in rng.integers(4, size=n)] for n in lengths] for _ in range(2)
-    )
-    for count in (accuracy_statistics, span_statistics):
-        whole = count(y, z)
-        both = [count(y[:cut], z[:cut]), count(y[cut:], z[cut:])]
-        np.testing.assert_array_equal(whole, np.concatenate(both))
-    # correct, guessed and gold: the sides swap
-    np.testing.assert_array_equal(
-        span_statistics(z, y), span_statistics(y, z)[:, [0, 2, 1]]
-    )
-    renamed = [
-        [[tag.replace("-P", "-X").replace("-L", "-P") for tag in tags] for tags in side]
-        for side in (y, z)
-    ]
-    np.testing.assert_array_equal(span_statistics(*renamed), span_statistics(y, z))
-
-
-@few
-@given(seed=SEEDS)
-def test_brier_statistics_are_those_of_each_row(seed):
-    rng = np.random.default_rng(seed)
-    y, proba = rng.integers(0, 3, 8), rng.dirichlet(np.ones(3), 8)
-    order = rng.permutation(8)
-    whole = brier_statistics(y, proba, labels=[0, 1, 2])
-    mixed = brier_statistics(y[order], proba[order], labels=[0, 1, 2])
-    np.testing.assert_array_equal(mixed, whole[order])
-    single = brier_statistics(y, proba.astype(np.float32), labels=[0, 1, 2])
-    np.testing.assert_allclose(single, whole, atol=1e-6)

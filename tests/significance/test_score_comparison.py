@@ -11,7 +11,7 @@ from scipy.special import xlogy
 from scipy.stats import binom, binomtest, norm
 
 from skcalib.evaluation import align_evaluations, evaluation_of
-from skcalib.significance import compare_scores, mcnemar_test, permutation_test
+from skcalib.significance import compare_systems, mcnemar_test, permutation_test
 
 
 def tables(n, wins, losses):
@@ -25,7 +25,7 @@ def tables(n, wins, losses):
     ("n", "wins", "losses"), [(30, 9, 3), (40, 0, 6), (99, 20, 20)]
 )
 def test_independent_answers_have_mcnemars_midp_test(n, wins, losses):
-    result = compare_scores(tables(n, wins, losses))
+    result = compare_systems(tables(n, wins, losses))
     expected = mcnemar_test(losses, wins, mid_p=True).pvalue
     assert result.pvalue[0] == pytest.approx(expected, rel=1e-12)
     if wins != losses:  # half of the chance of what was seen, in both tails
@@ -35,12 +35,6 @@ def test_independent_answers_have_mcnemars_midp_test(n, wins, losses):
     assert result.method == ["McNemar's exact test with mid-p"]
     assert (result.wins[0], result.losses[0]) == (wins, losses)
     assert result.gain[0] == pytest.approx((wins - losses) / n)
-
-
-def test_midp_is_left_out_where_most_questions_are_discordant():
-    result = compare_scores(tables(10, 7, 1))
-    assert result.pvalue[0] == pytest.approx(mcnemar_test(1, 7).pvalue)
-    assert result.method == ["McNemar's exact test"]
 
 
 def enumerated(difference, midp):
@@ -61,7 +55,7 @@ def test_groups_have_the_exact_distribution_of_sign_flips(seed):
     a, b = rng.integers(0, 2, (2, groups.size))
     difference = np.bincount(groups, b - a).astype(int).tolist()
     n_differing = np.count_nonzero(difference)
-    result = compare_scores({"A": a, "B": b}, groups=groups)
+    result = compare_systems({"A": a, "B": b}, groups=groups)
     midp = "mid-p" in result.method[0]
     assert midp == (n_differing >= 7)
     p = enumerated(difference, midp)
@@ -79,7 +73,7 @@ def test_question_means_of_several_samples_are_exact_in_any_denominator():
         "B": evaluation_of(rng.integers(0, 2, 27), question=names[::2]),
     }
     aligned = align_evaluations(systems)
-    result = compare_scores(aligned)
+    result = compare_systems(aligned)
     sixths = np.rint(6 * (aligned.score[:, 1] - aligned.score[:, 0])).astype(int)
     expected = enumerated(sixths.tolist(), np.count_nonzero(sixths) >= 7)
     assert result.pvalue[0] == pytest.approx(float(expected))
@@ -89,7 +83,7 @@ def test_question_means_of_several_samples_are_exact_in_any_denominator():
 def test_scores_without_a_common_fraction_are_enumerated_if_they_are_few():
     rng = np.random.default_rng(1)
     a, b = rng.random((2, 12))
-    result = compare_scores({"A": a, "B": b})
+    result = compare_systems({"A": a, "B": b})
     size = (b - a).tolist()
     expected = float(enumerated([Fraction(x) for x in size], True))
     assert result.pvalue[0] == pytest.approx(expected)
@@ -97,13 +91,13 @@ def test_scores_without_a_common_fraction_are_enumerated_if_they_are_few():
 
 def test_mid_p_is_used_up_to_three_quarters_of_discordant_questions():
     for n, midp in ((12, True), (11, False)):
-        result = compare_scores(tables(n, 8, 1))
+        result = compare_systems(tables(n, 8, 1))
         expected = mcnemar_test(1, 8, mid_p=midp).pvalue
         assert result.pvalue[0] == expected
         # nine of n half points, which sign flips compare
         halves = {name: score / 2 for name, score in tables(n, 8, 1).items()}
         expected = enumerated([1] * 8 + [-1], midp)
-        assert compare_scores(halves).pvalue[0] == pytest.approx(float(expected))
+        assert compare_systems(halves).pvalue[0] == pytest.approx(float(expected))
 
 
 def test_sums_that_are_equal_up_to_rounding_are_ties():
@@ -129,7 +123,7 @@ def test_sums_that_are_equal_up_to_rounding_are_ties():
     difference = np.array(rows) @ size
     a = np.where(difference < 0, -difference, 0)
     b = np.where(difference > 0, difference, 0)
-    result = compare_scores({"A": a, "B": b})
+    result = compare_systems({"A": a, "B": b})
     assert "exact with mid-p" in result.method[0]
     assert equal == 8
     assert result.pvalue[0] == pytest.approx(expected)
@@ -138,7 +132,7 @@ def test_sums_that_are_equal_up_to_rounding_are_ties():
 def test_thirds_have_the_exact_distribution_of_sign_flips():
     # 16 wins and 5 losses by one third among 40 questions: a sign test
     scores = {name: score / 3 for name, score in tables(40, 16, 5).items()}
-    result = compare_scores(scores)
+    result = compare_systems(scores)
     assert result.method == ["sign flips of 40 questions, exact with mid-p"]
     expected = binomtest(5, 21).pvalue - binom.pmf(5, 21, 0.5)
     assert result.pvalue[0] == pytest.approx(expected, rel=1e-12)
@@ -151,7 +145,7 @@ def test_equal_irrational_differences_are_a_sign_test(n):
     difference = np.repeat([1, -1, 0], [25, 15, n - 40]) * np.sqrt(0.07)
     a = np.where(difference < 0, -difference, 0)
     b = np.where(difference > 0, difference, 0)
-    result = compare_scores({"A": a, "B": b})
+    result = compare_systems({"A": a, "B": b})
     assert result.method[0].endswith("exact with mid-p" if n == 60 else "exact")
     half_of_ties = binom.pmf(15, 40, 0.5) if n == 60 else 0
     expected = binomtest(15, 40).pvalue - half_of_ties
@@ -161,7 +155,7 @@ def test_equal_irrational_differences_are_a_sign_test(n):
 def test_a_drawn_p_value_counts_the_observed_signs():
     rng = np.random.default_rng(0)
     a, b = np.zeros(300), 0.1 + rng.random(300) / 2
-    result = compare_scores({"A": a, "B": b})
+    result = compare_systems({"A": a, "B": b})
     assert "drawn" in result.method[0]
     assert result.pvalue[0] == result.smallest_pvalue == 1 / 100_001
 
@@ -173,7 +167,7 @@ def test_three_groups_do_not_bound_the_gain():
     b = np.arange(60) % 5 > 0
     for count, bounded in ((3, False), (5, True)):
         groups = np.arange(60) % count
-        result = compare_scores({"A": a, "B": b}, groups=groups)
+        result = compare_systems({"A": a, "B": b}, groups=groups)
         assert ((result.gain_low[0], result.gain_high[0]) == (-1, 1)) != bounded
 
 
@@ -181,12 +175,12 @@ def test_many_scores_without_a_common_fraction_are_drawn():
     rng = np.random.default_rng(1)
     a = rng.random(300)
     b = np.clip(a + rng.normal(0.02, 0.1, 300), 0, 1)
-    result = compare_scores({"A": a, "B": b})
+    result = compare_systems({"A": a, "B": b}, random_state=0)
     assert "drawn" in result.method[0]
     d = b - a
     z = abs(d.sum()) / np.sqrt(d @ d)
     assert result.pvalue[0] == pytest.approx(2 * norm.sf(z), abs=1e-4)
-    again = compare_scores({"A": a, "B": b})
+    again = compare_systems({"A": a, "B": b}, random_state=0)
     assert again.pvalue[0] == result.pvalue[0]
 
 
@@ -197,7 +191,7 @@ def test_the_interval_excludes_zero_where_the_test_rejects(seed):
     a = rng.random(n) < 0.5
     b = rng.random(n) < rng.choice([0.5, 0.7])
     groups = rng.choice([None, 1]) and rng.integers(0, 12, n)
-    result = compare_scores({"A": a, "B": b}, groups=groups, confidence_level=level)
+    result = compare_systems({"A": a, "B": b}, groups=groups, confidence_level=level)
     excludes = result.gain_low[0] > 0 or result.gain_high[0] < 0
     assert excludes == (result.pvalue[0] < 1 - level)
     assert result.gain_low[0] <= result.gain[0] <= result.gain_high[0]
@@ -208,7 +202,7 @@ def of_table(wins, losses, n):
     a, b = np.zeros(n), np.zeros(n)
     b[:wins] = 1
     a[wins : wins + losses] = 1
-    return compare_scores({"A": a, "B": b})
+    return compare_systems({"A": a, "B": b})
 
 
 @pytest.mark.parametrize(
@@ -262,7 +256,7 @@ def test_intervals_of_independent_answers_cover(n, p_win, p_loss):
 
 def test_few_groups_cannot_reject_and_say_so():
     groups = np.repeat(np.arange(4), 10)
-    result = compare_scores({"A": np.zeros(40), "B": np.ones(40)}, groups=groups)
+    result = compare_systems({"A": np.zeros(40), "B": np.ones(40)}, groups=groups)
     assert result.smallest_pvalue == 0.125
     assert result.pvalue[0] == 0.125
     assert (result.gain_low[0], result.gain_high[0]) == (-1, 1) or result.gain_low[
@@ -273,37 +267,37 @@ def test_few_groups_cannot_reject_and_say_so():
 @pytest.mark.parametrize(("wins", "losses"), [(3, 0), (2, 1), (0, 3)])
 def test_smallest_pvalue_is_for_the_questions_that_differ(wins, losses):
     scores = tables(100, wins, losses)
-    found = compare_scores(scores)
+    found = compare_systems(scores)
     # all three for one system: both tails minus the mid-p half, 2 / 8 - 1 / 8
     assert found.smallest_pvalue == 0.125
     assert (found.pvalue[0] == 0.125) == (0 in (wins, losses))
     # half points: sign flips of three questions have no mid-p
     halves = {name: score / 2 for name, score in scores.items()}
-    assert compare_scores(halves).smallest_pvalue == 0.25
+    assert compare_systems(halves).smallest_pvalue == 0.25
 
 
 def test_smallest_pvalue_of_other_tests():
     # nine questions, all discordant: no mid-p, 2 / 2^9
-    assert compare_scores(tables(9, 4, 5)).smallest_pvalue == 2**-8
+    assert compare_systems(tables(9, 4, 5)).smallest_pvalue == 2**-8
     # sign flips of nine questions that all differ by one half: no mid-p either
     halves = {name: score / 2 for name, score in tables(9, 4, 5).items()}
-    assert compare_scores(halves).smallest_pvalue == 2**-8
+    assert compare_systems(halves).smallest_pvalue == 2**-8
     # seven groups, of 1 to 7 questions: only all signs equal are as extreme, and
     # half of their chance of 2 / 2^7 is counted
     groups = np.repeat(np.arange(7), np.arange(1, 8))
-    found = compare_scores({"A": np.zeros(28), "B": np.ones(28)}, groups=groups)
+    found = compare_systems({"A": np.zeros(28), "B": np.ones(28)}, groups=groups)
     assert found.method == ["sign flips of 7 groups, exact with mid-p"]
     assert found.smallest_pvalue == found.pvalue[0] == 2**-7
     # drawn sign flips: one of 100,000 and the observed flip
     rng = np.random.default_rng(0)
     a, b = rng.random((2, 300))
-    drawn = compare_scores({"A": a, "B": b})
+    drawn = compare_systems({"A": a, "B": b})
     assert "drawn" in drawn.method[0]
     assert drawn.smallest_pvalue == 1 / 100_001
     # the smallest of several pairs, and 1 if no question differs
     scores = tables(100, 3, 0)
-    assert compare_scores({**scores, "C": np.zeros(100)}).smallest_pvalue < 1e-20
-    assert compare_scores({"A": scores["A"], "B": scores["A"]}).smallest_pvalue == 1
+    assert compare_systems({**scores, "C": np.zeros(100)}).smallest_pvalue < 1e-20
+    assert compare_systems({"A": scores["A"], "B": scores["A"]}).smallest_pvalue == 1
 
 
 def log_factorial(n):
@@ -334,18 +328,10 @@ def test_mcnemars_p_value_of_40_million_discordant_questions(deviations):
     assert found == pytest.approx(mid_p, rel=5e-11, abs=0)
 
 
-@pytest.mark.parametrize(
-    ("wins", "losses"), [(0, 1), (9, 3), (200, 200), (60_000, 61_000)]
-)
-def test_right_and_wrong_answers_have_mcnemars_p_value(wins, losses):
-    found = of_table(wins, losses, 2 * (wins + losses)).pvalue[0]
-    assert found == mcnemar_test(wins, losses, mid_p=True).pvalue
-
-
 def test_systems_that_agree_everywhere_have_an_interval():
     right = np.arange(30) % 2
     for groups in (None, np.repeat(np.arange(10), 3)):
-        result = compare_scores({"A": right, "B": right}, groups=groups)
+        result = compare_systems({"A": right, "B": right}, groups=groups)
         assert result.pvalue[0] == 1
         assert result.gain_low[0] < -0.05 < 0.05 < result.gain_high[0]
 
@@ -355,8 +341,8 @@ def test_swapping_the_systems_mirrors_the_gain():
     a, b = rng.random((2, 50)) < [[0.5], [0.7]]
     groups = rng.integers(0, 15, 50)
     for each in (None, groups):
-        first = compare_scores({"A": a, "B": b}, groups=each)
-        second = compare_scores({"B": b, "A": a}, groups=each)
+        first = compare_systems({"A": a, "B": b}, groups=each)
+        second = compare_systems({"B": b, "A": a}, groups=each)
         assert second.gain[0] == -first.gain[0]
         assert second.pvalue[0] == first.pvalue[0]
         assert second.gain_low[0] == pytest.approx(-first.gain_high[0], abs=1e-12)
@@ -364,14 +350,14 @@ def test_swapping_the_systems_mirrors_the_gain():
 
 
 def test_margins():
-    result = compare_scores(tables(400, 20, 22))
+    result = compare_systems(tables(400, 20, 22))
     p = result.noninferiority_pvalue(0.05)[0]
     assert p < 0.025
     assert result.gain_low[0] > -0.05
     assert result.equivalence_pvalue(0.05)[0] < 0.025
     assert result.noninferiority_pvalue(0.01)[0] > 0.05
     groups = np.arange(400) % 40
-    grouped = compare_scores(tables(400, 20, 22), groups=groups)
+    grouped = compare_systems(tables(400, 20, 22), groups=groups)
     assert (grouped.noninferiority_pvalue(0.05)[0] < 0.025) == (
         grouped.gain_low[0] > -0.05
     )
@@ -380,7 +366,7 @@ def test_margins():
 
 
 def test_power_of_independent_answers_is_that_of_enumeration():
-    result = compare_scores(tables(300, 15, 15))
+    result = compare_systems(tables(300, 15, 15))
     gain = result.detectable_gain()[0]
     share = 30.5 / 301
     p_win, p_loss = (share + gain) / 2, (share - gain) / 2
@@ -405,9 +391,9 @@ def test_groups_of_systems_that_are_not_separated():
         name: np.r_[np.ones(40 * k), np.zeros(160 - 40 * k)]
         for k, name in enumerate(names, 1)
     }
-    result = compare_scores(scores)
+    result = compare_systems(scores)
     assert result.not_separated() == [["a"], ["b"], ["c"], ["d"]]
-    flat = compare_scores({name: np.ones(10) for name in names})
+    flat = compare_systems({name: np.ones(10) for name in names})
     assert flat.not_separated() == [names]
     assert set(flat.letters().values()) == {"a"}
 
@@ -416,21 +402,10 @@ def test_letters_share_one_if_and_only_if_the_pair_is_not_separated():
     rng = np.random.default_rng(8)
     ease = rng.random(200)
     scores = {f"s{k}": rng.random(200) < ease ** (0.4 + 0.15 * k) for k in range(9)}
-    result = compare_scores(scores)
+    result = compare_systems(scores)
     letters = result.letters()
     for (a, b), p in zip(result.pairs, result.pvalue_adjusted, strict=True):
         assert bool(set(letters[a]) & set(letters[b])) == (p > 0.05)
-
-
-def test_matrix_and_repr():
-    result = compare_scores({**tables(30, 9, 3), "C": np.zeros(30)})
-    assert result.matrix("gain")[0, 1] == -result.matrix("gain")[1, 0] == result.gain[0]
-    assert result.matrix()[0, 0] == 1
-    assert repr(result).startswith("ScoreComparison(3 systems, 3 pairs, 2 with")
-    numbers = result.to_dict()
-    assert numbers["systems"]["A"] == [result.score[0], result.low[0], result.high[0]]
-    assert numbers["gain"] == result.gain.tolist()
-    assert numbers["n_questions"] == 30
 
 
 @pytest.mark.parametrize(
@@ -438,9 +413,8 @@ def test_matrix_and_repr():
     [
         ({"A": [1, 0]}, {}, "at least two systems"),
         ([1, 0], {}, "mapping"),
-        ({"A": [1, 0], "B": [1]}, {}, r"shape \(2,\)"),
-        ({"A": [1, 0], "B": [1, 3]}, {}, "3.0 in row 1 of 'B'"),
-        ({"A": [1], "B": [0]}, {}, "at least two questions"),
+        ({"A": [1, 0], "B": [1]}, {}, r"\(2, 2\) for 'A' and \(1, 2\)"),
+        ({"A": [1], "B": [0]}, {}, "at least two items"),
         ({"A": [1, 0], "B": [0, 1]}, {"groups": [1, 1]}, "at least two groups"),
         ({"A": [1, 0], "B": [0, 1]}, {"groups": "src"}, "must be an array"),
         ({"A": [1, 0], "B": [0, 1]}, {"adjust": "x"}, "adjust"),
@@ -448,7 +422,7 @@ def test_matrix_and_repr():
 )
 def test_other_arguments_are_errors(systems, options, error):
     with pytest.raises(ValueError, match=error):
-        compare_scores(systems, **options)
+        compare_systems(systems, **options)
 
 
 def test_evaluations_are_matched_first():
@@ -456,12 +430,12 @@ def test_evaluations_are_matched_first():
         "A": evaluation_of([1, 0, 1], question=list("abc"), groups={"src": [1, 1, 2]}),
         "B": evaluation_of([1, 1, 0], question=list("cba")),
     }
-    result = compare_scores(systems)
+    result = compare_systems(systems)
     assert (result.wins[0], result.losses[0]) == (1, 1)
-    grouped = compare_scores(align_evaluations(systems), groups="src")
+    grouped = compare_systems(align_evaluations(systems), groups="src")
     assert grouped.n_groups == 2
     with pytest.raises(ValueError, match="name a column of the evaluations .'src'"):
-        compare_scores(align_evaluations(systems), groups="subject")
+        compare_systems(align_evaluations(systems), groups="subject")
 
 
 @pytest.mark.parametrize("unit", [1, 0.5])
@@ -469,14 +443,14 @@ def test_groups_of_one_question_give_the_comparison_without_groups(unit):
     rng = np.random.default_rng(5)
     a, b = rng.integers(0, 2, (2, 40)) * unit
     b[:9] = unit
-    plain = compare_scores({"a": a, "b": b})
-    single = compare_scores({"a": a, "b": b}, groups=rng.permutation(40))
+    plain = compare_systems({"a": a, "b": b})
+    single = compare_systems({"a": a, "b": b}, groups=rng.permutation(40))
     for name in ("pvalue", "low", "high", "gain_low", "gain_high"):
         np.testing.assert_array_equal(getattr(single, name), getattr(plain, name))
-    copies = compare_scores(
+    copies = compare_systems(
         {"a": np.repeat(a, 2), "b": np.repeat(b, 2)}, groups=np.arange(80) // 2
     )
-    rows = compare_scores({"a": np.repeat(a, 2), "b": np.repeat(b, 2)})
+    rows = compare_systems({"a": np.repeat(a, 2), "b": np.repeat(b, 2)})
     assert copies.gain_high - copies.gain_low > rows.gain_high - rows.gain_low
 
 
@@ -490,13 +464,13 @@ def test_power_of_small_differences_in_groups_is_that_of_simulation():
         return 0.5 + rng.normal(0, 0.02, n * of), 0.5 + effect + gain
 
     base, new = draw(0.0)
-    gain = compare_scores({"A": base, "B": new}, groups=groups).detectable_gain()[0]
+    gain = compare_systems({"A": base, "B": new}, groups=groups).detectable_gain()[0]
     # z(0.975) + z(0.8) standard errors of the mean of 71 means
     error = np.sqrt((0.02**2 + 0.02**2 / of) / n)
     assert gain == pytest.approx(2.8 * error, rel=0.2)
-    found = compare_scores({"A": base, "B": new}, groups=groups).questions_needed(gain)[
-        0
-    ]
+    found = compare_systems({"A": base, "B": new}, groups=groups).questions_needed(
+        gain
+    )[0]
     assert found == pytest.approx(n * of, rel=0.01)
     differences = (np.subtract(*draw(gain)[::-1]).reshape(n, of) for _ in range(500))
     t = [d.mean() / (d.mean(axis=1).std(ddof=1) / np.sqrt(n)) for d in differences]

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from scipy import optimize, stats
 
 from skcalib.significance import (
-    compare_scores,
     compare_systems,
     paired_bootstrap_test,
     permutation_test,
@@ -182,7 +181,7 @@ def test_a_mean_is_the_permutation_test():
     ],
 )
 def test_by_default_ties_count_by_half(d):
-    """The same p-value as that of compare_scores, and the interval that belongs to it.
+    """The same p-value as that of compare_systems, and the interval that belongs to it.
 
     Between the gains of the flipped rows, the p-value is constant.
     """
@@ -190,7 +189,7 @@ def test_by_default_ties_count_by_half(d):
     result = paired_bootstrap_test(d, 0 * d, confidence_level=0.8)
     assert result.pvalue == pytest.approx(mid_p_at(d, 0), rel=1e-12)
     score = 0.5 + d / 6
-    other = compare_scores({"B": np.full(n, 0.5), "A": score})
+    other = compare_systems({"B": np.full(n, 0.5), "A": score})
     if len(set(abs(d))) > 2:
         assert other.pvalue[0] == pytest.approx(result.pvalue, rel=1e-12)
     assert result.smallest_pvalue == 2.0 ** -np.count_nonzero(d)
@@ -275,20 +274,6 @@ def test_right_and_wrong_answers_and_unequal_groups_are_not_corrected():
         for method in ("auto", "sign_flips")
     ]
     assert p[0].pvalue == p[1].pvalue
-
-
-def test_the_error_rate_of_skewed_differences():
-    """The standard error of the difference of two rates is at most .02."""
-    rng = np.random.default_rng(0)
-    n_small = np.zeros(2)
-    for _ in range(150):
-        d = np.exp(rng.normal(size=30)) - np.exp(0.5)
-        for k, method in enumerate(("auto", "sign_flips")):
-            found = paired_bootstrap_test(
-                d, 0 * d, method=method, n_resamples=499, random_state=rng
-            )
-            n_small[k] += found.pvalue < 0.05
-    assert n_small[0] < 0.75 * n_small[1]
 
 
 def unequal_groups(n_groups, seed, lead=0.0):
@@ -441,7 +426,7 @@ def test_few_wins_in_many_items_claim_no_more_than_their_signs():
     a[:10:2] = 1
     result = paired_bootstrap_test(a, 0 * a)
     assert result.smallest_pvalue == 2**-5 < result.pvalue < 0.05
-    assert compare_scores({"B": 0 * a, "A": a}).pvalue[0] == pytest.approx(2**-5)
+    assert compare_systems({"B": 0 * a, "A": a}).pvalue[0] == pytest.approx(2**-5)
     result = paired_bootstrap_test(a, 0 * a, groups=np.arange(1000) // 2)
     assert (result.pvalue, result.method) == (pytest.approx(2**-4), "sign_flips")
     low, high = result.confidence_interval
@@ -541,5 +526,5 @@ def test_one_hypothesis_has_one_p_value():
     total = abs(int((b - a).sum()))
     above, equal = signed_sum_tails(values, times, total, 1 << 20)
     assert whole.pvalue == pytest.approx(2 * above, rel=1e-11)
-    scores = compare_scores({"a": a / 2, "b": b / 2})
+    scores = compare_systems({"a": a / 2, "b": b / 2})
     assert scores.pvalue[0] == pytest.approx(2 * above - equal, rel=1e-11)

@@ -1,7 +1,5 @@
 """Thresholds and power over sizes: each subsample as it would be compared alone."""
 
-import json
-
 import numpy as np
 import pytest
 
@@ -71,19 +69,6 @@ def test_drawn_metrics_and_groups(systems):
     exact = curve_of(systems, sizes=[100], statistic="ratio", groups=groups)
     # with as many guessed as gold, F1 is the accuracy
     assert curve.mean_pvalue[0] == pytest.approx(exact.mean_pvalue[0], abs=0.02)
-
-
-def test_numbers_of_the_result(systems):
-    curve = curve_of(
-        systems, sizes=[30, 60], statistic="ratio", n_repeats=2, random_state=0
-    )
-    assert json.loads(json.dumps(curve.to_dict()))["size"] == [30, 60]
-    frame = curve.frame()
-    columns = ["size", "threshold", "n_borderline", "mean_pvalue", "power"]
-    assert list(frame.columns) == columns
-    assert repr(curve) == (
-        "TestSizeCurve(2 sizes from 30 to 60, 28 pairs, n_repeats=2, alpha=0.05)"
-    )
 
 
 @pytest.mark.parametrize(

@@ -90,9 +90,9 @@ for name, proba in (
 # exact test.
 
 from skcalib.evaluation import align_evaluations
-from skcalib.significance import compare_scores
+from skcalib.significance import compare_systems
 
-comparison = compare_scores(align_evaluations(runs))
+comparison = compare_systems(align_evaluations(runs))
 gain, low, high = comparison.gain[0], comparison.gain_low[0], comparison.gain_high[0]
 print(f"gain {gain:+.3f} [{low:+.3f}, {high:+.3f}], p = {comparison.pvalue[0]:.2g}")
 print(f"found with 80% power: {comparison.detectable_gain()[0]:.3f}")

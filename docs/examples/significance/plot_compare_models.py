@@ -14,7 +14,7 @@ passages are passed as groups.
 import numpy as np
 
 from skcalib.plot import SystemScoresDisplay
-from skcalib.significance import compare_scores
+from skcalib.significance import compare_systems
 
 rng = np.random.default_rng(0)
 passage = np.repeat(np.arange(60), 8)
@@ -28,7 +28,7 @@ right = {
 # All pairs are tested, and the p-values are adjusted by Holm's method. A gain is the
 # score of the later system minus the score of the earlier system.
 
-comparison = compare_scores(right, groups=passage)
+comparison = compare_systems(right, groups=passage)
 for (a, b), gain, low, high, p in zip(
     comparison.pairs,
     comparison.gain,

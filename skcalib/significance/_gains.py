@@ -1,0 +1,324 @@
+"""Tests and intervals of gains in mean scores, from the differences of units.
+
+A unit is a question or a group of questions; units are independent. The differences are
+summed by unit. A gain in a metric of sums is treated like a mean of the jackknife
+pseudovalues of units.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import ndtri
+
+from ..rates._accuracy import is_binary
+from ._paired_items import Metric
+from ._sign_flips import (
+    FEWEST_FLIPS,
+    MOST_DISCORDANT,
+    SignedSum,
+    as_integers,
+    mcnemar_pvalues,
+)
+
+# Largest lattice of sign flips, and largest number of its points times that of sizes.
+_LARGEST_LATTICE, _MOST_WORK = 1 << 22, 1 << 27
+
+# Tango's limits need about eight steps, and more if nearly all questions are wins.
+_MOST_SECANTS = 40
+
+# Number of sign flips drawn if the exact distribution takes too long.
+N_FLIPS = 100_000
+
+
+class GainTest(NamedTuple):
+    """P-values with Monte Carlo errors, words for the tests, and smallest p-value."""
+
+    pvalue: np.ndarray
+    error: np.ndarray
+    method: list[str]
+    smallest: float
+
+
+def mcnemar_gains(wins: np.ndarray, losses: np.ndarray, n: int) -> GainTest:
+    """Return McNemar's tests of pairs, in the mid-p version if that is valid."""
+    discordant = wins + losses
+    is_midp = (discordant <= MOST_DISCORDANT * n) & (discordant > 0)
+    words = np.where(is_midp, "McNemar's exact test with mid-p", "McNemar's exact test")
+    # the p-values if one system won on all of these questions
+    floor = mcnemar_pvalues(0, discordant, mid_p=is_midp).min()
+    pvalue = mcnemar_pvalues(losses, wins, mid_p=is_midp)
+    return GainTest(pvalue, np.zeros(pvalue.size), words.tolist(), float(floor))
+
+
+def flipped_gain(
+    difference: np.ndarray, rng: np.random.Generator, n_flips: int = N_FLIPS
+) -> tuple[float, str, float]:
+    """Return p-value, method and smallest p-value of sign flips of units.
+
+    `difference` has one entry per unit. The method is 'exact' or 'drawn', with or
+    without ' with mid-p'.
+    """
+    found = SignedSum(difference)
+    largest = min(_LARGEST_LATTICE, _MOST_WORK // max(found.values.size, 1))
+    exact = found.exact_tails(largest)
+    tails = found.drawn_tails(n_flips, rng) if exact is None else exact
+    mid_p = found.allows_mid_p(difference.size, are_answers=False)
+    way, least = ("exact", 0.0) if exact else ("drawn", 1 / (n_flips + 1))
+    return (
+        found.p_value("two-sided", tails, mid_p=mid_p),
+        way + " with mid-p" * mid_p,
+        max(smallest_pvalue(found.n, mid_p=mid_p), least),
+    )
+
+
+def smallest_pvalue(n_differing: int, *, mid_p: bool) -> float:
+    """Return the smallest p-value that sign flips of this many units can give."""
+    return min(2.0 ** max((0 if mid_p else 1) - n_differing, -1000), 1.0)
+
+
+def tango_statistic(
+    wins: np.ndarray, losses: np.ndarray, n: int, gain: np.ndarray | float
+) -> np.ndarray:
+    """Return Tango's standardised distance of (wins - losses) / n from a gain."""
+    above = wins - losses - n * gain
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = above / _tango_error(wins, losses, n, gain)
+    return np.where(above == 0, 0.0, z)
+
+
+def _tango_error(
+    wins: np.ndarray, losses: np.ndarray, n: int, gain: np.ndarray | float
+) -> np.ndarray:
+    """Return the standard deviation of wins - losses if this is the true gain."""
+    # The maximum likelihood estimate of the fraction of losses, for a fixed gain,
+    # solves n share^2 + b share = c (Tango 1998).
+    spread = n * gain * (1 - gain)
+    b = ((2 * n - wins + losses) * gain - (wins + losses)) / 2
+    twice = np.sqrt(np.maximum(b * b + 2 * losses * spread, 0)) - b
+    return np.asarray(np.sqrt(np.maximum(twice + spread, 0)))
+
+
+def tango_limits(
+    wins: np.ndarray, losses: np.ndarray, n: int, quantile: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return Tango's interval of the gain, for a normal quantile."""
+    # The lower limit is the upper limit of the exchanged systems, with another sign.
+    wins, losses = np.stack([losses, wins]), np.stack([wins, losses])
+    gain = (wins - losses) / n
+
+    def excess(limit: np.ndarray) -> np.ndarray:
+        error = _tango_error(wins, losses, n, limit)
+        return np.asarray(limit - gain - quantile / n * error)
+
+    # The excess has one root above the gain. It is nearly linear, so that secants (the
+    # Illinois method) find the root in about eight steps.
+    inside, outside = gain, np.ones_like(gain)
+    # A gain of 1 is a root as well: the bound keeps the secants from it.
+    below, above = np.minimum(excess(inside), -quantile / n), excess(outside)
+    was_low = None
+    for _ in range(_MOST_SECANTS):
+        share = -below / np.maximum(above - below, 1e-300)
+        limit = inside + share * (outside - inside)
+        found = excess(limit)
+        if (np.abs(found) <= 1e-14).all():
+            break
+        # A value that stays a second time counts half.
+        is_low = found <= 0
+        part = 1.0 if was_low is None else np.where(is_low == was_low, 0.5, 1.0)
+        below = np.where(is_low, found, part * below)
+        above = np.where(is_low, part * above, found)
+        inside = np.where(is_low, limit, inside)
+        outside = np.where(is_low, outside, limit)
+        was_low = is_low
+    return -limit[0], limit[1]
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Moments of the differences of pairs; arrays have one entry per pair.
+
+    `squares`, `across` and `sizes` are the sums over units of D^2, D times size, and
+    size^2, where D is the sum of the differences in a unit. Gains are from -bound to
+    bound.
+    """
+
+    n: int
+    sizes: float
+    total: np.ndarray
+    squares: np.ndarray
+    across: np.ndarray
+    wins: np.ndarray
+    losses: np.ndarray
+    is_binary: bool = False
+    bound: float = 1.0
+
+    @property
+    def n_effective(self) -> float:
+        """Effective number of units."""
+        return self.n**2 / self.sizes
+
+    def spread(self, gain: np.ndarray | float) -> np.ndarray:
+        """Return the sums of (D - gain size)^2."""
+        return np.asarray(self.squares - 2 * gain * self.across + gain**2 * self.sizes)
+
+    def distance(self, gain: float) -> np.ndarray:
+        """Return the standardised distance of the observed gains from a gain."""
+        if self.is_binary:
+            return tango_statistic(self.wins, self.losses, self.n, gain)
+        spread = self.spread(gain)
+        if self.bound == 1:
+            # One more unit that differs by 0 or 1, so that the spread is not 0.
+            unit = abs(gain) * (1 - abs(gain))
+            spread = spread + unit * self.sizes / self.n_effective
+        return (self.total - self.n * gain) / np.sqrt(np.maximum(spread, 1e-300))
+
+    def standard_error(self) -> np.ndarray:
+        """Return standard errors of gains; of at least half a question if bounded."""
+        spread, units = self.spread(self.total / self.n), self.n_effective
+        spread = np.maximum(spread, 0.5 if math.isfinite(self.bound) else 0.0)
+        return np.sqrt(spread * units / (units - 1)) / self.n
+
+    def score_limits(self, quantile: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return the gains d with (total - d n)^2 <= quantile^2 spread(d).
+
+        The limits are -bound and bound if there are effectively too few units.
+        """
+        c2 = quantile**2
+        # theory, (P13): a t^2 - 2 b t + c <= 0
+        a = self.n**2 - c2 * self.sizes
+        b = self.n * self.total - c2 * self.across
+        c = self.total**2 - c2 * self.squares
+        # With effectively few units, a is not positive, and no large gain is rejected.
+        if a <= 1e-9 * self.n**2:
+            return np.full(b.shape, -self.bound), np.full(b.shape, self.bound)
+        root = np.sqrt(np.maximum(b**2 - a * c, 0))
+        low = np.maximum((b - root) / a, -self.bound)
+        return low, np.minimum((b + root) / a, self.bound)
+
+    def limits(
+        self, gain: np.ndarray, pvalue: np.ndarray | None, level: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the ends of the intervals of gains.
+
+        They agree with the p-values of two-sided tests of 0, if these are given.
+        """
+        quantile = float(-ndtri((1 - level) / 2))
+        if self.is_binary:
+            low, high = tango_limits(self.wins, self.losses, self.n, quantile)
+        else:
+            low, high = self.score_limits(quantile)
+            # If few units differ, further kinds of differences may be unobserved.
+            few = ((self.wins + self.losses) < FEWEST_FLIPS) & (self.bound == 1)
+            # upper end of Wilson's interval for no success in n_effective trials
+            unseen = quantile**2 / (self.n_effective + quantile**2)
+            low = np.where(few, np.maximum(np.minimum(low, gain - unseen), -1), low)
+            high = np.where(few, np.minimum(np.maximum(high, gain + unseen), 1), high)
+        low, high = np.minimum(low, gain), np.maximum(high, gain)
+        if pvalue is None:
+            return low, high
+        tiny = np.finfo(np.float64).tiny
+        significant = pvalue < 1 - level
+        # The exact test decides whether 0 is inside.
+        low = np.where(significant & (gain > 0), np.maximum(low, tiny), low)
+        high = np.where(significant & (gain < 0), np.minimum(high, -tiny), high)
+        low = np.where(significant, low, np.minimum(low, 0.0))
+        high = np.where(significant, high, np.maximum(high, 0.0))
+        return low, high
+
+
+def _wins_and_losses(
+    score: np.ndarray, pairs: list[tuple[int, int]]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the numbers of questions on which the second system wins and loses."""
+    slack, found = 1e-12, []
+    for i, j in pairs:
+        gain = score[j] - score[i]
+        found.append((np.count_nonzero(gain > slack), np.count_nonzero(gain < -slack)))
+    wins, losses = np.array(found).T
+    return wins, losses
+
+
+def table_moments(wins: np.ndarray, losses: np.ndarray, n: int) -> Moments:
+    """Return the moments of wins and losses on n independent questions."""
+    total = (wins - losses).astype(np.float64)
+    squares = (wins + losses).astype(np.float64)
+    return Moments(n, float(n), total, squares, total, wins, losses, is_binary=True)
+
+
+def gains_of_scores(
+    score: np.ndarray,
+    pairs: list[tuple[int, int]],
+    codes: np.ndarray | None,
+    n_flips: int,
+    rng: np.random.Generator,
+) -> tuple[Moments, GainTest]:
+    """Return moments and tests of the pairs of scores, which have a row per system.
+
+    `codes` are the groups of the questions, or None.
+    """
+    n, step, units = score.shape[1], 1.0, "questions"
+    are_binary = is_binary(score)
+    wins, losses = _wins_and_losses(score, pairs)
+    if codes is None and are_binary:
+        return table_moments(wins, losses, n), mcnemar_gains(wins, losses, n)
+    size = np.ones(n)
+    whole = None if are_binary else as_integers(score, score.size)
+    if whole is not None:  # sums of integers have no rounding error
+        score, step = whole
+    if codes is not None:
+        units, size = "groups", np.bincount(codes).astype(np.float64)
+        score = np.stack([np.bincount(codes, column) for column in score])
+    method, rows = [], []
+    for i, j in pairs:
+        difference = (score[j] - score[i]).astype(np.float64, copy=False)
+        p, way, smallest = flipped_gain(difference, rng, n_flips)
+        error = math.sqrt(p * (1 - p) / n_flips) if way.startswith("drawn") else 0.0
+        method.append(f"sign flips of {size.size} {units}, {way}")
+        difference *= step
+        squares, across = difference @ difference, difference @ size
+        rows.append((p, error, smallest, difference.sum(), squares, across))
+    pvalue, errors, floors, total, squares, across = np.array(rows).T
+    moments = Moments(n, float(size @ size), total, squares, across, wins, losses)
+    return moments, GainTest(pvalue, errors, method, float(floors.min()))
+
+
+def gains_of_metric(
+    columns: np.ndarray,
+    metric: Metric,
+    pairs: list[tuple[int, int]],
+    gain: np.ndarray,
+    bound: float,
+) -> tuple[Moments, np.ndarray]:
+    """Return moments of the pairs, and standard errors of the metrics of systems.
+
+    `columns` has shape (n_units, n_systems, m). Wins and losses are the units whose
+    statistics differ and raise, or lower, the gain.
+    """
+    values = [_pseudovalues(each, metric) for each in np.moveaxis(columns, 1, 0)]
+    n = len(columns)
+    rows = []
+    for (i, j), observed in zip(pairs, gain.tolist(), strict=True):
+        difference = values[j] - values[i]
+        slack = 1e-9 * np.abs(difference).max()
+        # The metric of the sums differs slightly from the mean of the pseudovalues.
+        difference += observed - difference.mean()
+        # items without any change are neither wins nor losses
+        changed = (columns[:, i] != columns[:, j]).any(axis=1)
+        up = np.count_nonzero((difference > slack) & changed)
+        down = np.count_nonzero((difference < -slack) & changed)
+        rows.append((difference.sum(), (difference**2).sum(), up, down))
+    total, squares, wins, losses = np.array(rows).reshape(-1, 4).T
+    counts = wins.astype(int), losses.astype(int)
+    moments = Moments(n, float(n), total, squares, total, *counts, bound=bound)
+    return moments, np.std(values, axis=1, ddof=1) / np.sqrt(n)
+
+
+def _pseudovalues(columns: np.ndarray, metric: Metric) -> np.ndarray:
+    """Return n metric - (n - 1) metric without the row, for each row."""
+    sums, n = columns.sum(axis=0), len(columns)
+    without, _ = metric.of_sums(sums - columns)
+    return n * metric.value(sums) - (n - 1) * without
