@@ -16,8 +16,8 @@ import skcalib  # noqa: E402
 from skcalib import _names  # noqa: E402
 
 # The gallery looks for the shortest path of a name. It would find the old ones.
-_names.EXPERIMENTAL.clear()
-_names.RESULTS.clear()
+for _table in (_names.MOVED, _names.OLD, _names.REPLACED):
+    _table.clear()
 
 PYPROJECT = Path(__file__).parent.parent / "pyproject.toml"
 VALIDATION = tomllib.loads(PYPROJECT.read_text("utf-8"))["tool"]["numpydoc_validation"]
