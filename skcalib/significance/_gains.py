@@ -188,7 +188,7 @@ class Moments:
         The limits are -bound and bound if there are effectively too few units.
         """
         c2 = quantile**2
-        # theory, (P13): a t^2 - 2 b t + c <= 0
+        # theory, (P11): a t^2 - 2 b t + c <= 0
         a = self.n**2 - c2 * self.sizes
         b = self.n * self.total - c2 * self.across
         c = self.total**2 - c2 * self.squares

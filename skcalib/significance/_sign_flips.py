@@ -19,7 +19,7 @@ The functions that use the engine differ on purpose:
 `FlippedGain` also gives an interval. The gain is a ratio (sum d) / (sum l) over rows.
 Under the hypothesis that the gain is t, the signs of d - t l are treated as random. Let
 D and L be the sums over all rows, and X and Y those over the rows that are flipped. The
-event is (t Y - X) (D - X - t (L - Y)) >= 0: theory, (P9) and (P10). It means that t
+event is (t Y - X) (D - X - t (L - Y)) >= 0: theory, (P7) and (P8). It means that t
 lies between the gain of the flipped rows, X / Y, and the gain of the other rows. These
 two gains are on different sides of D / L, so the p-value decreases on both sides of the
 gain. The ends of the interval of all t that are not rejected are therefore quantiles of
@@ -314,7 +314,7 @@ def signed_sum_tails(
     if n * (_STEP_COST + n_above) < _ANGLE_COST * length * values.size:
         return _convolved_tails(np.repeat(values, times) // (step // 2), n_above)
     v, t = values / step, threshold / step
-    # theory, (P12)
+    # theory, (P10)
     theta, log_chance = _signed_tilt(v, times, t)
     omega = 2 * np.pi / length * np.arange(length // 2 + 1)
     power = _signed_characteristic(v, times, theta, t, omega)
@@ -468,7 +468,7 @@ class FlippedGain:
         square = float(self.times @ residual**2)
         if square == 0 or self._effective[0] < _LEAST_EVEN * n:
             return 0.0
-        # theory, (P14)
+        # theory, (P12)
         skewness = float(self.times @ residual**3) / square**1.5
         return skewness if abs(skewness) > max(_SKEWED, _SKEWED_FEW / n) else 0.0
 
@@ -585,7 +585,7 @@ class FlippedGain:
     def _without_skewness(self) -> float:
         """Return the studentised gain, transformed to be approximately symmetric."""
         a = self.skewness
-        # theory, (P14)
+        # theory, (P12)
         t = float(self.gain.total) / float(self.gain.length_total) / self._student_error
         return ((1 + a * t / 3) ** 3 - 1) / a + a / 6
 
@@ -642,7 +642,7 @@ class FlippedGain:
     ) -> tuple[float, float]:
         """Return the interval of gains not rejected, consistent with the p-value."""
         above, length = sums.T
-        # theory, (P10): the gains of the flipped rows and of the others
+        # theory, (P8): the gains of the flipped rows and of the others
         total, whole = float(self.gain.total), float(self.gain.length_total)
         least = _TIE * whole
         first = _quotient(above, length, self.tie, least)
@@ -658,7 +658,7 @@ class FlippedGain:
         least = (1 - level) * (1 - 1e-12)
         ends = [-_reached(-low, chance, least), _reached(high, chance, least)]
         if self.skewness:
-            # theory, (P14), solved for the studentised distance from the gain
+            # theory, (P12), solved for the studentised distance from the gain
             a, side = self.skewness, int(self.skewness > 0)
             y = (1, -1)[side] * float(stdtrit(self.gain.n - 1, (1 + level) / 2))
             t = 3 / a * (float(np.cbrt(1 + a * (y - a / 6))) - 1)
@@ -725,7 +725,7 @@ def _as_ratio(items: PairedItems) -> LinearGain:
         total_a, total_b = math.fsum(below_a), math.fsum(below_b)
         together = total_a + total_b
         middle = (math.fsum(above_a) + math.fsum(above_b)) / together
-        # theory, (P11)
+        # theory, (P9)
         difference = above_a - above_b - middle * (below_a - below_b)
         length = (total_b * below_a + total_a * below_b) / together
     if not length.any():

@@ -14,9 +14,6 @@ from .._errors import ParameterError, public
 # Largest orders of word n-grams in BLEU and of character n-grams in chrF.
 _BLEU_ORDER, _CHRF_ORDER = 4, 6
 
-# Up to this array size, BLEU is computed with Python's logarithms, as in sacrebleu.
-_N_SCALARS = 80
-
 # chrF weighs recall by this factor.
 _CHRF_BETA = 2
 
@@ -170,24 +167,8 @@ def bleu(sums: np.ndarray) -> np.ndarray:
     48.89
     """
     sums = _as_sums(sums, 10, "bleu")
-    if sums.size <= _N_SCALARS:
-        rows = sums.reshape(-1, sums.shape[-1]).tolist()
-        return np.array(list(map(_bleu_of_one, rows))).reshape(sums.shape[:-1])
-    length, reference = sums[..., 0], sums[..., 1]
-    right, total = sums[..., 2:6], sums[..., 6:10]
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        penalty = np.where(length < reference, np.exp(1 - reference / length), 1.0)
-        penalty = np.where(length > 0, penalty, np.where(reference > 0, 0.0, 1.0))
-        # each n without a match halves the pseudocount; n without n-grams are left out
-        zero = (right == 0) & (total > 0)
-        smooth = 2.0 ** -np.cumsum(zero, axis=-1)
-        share = 100.0 * np.where(zero, smooth, right) / total
-        share = np.where(np.cumprod(total > 0, axis=-1) == 1, share, 0.0)
-        # sacrebleu uses the logarithm -9999999999 for a precision of 0
-        logs = np.where(share > 0, np.log(share), -9999999999.0)
-        total = logs[..., 0] + logs[..., 1] + logs[..., 2] + logs[..., 3]
-        score = penalty * np.exp(total / _BLEU_ORDER)
-    return np.where(right.any(axis=-1), score, 0.0)
+    rows = sums.reshape(-1, sums.shape[-1]).tolist()
+    return np.array(list(map(_bleu_of_one, rows))).reshape(sums.shape[:-1])
 
 
 def _bleu_of_one(sums: list[float]) -> float:

@@ -73,18 +73,3 @@ def test_distinct_rows_stand_for_their_copies(times):
     error = 5 * np.sqrt(np.diag(covariance) / b)
     assert (np.abs(sums.mean(axis=0) - mean) < error).all()
     assert np.cov(sums.T) == pytest.approx(covariance, rel=0.06, abs=0.03 * n)
-
-
-@pytest.mark.slow
-def test_a_tail_probability_of_sums():
-    """P(S >= 2 D) of 60 items with 9 wins and 3 losses, in whole numbers."""
-    d = np.repeat([1, -1, 0], [9, 3, 48])
-    law = np.array([3, 48, 9]) / 60
-    total = np.array([1.0])
-    for _ in range(60):
-        total = np.convolve(total, law)
-    expected = total[60 + 12 :].sum()
-    b = 2_000_000
-    sums = resample_sums(d[:, np.newaxis], b, np.random.default_rng(0))
-    seen = (sums >= 12).mean()
-    assert seen == pytest.approx(expected, abs=3.5 * np.sqrt(expected / b))
