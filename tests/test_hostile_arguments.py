@@ -351,7 +351,7 @@ CALLS = {
         },
     ),
     "from_pipeline": (
-        interop.from_pipeline,
+        experimental.from_pipeline,
         {
             "results": [[{"entity_group": "D", "score": 0.5, "start": 0, "end": 2}]],
             "offsets": [[(0, 2)]],
@@ -359,11 +359,11 @@ CALLS = {
         },
     ),
     "from_pytorch_crf": (
-        interop.from_pytorch_crf,
+        experimental.from_pytorch_crf,
         {"crf": crf, "emissions": BATCH, "mask": np.ones((2, 3)), "order": [1, 0]},
     ),
     "from_spacy_beam": (
-        interop.from_spacy_beam,
+        experimental.from_spacy_beam,
         {
             "ner": SimpleNamespace(
                 beam_parse=lambda docs, **kwargs: docs,

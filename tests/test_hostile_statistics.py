@@ -13,7 +13,7 @@ import warnings
 import numpy as np
 import pytest
 
-from skcalib import counts, evaluation, rates, significance
+from skcalib import counts, evaluation, experimental, rates, significance
 from skcalib._errors import ParameterError
 
 N = 24
@@ -95,7 +95,7 @@ CALLS = {
         "groups": None,
         "confidence_level": 0.95,
     },
-    rates.sample_variance: {"score": PROBA, "question": np.arange(N) // 4},
+    experimental.sample_variance: {"score": PROBA, "question": np.arange(N) // 4},
     rates.sampled_confidence: {
         "answers": np.arange(N).reshape(-1, 4) % 3,
         "equivalent": [np.eye(4, dtype=int)] * (N // 4),

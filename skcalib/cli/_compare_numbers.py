@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..evaluation._align import AlignedEvaluations
-from ..rates import pass_at_k, sample_variance
-from ..rates._repeats import SampleVariance, question_pass_at_k
+from ..rates import pass_at_k
+from ..rates._repeats import SampleVariance, question_pass_at_k, sample_variance
 from ..scorers import compare_calibration
 from ..significance import SystemComparison, compare_systems, paired_bootstrap_test
 from ..significance._system_comparison import adjusted_pvalues, holm

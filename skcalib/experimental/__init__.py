@@ -11,6 +11,9 @@ from .. import _names
 
 if typing.TYPE_CHECKING:
     from ..events._rule import EventEvidence
+    from ..interop._neural_crf import from_pytorch_crf
+    from ..interop._spacy import from_spacy_beam, to_spacy
+    from ..interop._transformers import from_pipeline
     from ..posteriors._tree_posterior import TreePosterior
     from ..queries._predicted import (
         PredictedEntities,
@@ -18,6 +21,7 @@ if typing.TYPE_CHECKING:
         predicted_links,
     )
     from ..queries._trees import ArcQuery, SubtreeQuery
+    from ..rates._repeats import sample_variance
 else:
     __getattr__, __dir__ = _names.load_late(__name__)
 
@@ -27,6 +31,11 @@ __all__ = [
     "PredictedEntities",
     "SubtreeQuery",
     "TreePosterior",
+    "from_pipeline",
+    "from_pytorch_crf",
+    "from_spacy_beam",
     "predicted_entities",
     "predicted_links",
+    "sample_variance",
+    "to_spacy",
 ]

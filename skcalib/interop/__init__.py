@@ -1,8 +1,7 @@
 """Convert outputs of neural libraries to posteriors and probabilities, and back.
 
 The functions take arrays or tensors and return posteriors or lists of spans. No
-function imports a neural library, except for :func:`to_spacy`, which creates objects of
-spaCy.
+function imports a neural library.
 """
 
 import typing
@@ -12,19 +11,13 @@ from .. import _names
 if typing.TYPE_CHECKING:
     from ._arrays import scheme_transitions
     from ._coreference import from_antecedent_scores, labels_from_clusters
-    from ._neural_crf import from_pytorch_crf
-    from ._spacy import from_spacy_beam, to_spacy
-    from ._transformers import from_pipeline, from_transformers
+    from ._transformers import from_transformers
 else:
     __getattr__, __dir__ = _names.load_late(__name__)
 
 __all__ = [
     "from_antecedent_scores",
-    "from_pipeline",
-    "from_pytorch_crf",
-    "from_spacy_beam",
     "from_transformers",
     "labels_from_clusters",
     "scheme_transitions",
-    "to_spacy",
 ]

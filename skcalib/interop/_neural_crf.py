@@ -51,7 +51,7 @@ def from_pytorch_crf(
 
     >>> from types import SimpleNamespace
     >>> import numpy as np
-    >>> from skcalib.interop import from_pytorch_crf
+    >>> from skcalib.experimental import from_pytorch_crf
     >>> crf = SimpleNamespace(
     ...     transitions=np.array([[1.0, 0.0], [0.0, 1.0]]),
     ...     start_transitions=np.zeros(2),

@@ -61,7 +61,7 @@ def from_spacy_beam(
     an object with the parts of the component that the function uses:
 
     >>> from types import SimpleNamespace
-    >>> from skcalib.interop import from_spacy_beam
+    >>> from skcalib.experimental import from_spacy_beam
     >>> parses = [(0.5, [(0, 2, "PER")]), (0.25, [(0, 1, "PER")]), (0.25, [])]
     >>> ner = SimpleNamespace(
     ...     beam_parse=lambda docs, beam_width, beam_density: [parses] * len(docs),
@@ -133,7 +133,7 @@ def to_spacy(
 
     Examples
     --------
-    >>> from skcalib.interop import to_spacy
+    >>> from skcalib.experimental import to_spacy
     >>> docs = to_spacy(entities.above(0.9), docs)  # doctest: +SKIP
     >>> [(ent.text, ent._.proba) for ent in docs[0].ents]  # doctest: +SKIP
     [('Ada Lovelace', 0.94)]

@@ -263,7 +263,7 @@ def from_pipeline(
 
     Examples
     --------
-    >>> from skcalib.interop import from_pipeline
+    >>> from skcalib.experimental import from_pipeline
     >>> results = [[{"entity_group": "PER", "score": 0.98, "start": 0, "end": 12}]]
     >>> offsets = [[(0, 3), (4, 12), (13, 18)]]  # Ada Lovelace wrote
     >>> from_pipeline(results, offsets)

@@ -116,7 +116,7 @@ class PredictedEntities(_Predictions):
     See Also
     --------
     predicted_entities : Compute entities and probabilities from a posterior.
-    skcalib.interop.to_spacy : Write the entities into spaCy documents.
+    skcalib.experimental.to_spacy : Write the entities into spaCy documents.
 
     Examples
     --------

@@ -11,7 +11,7 @@ if typing.TYPE_CHECKING:
     from ._accuracy import accuracy_interval
     from ._judged import judged_accuracy, judged_difference
     from ._precision import threshold_for_precision
-    from ._repeats import pass_at_k, sample_variance
+    from ._repeats import pass_at_k
     from ._sampled import sampled_confidence
 else:
     __getattr__, __dir__ = _names.load_late(__name__)
@@ -21,7 +21,6 @@ __all__ = [
     "judged_accuracy",
     "judged_difference",
     "pass_at_k",
-    "sample_variance",
     "sampled_confidence",
     "threshold_for_precision",
 ]

@@ -135,7 +135,7 @@ class SampleVariance(Result):
 
     Examples
     --------
-    >>> from skcalib.rates import sample_variance
+    >>> from skcalib.experimental import sample_variance
     >>> result = sample_variance([1, 1, 0, 1, 0, 0], question=[0, 0, 1, 1, 2, 2])
     >>> round(result.share_of_samples, 2)
     0.33
@@ -331,7 +331,7 @@ def sample_variance(score: ArrayLike, *, question: ArrayLike) -> SampleVariance:
 
     Examples
     --------
-    >>> from skcalib.rates import sample_variance
+    >>> from skcalib.experimental import sample_variance
     >>> score = [1, 1, 1, 0, 0, 0, 0, 1, 1, 1, 1, 1]
     >>> question = [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]
     >>> sample_variance(score, question=question)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from skcalib.interop import from_pytorch_crf
+from skcalib.experimental import from_pytorch_crf
 
 
 class Tensor:

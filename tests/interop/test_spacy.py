@@ -5,8 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from skcalib.experimental import PredictedEntities
-from skcalib.interop import from_spacy_beam, to_spacy
+from skcalib.experimental import PredictedEntities, from_spacy_beam, to_spacy
 
 
 def fake_ner(beams):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 
-from skcalib.experimental import PredictedEntities, predicted_entities
-from skcalib.interop import from_pipeline, from_transformers, scheme_transitions
+from skcalib.experimental import PredictedEntities, from_pipeline, predicted_entities
+from skcalib.interop import from_transformers, scheme_transitions
 from skcalib.posteriors import LinearChainPosterior
 
 ID2LABEL = {0: "O", 1: "B-x", 2: "I-x"}

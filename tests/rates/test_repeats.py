@@ -6,7 +6,8 @@ from math import comb
 import numpy as np
 import pytest
 
-from skcalib.rates import pass_at_k, sample_variance
+from skcalib.experimental import sample_variance
+from skcalib.rates import pass_at_k
 
 
 @pytest.mark.parametrize("all_of", [False, True])
