@@ -55,39 +55,39 @@ def fetch_corpus(
         Number of retries if a download fails.
     delay : float, default=1.0
         Seconds between retries.
-    column : {'xpos', 'upos', 'lemma', 'feats', 'deprel'}, default='xpos'
-        For 'ud_english_ewt': column that contains the tags.
-    fold : int, default=0
-        For 'litbank': fold, from 0 to 9. Each document is in the test part of one of
-        the ten folds.
-    predicative : {'singleton', 'link', 'drop'}, default='singleton'
-        For 'litbank': treatment of mentions that are linked to other mentions only by a
-        copula or an apposition, see :func:`read_litbank`.
-    parsed : bool, str or Path, default=None
-        For 'muc3' and 'state_union': CoNLL-U file with parses of the texts, or folder
-        of such files. If True, the file ``<data_home>/<name>/<name>_parsed.conllu.gz``
-        is used, which the script ``benchmarks/parse_corpora.py`` of the source
-        repository writes. If None, this file is used if it exists. If False, documents
-        have no parses.
-    mentions : bool, default=False
-        For 'muc3' and 'state_union': whether documents with parses have the mentions
-        found by :func:`~skcalib.documents.mentions_from_parse` instead of the mentions
-        in the file.
-    remove_emoticons : bool, default=True
-        For 'emoticon_tweets': whether every ":)", also with repeated parentheses
-        (":)))"), is replaced by a space. If False, the texts are left as written and
-        contain their labels.
-    drop_duplicates : bool, default=True
-        For 'emoticon_tweets': whether only the first of several duplicates is kept.
-        Duplicates have the same label and differ only in retweet marks ("RT @user:") at
-        the start, URLs, smileys, case and white space. If duplicates are kept, copies
-        of a message can be in both the training and the test set.
-    balanced : bool, default=True
-        For 'emoticon_tweets': whether the messages with the more frequent label are
-        subsampled in each file, so that both labels are equally frequent and the source
-        does not predict the label. If False, all messages are kept.
-    random_state : int, RandomState, Generator or None, default=0
-        For 'emoticon_tweets': random state used to draw the messages.
+    **options
+        Options of single corpora:
+
+        - `column`, for 'ud_english_ewt' ({'xpos', 'upos', 'lemma', 'feats', 'deprel'},
+          default='xpos'): column that contains the tags.
+        - `fold`, for 'litbank' (int, default=0): fold, from 0 to 9. Each document is in
+          the test part of one of the ten folds.
+        - `predicative`, for 'litbank' ({'singleton', 'link', 'drop'},
+          default='singleton'): treatment of mentions that are linked to other mentions
+          only by a copula or an apposition, see :func:`read_litbank`.
+        - `parsed`, for 'muc3' and 'state_union' (bool, str or Path, default=None):
+          CoNLL-U file with parses of the texts, or folder of such files. If True, the
+          file ``<data_home>/<name>/<name>_parsed.conllu.gz`` is used, which the script
+          ``benchmarks/parse_corpora.py`` of the source repository writes. If None, this
+          file is used if it exists. If False, documents have no parses.
+        - `mentions`, for 'muc3' and 'state_union' (bool, default=False): whether
+          documents with parses have the mentions found by
+          :func:`~skcalib.documents.mentions_from_parse` instead of the mentions in the
+          file.
+        - `remove_emoticons`, for 'emoticon_tweets' (bool, default=True): whether every
+          ":)", also with repeated parentheses (":)))"), is replaced by a space. If
+          False, the texts are left as written and contain their labels.
+        - `drop_duplicates`, for 'emoticon_tweets' (bool, default=True): whether only
+          the first of several duplicates is kept. Duplicates have the same label and
+          differ only in retweet marks ("RT @user:") at the start, URLs, smileys, case
+          and white space. If duplicates are kept, copies of a message can be in both
+          the training and the test set.
+        - `balanced`, for 'emoticon_tweets' (bool, default=True): whether the messages
+          with the more frequent label are subsampled in each file, so that both labels
+          are equally frequent and the source does not predict the label. If False, all
+          messages are kept.
+        - `random_state`, for 'emoticon_tweets' (int, RandomState, Generator or None,
+          default=0): random state used to draw the messages.
 
     Returns
     -------

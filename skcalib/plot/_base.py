@@ -110,12 +110,11 @@ class Model:
 
 def of_models(attribute: str, doc: str) -> Any:
     """Return a property: the attribute of the only model, or the list of several."""
-    return property(
-        lambda display: display._shown(
-            [getattr(model, attribute) for model in display._models]
-        ),
-        doc=doc,
-    )
+
+    def shown(display: Any) -> Any:
+        return display._shown([getattr(model, attribute) for model in display._models])
+
+    return property(shown, doc=doc)
 
 
 class ModelsDisplay(Display):
