@@ -134,8 +134,8 @@ def _hint(name: str) -> str:
     """Return where a name is that a module does not have, or an empty text."""
     if name == "CalibrationDisplay":
         return (
-            "The reliability diagram of skcalib is skcalib.ReliabilityDisplay; "
-            "CalibrationDisplay is in sklearn.calibration."
+            "skcalib does not have a CalibrationDisplay. Its reliability diagram is "
+            "skcalib.ReliabilityDisplay; CalibrationDisplay is in sklearn.calibration."
         )
     homes = _homes("skcalib")
     packages = [f"skcalib.{each}" for each, home in homes.items() if home == "skcalib"]

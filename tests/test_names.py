@@ -62,12 +62,6 @@ def test_a_name_that_never_existed_is_an_attribute_error():
             getattr(importlib.import_module(module), "no_such_name")  # noqa: B009
 
 
-def test_the_display_of_scikit_learn_is_named():
-    assert not hasattr(skcalib, "CalibrationDisplay")
-    with pytest.raises(ImportError, match="is skcalib.ReliabilityDisplay"):
-        from skcalib import CalibrationDisplay  # noqa: F401
-
-
 def imported_by(code: str, *names: str) -> str:
     """Return which of the modules are imported after the code has run, or its error."""
     code += (
