@@ -19,7 +19,7 @@ from functools import cache
 #: the release in which the old path goes (None: it stays), and what to do instead.
 MOVED: dict[str, tuple[str | None, str]] = {
     "skcalib.experimental": (
-        "0.12",
+        "0.13",
         "Import it from skcalib.experimental, where names may change in any release.",
     ),
     "skcalib._result_classes": (
