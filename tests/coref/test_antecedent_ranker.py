@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
 from scipy.sparse import coo_array, csr_array, csr_matrix
-from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -290,14 +289,6 @@ class TestRanker:
     def test_labels_to_score_are_checked(self, features, ranker, y, error, message):
         with pytest.raises(error, match=f"'y' .* AntecedentRanker.score .*{message}"):
             ranker.score(features[:2], y)
-
-    def test_not_fitted(self, features):
-        with pytest.raises(NotFittedError):
-            AntecedentRanker().predict(features)
-
-    def test_clone(self):
-        ranker = AntecedentRanker(2.0, loss="softmax_margin", max_iter=5)
-        assert clone(ranker).get_params() == ranker.get_params()
 
     @pytest.mark.parametrize(
         ("params", "error"),

@@ -10,7 +10,6 @@ from estimators import check_without_data
 from scipy.sparse import csr_array
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import NotFittedError
-from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
@@ -153,17 +152,6 @@ def test_a_ranker_needs_labels_and_knows_its_number_of_features(features, data):
     assert ranker.n_features_in_ == ranker.coef_.size == 2**10
     with pytest.raises(ValueError, match="1024 columns. Got 16 for document 0"):
         ranker.predict(AntecedentFeatures(16).transform(data[0]))
-
-
-def test_a_frozen_ranker_is_not_trained_again(features, data):
-    ranker = AntecedentRanker().fit(features, data[1])
-    frozen = FrozenEstimator(ranker).fit(features[:1], data[1][:1])
-    same_arrays(frozen.transform(features), ranker.transform(features))
-
-
-def test_a_ranker_has_a_page_in_a_notebook(features, data):
-    html = AntecedentRanker().fit(features, data[1])._repr_html_()
-    assert "AntecedentRanker" in html
 
 
 # Weights and margins

@@ -1,6 +1,5 @@
 """Pair probabilities in a pipeline: sampled, exact, and as a transformer."""
 
-import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -87,13 +86,6 @@ class TestScore:
         ]
         assert pairs.score(scores, y) == pytest.approx(-np.mean((q - truth) ** 2))
 
-    def test_columns_of_pandas(self, data):
-        scores, y = data
-        pairs = SampledCorefPairs(method="exact")
-        columns = pd.Series([pd.Series(labels) for labels in y])
-        weight = pd.Series(np.ones(len(y)), index=range(5, 5 + len(y)))
-        assert pairs.score(scores, columns, weight) == pairs.score(scores, y)
-
     @pytest.mark.parametrize("label", [None, np.nan, pd.NA, [0]])
     def test_labels_that_cannot_be_compared(self, label):
         with pytest.raises(ValueError, match="'y' .* Got .* mention 1"):
@@ -173,12 +165,6 @@ def test_generators_move_on(data, state):
     again = SampledCorefPairs(50, random_state=state(0)).transform(data[0])
     assert (np.concatenate(again) == one).all()
     assert (one != two).any()
-
-
-def test_verbose_of_a_joblib_context_prints_the_progress(capsys):
-    with joblib.parallel_config(verbose=10):
-        SampledCorefPairs(10).transform([np.zeros((2, 2))] * 2)
-    assert "2 out of   2" in "".join(capsys.readouterr())
 
 
 def test_verbose_prints_the_progress_over_documents(capsys):

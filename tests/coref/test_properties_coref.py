@@ -1,7 +1,5 @@
 """Laws of coreference: documents have no order, entities no names."""
 
-from itertools import combinations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -49,14 +47,6 @@ def same_scores(found, expected):
         assert found[name] == pytest.approx(value, abs=1e-12), name
 
 
-def has_both_kinds_of_links(labels, drop_singletons):
-    kinds = set()
-    for document in labels:
-        kept = [x for x in document if not drop_singletons or document.count(x) > 1]
-        kinds.update(a == b for a, b in combinations(kept, 2))
-    return len(kinds) == 2
-
-
 class TestScores:
     @few
     @given(data=labelled(), drop=st.booleans(), random=RANDOM)
@@ -92,18 +82,6 @@ class TestScores:
             for each in data
         ]
         same_scores(coref_scores(*mixed), coref_scores(y, z))
-
-    @few
-    @given(data=labelled(), drop=st.booleans())
-    def test_gold_and_prediction_swap_precision_and_recall(self, data, drop):
-        y, z = data
-        found = coref_scores(z, y, drop_singletons=drop)
-        expected = coref_scores(y, z, drop_singletons=drop)
-        assert found.pop("conll_f1") == pytest.approx(expected.pop("conll_f1"))
-        if not (has_both_kinds_of_links(y, drop) and has_both_kinds_of_links(z, drop)):
-            del expected["blanc"]  # its rule for one kind of links depends on the truth
-        for name, (precision, recall, f1) in expected.items():
-            assert found[name] == pytest.approx((recall, precision, f1)), name
 
     @few
     @given(data=labelled())

@@ -181,14 +181,6 @@ def test_comparisons_are_floats_that_can_be_copied(counts):
     assert "period" not in repr(counts.compare("AAA", "BBB"))
 
 
-def test_bounds_of_means(documents, scores, marked_rule):
-    counts = EventCounter(marked_rule, method="exact").count(documents, scores)
-    low, high = counts.bounds()
-    assert (low <= counts.mean + 1e-9).all()
-    assert (counts.mean <= high + 1e-9).all()
-    assert (low < high).any()
-
-
 def test_every_cell_is_there(counts):
     periods = ["1990Q1", "1990Q2", "1990Q3"]
     assert counts.periods == periods

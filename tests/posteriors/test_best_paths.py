@@ -54,21 +54,6 @@ def test_equal_paths_are_ordered_from_the_last_token_back():
     np.testing.assert_allclose(log_proba, -3 * np.log(2))
 
 
-def test_their_probabilities_are_those_of_log_proba(any_chain):
-    posterior = LinearChainPosterior(*any_chain)
-    best = posterior.k_best(4)
-    for j in range(4):
-        paths = [paths[min(j, len(paths) - 1)] for paths, _ in best]
-        expected = posterior.log_proba(paths)
-        found = [log_proba[min(j, len(log_proba) - 1)] for _, log_proba in best]
-        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
-
-
-def test_all_paths_together_have_probability_one(any_chain):
-    for _, log_proba in LinearChainPosterior(*any_chain).k_best(3**5):
-        assert np.exp(log_proba).sum() == pytest.approx(1, abs=1e-9)
-
-
 def test_how_sequences_are_divided_does_not_matter(any_chain, monkeypatch):
     posterior = LinearChainPosterior(*any_chain)
     expected = posterior.k_best(4)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import logsumexp, softmax
 
-from skcalib.posteriors import LinearChainPosterior
+from skcalib.posteriors import LinearChainPosterior, _chain
 
 LENGTHS = (3, 0, 5, 1, 4, 0, 1, 3)
 K = 3
@@ -66,23 +66,16 @@ def test_viterbi_finds_the_best_of_all_paths(any_chain, every_path):
         assert path.tolist() == best_of(every_path(emission, *rest))
 
 
-@pytest.mark.parametrize("scale", [1.0, 1000.0])
-@pytest.mark.parametrize("forbidden", [0.0, 0.3])
-def test_viterbi_of_many_sequences_at_once(random_chain, every_path, scale, forbidden):
-    """They are advanced in another way than a few."""
-    emissions, *rest = random_chain(7, scale, forbidden, LENGTHS * 40)
-    found = LinearChainPosterior(emissions, *rest).viterbi()
-    for emission, path in zip(emissions, found, strict=True):
-        assert path.tolist() == best_of(every_path(emission, *rest))
-
-
-def test_ties_do_not_depend_on_how_many_sequences_there_are(random_chain):
-    emissions, *rest = random_chain(8, 1.0, 0.2, LENGTHS * 40)
+def test_viterbi_does_not_depend_on_how_sequences_are_divided(
+    random_chain, monkeypatch
+):
+    """Ties go to the same path, too."""
+    emissions, *rest = random_chain(8, 1.0, 0.2, LENGTHS * 4)
     emissions, rest = [np.round(e) for e in emissions], [np.round(r) for r in rest]
-    found = LinearChainPosterior(emissions, *rest).viterbi()
-    for emission, path in zip(emissions, found, strict=True):
-        alone = LinearChainPosterior([emission], *rest).viterbi()[0]
-        assert path.tolist() == alone.tolist()
+    posterior = LinearChainPosterior(emissions, *rest)
+    expected = posterior.viterbi()
+    monkeypatch.setattr(_chain, "_CACHED_PATHS", 1)
+    same_lists(posterior.viterbi(), expected, rtol=0)
 
 
 def test_log_proba_is_the_score_of_the_path_less_log_z(any_chain, every_path):
@@ -105,50 +98,6 @@ def test_posterior_decoding_takes_the_greatest_marginal(any_chain, every_path):
         marginals = marginals_of(every_path(emission, *rest))
         chosen = marginals[np.arange(len(path)), path]
         np.testing.assert_allclose(chosen, marginals.max(axis=1, initial=0), atol=1e-12)
-
-
-def test_the_probabilities_of_all_paths_sum_to_one(every_path, chain):
-    emission = chain[0][0]
-    paths = every_path(emission, *chain[1:]).paths
-    posterior = LinearChainPosterior([emission] * len(paths), *chain[1:])
-    assert np.exp(posterior.log_proba(paths)).sum() == pytest.approx(1, abs=1e-12)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_viterbi_beats_posterior_decoding_as_a_whole(random_chain, seed):
-    posterior = LinearChainPosterior(*random_chain(seed))
-    best = posterior.log_proba(posterior.viterbi())
-    assert (best >= posterior.log_proba(posterior.posterior_decode()) - 1e-12).all()
-
-
-# Hand-worked
-
-
-def test_two_tokens_by_hand():
-    """Paths weigh .9 * .8 = .72, .18, .02 and .08, each times .5."""
-    posterior = LinearChainPosterior(
-        [np.log([[0.9, 0.1], [0.5, 0.5]])], np.log([[0.8, 0.2], [0.2, 0.8]])
-    )
-    assert posterior.log_partition() == pytest.approx([np.log(0.5)])
-    expected = [[0.9, 0.1], [0.72 + 0.02, 0.18 + 0.08]]
-    np.testing.assert_allclose(posterior.token_marginals()[0], expected)
-    assert posterior.viterbi()[0].tolist() == [0, 0]
-    assert np.exp(posterior.log_proba([[0, 1]])) == pytest.approx([0.18])
-
-
-def test_start_and_end_scores_count_once_each():
-    posterior = LinearChainPosterior(
-        [np.zeros((1, 2))], np.full((2, 2), 9.0), np.log([1, 3]), np.log([5, 7])
-    )
-    np.testing.assert_allclose(posterior.token_marginals()[0], [[5 / 26, 21 / 26]])
-    assert posterior.log_partition() == pytest.approx([np.log(26)])
-
-
-def test_a_transition_is_from_the_row_to_the_column():
-    only = np.array([[-np.inf, 0.0], [-np.inf, -np.inf]])
-    posterior = LinearChainPosterior([np.zeros((2, 2))], only)
-    assert posterior.viterbi()[0].tolist() == [0, 1]
-    np.testing.assert_array_equal(posterior.token_marginals()[0], np.eye(2))
 
 
 # Sizes
@@ -201,15 +150,6 @@ def test_more_than_256_tags_fit_into_a_path():
     assert posterior.viterbi()[0].tolist() == [299, 256, 1]
 
 
-def test_the_result_has_a_row_for_each_token_and_a_column_for_each_tag(posterior):
-    assert [m.shape for m in posterior.token_marginals()] == [(n, K) for n in LENGTHS]
-    assert [p.shape for p in posterior.viterbi()] == [(n,) for n in LENGTHS]
-    assert posterior.log_partition().shape == (len(LENGTHS),)
-    assert posterior.n_tags == K
-    assert len(posterior) == len(LENGTHS)
-    assert "n_sequences=8, n_tokens=17, n_tags=3" in repr(posterior)
-
-
 # Numbers of any size
 
 
@@ -257,15 +197,6 @@ def test_transitions_may_differ_by_more_than_float64_holds(spread):
     posterior = LinearChainPosterior([emission], transition)
     np.testing.assert_array_equal(posterior.token_marginals()[0], np.eye(2))
     assert posterior.log_partition() == pytest.approx([-spread])
-
-
-@pytest.mark.parametrize("spread", [300.0, 800.0])
-def test_a_finite_score_that_small_still_decides_between_two_tags(spread):
-    emission = np.array([[0.0, -np.inf, -np.inf], [-np.inf, 0.0, 0.0]])
-    transition = np.zeros((3, 3))
-    transition[0, 1], transition[0, 2] = -spread, -spread + np.log(3)
-    found = LinearChainPosterior([emission], transition).token_marginals()[0]
-    np.testing.assert_allclose(found, [[1, 0, 0], [0, 0.25, 0.75]], rtol=1e-12)
 
 
 @pytest.mark.parametrize("border", ["log_start", "log_end"])
@@ -354,28 +285,6 @@ def test_a_forbidden_tagging_has_log_probability_minus_infinity():
     assert found.tolist() == [-np.inf, pytest.approx(np.log(0.5))]
 
 
-IMPOSSIBLE = {
-    "a token without a tag": [[0.0, 0.0], [-np.inf, -np.inf]],
-    "a transition that is forbidden": [[0.0, -np.inf], [-np.inf, 0.0]],
-}
-
-
-@pytest.mark.parametrize("emission", IMPOSSIBLE.values(), ids=IMPOSSIBLE)
-@pytest.mark.parametrize(
-    "ask",
-    ["log_partition", "token_marginals", "viterbi", "posterior_decode", "log_proba"],
-)
-def test_a_sequence_that_no_path_fits_is_named(emission, ask):
-    possible = np.zeros((2, 2))
-    transition = np.where(np.eye(2, dtype=bool), 0.0, -np.inf)
-    posterior = LinearChainPosterior(
-        [possible, np.zeros((0, 2)), emission, np.zeros((4, 2))], transition
-    )
-    paths = ([[0] * n for n in (2, 0, 2, 4)],) if ask == "log_proba" else ()
-    with pytest.raises(ValueError, match="no tagging of sequence 2: every path"):
-        getattr(posterior, ask)(*paths)
-
-
 def test_borders_may_make_a_sequence_impossible():
     posterior = LinearChainPosterior([[[0.0, -np.inf]]], np.zeros((2, 2)), [-np.inf, 0])
     with pytest.raises(ValueError, match="no tagging of sequence 0"):
@@ -445,54 +354,6 @@ def test_only_a_slice_is_an_index(posterior, index):
         posterior[index]
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_sequences_do_not_depend_on_their_neighbours(random_chain, seed):
-    emissions, *rest = random_chain(seed)
-    order = np.random.default_rng(seed).permutation(len(emissions))
-    straight = LinearChainPosterior(emissions, *rest)
-    mixed = LinearChainPosterior([emissions[i] for i in order], *rest)
-    expected = straight.token_marginals()
-    same_lists(mixed.token_marginals(), [expected[i] for i in order], rtol=1e-12)
-    paths = straight.viterbi()
-    same_lists(mixed.viterbi(), [paths[i] for i in order], rtol=0)
-    np.testing.assert_allclose(
-        mixed.log_partition(), straight.log_partition()[order], rtol=1e-12
-    )
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_a_chain_read_backwards_has_the_same_probabilities(random_chain, seed):
-    emissions, transition, start, end = random_chain(seed)
-    forward = LinearChainPosterior(emissions, transition, start, end)
-    backward = LinearChainPosterior(
-        [e[::-1] for e in emissions], transition.T, end, start
-    )
-    np.testing.assert_allclose(
-        backward.log_partition(), forward.log_partition(), atol=1e-12
-    )
-    turned = [m[::-1] for m in backward.token_marginals()]
-    same_lists(turned, forward.token_marginals(), atol=1e-12)
-
-
-SHIFTS = st.floats(-1000, 1000)
-
-
-@given(seed=st.integers(0, 50), shift=SHIFTS, token=st.integers(0, 2))
-def test_adding_to_all_scores_of_a_token_changes_no_probability(
-    random_chain, seed, shift, token
-):
-    (emission,), *rest = random_chain(seed, lengths=(3,))
-    moved = emission.copy()
-    moved[token] += shift
-    before = LinearChainPosterior([emission], *rest)
-    after = LinearChainPosterior([moved], *rest)
-    np.testing.assert_allclose(
-        after.token_marginals()[0], before.token_marginals()[0], atol=1e-10
-    )
-    difference = after.log_partition() - before.log_partition()
-    np.testing.assert_allclose(difference, shift, atol=1e-10)
-
-
 @pytest.mark.parametrize(
     "dtype", [np.float64, pytest.param(np.float32, marks=pytest.mark.slow)]
 )
@@ -517,16 +378,6 @@ def test_a_shift_of_some_tokens_of_a_large_batch_changes_no_probability(dtype):
     assert shifted.log_partition() == pytest.approx(expected, abs=1e-9)
 
 
-@given(seed=st.integers(0, 50), shift=SHIFTS)
-def test_adding_to_all_transitions_changes_no_probability(random_chain, seed, shift):
-    (emission,), transition, *rest = random_chain(seed, lengths=(4,))
-    before = LinearChainPosterior([emission], transition, *rest)
-    after = LinearChainPosterior([emission], transition + shift, *rest)
-    np.testing.assert_allclose(
-        after.token_marginals()[0], before.token_marginals()[0], atol=1e-9
-    )
-
-
 @given(
     scores=st.lists(
         st.lists(st.floats(-800, 800), min_size=2, max_size=2), min_size=1, max_size=5
@@ -542,23 +393,6 @@ def test_marginals_are_right_whatever_the_scores(every_path, scores, moves):
 
 
 # Manners
-
-
-def test_nothing_given_is_modified(chain):
-    emissions, *rest = chain
-    stacked, lengths = np.concatenate(emissions), np.array(LENGTHS)
-    arrays = [stacked, *rest, lengths]
-    copies = [a.copy() for a in arrays]
-    posterior = LinearChainPosterior(stacked, *rest, lengths=lengths)
-    for ask in ("token_marginals", "viterbi", "log_partition", "posterior_decode"):
-        getattr(posterior, ask)()
-    posterior.log_proba(posterior.viterbi())
-    for array, copy in zip(arrays, copies, strict=True):
-        np.testing.assert_array_equal(array, copy)
-
-
-def test_asking_twice_gives_the_same(posterior):
-    same_lists(posterior.token_marginals(), posterior.token_marginals(), rtol=0)
 
 
 def test_a_pickled_posterior_answers_as_before(posterior):
@@ -638,12 +472,6 @@ def test_paths_that_do_not_fit_are_refused(paths, message):
         posterior.log_proba(paths)
 
 
-@pytest.mark.parametrize("scores", [None, 3.0])
-def test_scores_that_are_no_list_are_named(scores):
-    with pytest.raises(TypeError, match="'log_emission' .* must be a list"):
-        LinearChainPosterior(scores, [[0.0]])
-
-
 # What is out of reach, and what is near the end of float64
 
 
@@ -656,7 +484,7 @@ def test_a_tag_out_of_reach_may_be_better_at_every_token():
     assert posterior.log_partition() == pytest.approx([-3000])
 
 
-@pytest.mark.parametrize("spread", range(690, 750, 5))
+@pytest.mark.parametrize("spread", [300, *range(690, 750, 5), 800])
 def test_weights_that_float64_holds_with_few_digits_only(spread):
     emission = np.array([[0.0, -np.inf, -np.inf], [-np.inf, 0.0, 0.0]])
     transition = np.zeros((3, 3))
@@ -681,7 +509,7 @@ def test_no_lengths_are_not_those_of_some_rows(rows):
 NUMBER = np.array(3)  # has a length for hasattr, and none for len
 
 
-@pytest.mark.parametrize("scores", [NUMBER, np.array(None), "ab"])
+@pytest.mark.parametrize("scores", [None, 3.0, NUMBER, np.array(None), "ab"])
 def test_scores_without_entries_are_named(scores):
     with pytest.raises(TypeError, match="'log_emission' .* must be a list with an arr"):
         LinearChainPosterior(scores, [[0.0]])
@@ -706,22 +534,6 @@ def test_lengths_that_are_no_row_of_integers_are_named(lengths):
         ValueError, match="'lengths' .* must contain non-negative integers"
     ):
         LinearChainPosterior(np.zeros((3, 2)), np.zeros((2, 2)), lengths=lengths)
-
-
-COMPLEX = np.full((2, 2), 1j)
-
-
-@pytest.mark.parametrize(
-    ("scores", "name"),
-    [
-        (([COMPLEX], np.zeros((2, 2))), "log_emission"),
-        (([np.zeros((2, 2))], COMPLEX), "log_transition"),
-        (([np.zeros((2, 2))], np.zeros((2, 2)), COMPLEX[0]), "log_start"),
-    ],
-)
-def test_complex_scores_are_refused(scores, name):
-    with pytest.raises(ValueError, match=f"'{name}' .* must contain numbers"):
-        LinearChainPosterior(*scores)
 
 
 @pytest.mark.filterwarnings("error")

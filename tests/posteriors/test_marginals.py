@@ -389,14 +389,21 @@ def test_other_types_of_number_are_refused(dtype):
         lambda p: p.k_best(2),
         lambda p: p.span_marginals([[(0, 0)]] * 3),
         lambda p: p.token_marginals(),
+        lambda p: p.log_partition(),
+        lambda p: p.viterbi(),
+        lambda p: p.posterior_decode(),
+        lambda p: p.log_proba([[0] * 4, [0], [0, 0]]),
     ],
 )
 def test_a_sequence_that_no_path_fits_is_named(ask, dtype):
-    impossible = [[0.0, 0.0], [-np.inf, -np.inf]]
-    emissions = [np.zeros((4, 2)), np.zeros((1, 2)), impossible]
-    posterior = LinearChainPosterior(emissions, np.zeros((2, 2)), dtype=dtype)
-    with pytest.raises(ValueError, match="no tagging of sequence 2: every path"):
-        ask(posterior)
+    no_tag = [[0.0, 0.0], [-np.inf, -np.inf]]
+    no_transition = [[0.0, -np.inf], [-np.inf, 0.0]]
+    transition = np.where(np.eye(2, dtype=bool), 0.0, -np.inf)
+    for impossible in (no_tag, no_transition):
+        emissions = [np.zeros((4, 2)), np.zeros((1, 2)), impossible]
+        posterior = LinearChainPosterior(emissions, transition, dtype=dtype)
+        with pytest.raises(ValueError, match="no tagging of sequence 2: every path"):
+            ask(posterior)
 
 
 def test_nothing_given_is_modified(random_chain):
@@ -404,7 +411,10 @@ def test_nothing_given_is_modified(random_chain):
     arrays = [np.concatenate(emissions), *rest]
     copies = [a.copy() for a in arrays]
     posterior = LinearChainPosterior(*arrays, lengths=[len(e) for e in emissions])
-    for ask in ("pair_marginals", "expected_transitions", "entropy", "filtered"):
+    for ask in (
+        *("pair_marginals", "expected_transitions", "entropy", "filtered"),
+        *("token_marginals", "viterbi", "log_partition", "posterior_decode"),
+    ):
         getattr(posterior, ask)()
     posterior.k_best(2), posterior.sample(2), posterior.tempered(3)
     for array, copy in zip(arrays, copies, strict=True):

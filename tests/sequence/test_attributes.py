@@ -170,27 +170,6 @@ def test_the_limit_of_a_table_is_on_its_cells(monkeypatch):
         assert (table is not None) == fits
 
 
-def test_dicts_that_changed_since_the_last_call_are_read_again():
-    index = AttributeIndex(NAMES)
-    token = {"f": "x", "g": 1.0}
-    sentences = [[token, token], [dict(token)]]
-    index.matrix(sentences)
-    token["f"] = "y"
-    token["g"] = 2.0
-    token["word"] = "the"
-    found = index.matrix(sentences).toarray()
-    np.testing.assert_array_equal(found, rows_by_hand(sentences))
-    assert found.sum(axis=1).tolist() == [4, 4, 2]
-
-
-def test_strings_need_not_be_the_same_objects():
-    parts = ["th", "e"]
-    token = {"".join(["wo", "rd"]): "".join(parts)}
-    index = AttributeIndex(NAMES)
-    assert index.matrix([[token]]).nnz == 1
-    assert index.matrix([["".join(parts)]]).nnz == 1
-
-
 @pytest.mark.parametrize(
     "text", ["\ud800", "e\u0301", "\u00e9", "\U0001f600", "", "a\0b", "x" * 999]
 )

@@ -1,6 +1,5 @@
 """The conditional random field gives CRFsuite's probabilities, without its limits."""
 
-import copy
 import ctypes
 import os
 import pickle
@@ -225,11 +224,6 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_no_file_survives_fitting_and_predicting(folder):
-    CRFTagger().fit(X, Y).predict(X)
-    assert list(folder.iterdir()) == []
-
-
 def test_no_file_survives_a_fit_that_fails(folder, monkeypatch):
     def fail(self, *args):
         raise RuntimeError("out of luck")
@@ -279,36 +273,14 @@ def test_the_rebuilt_crf_leaves_no_file(tagger, folder):
     assert crf.state_features_
 
 
-def test_the_rebuilt_crf_can_be_copied(tagger):
-    items = [[{"word": word} for word in sentence] for sentence in X]
-    again = pickle.loads(pickle.dumps(tagger.crf_))
-    assert [list(tags) for tags in again.predict(items)] == Y
-
-
 def test_the_rebuilt_crf_predicts_as_the_tagger(tagger):
     items = [[{"word": word} for word in sentence] for sentence in X]
     crf = tagger.crf_
     assert isinstance(crf, sklearn_crfsuite.CRF)
-    assert [list(tags) for tags in crf.predict(items)] == Y
+    for each in (crf, pickle.loads(pickle.dumps(crf))):
+        assert [list(tags) for tags in each.predict(items)] == Y
     assert sorted(crf.classes_) == tagger.classes_.tolist()
     assert crf.c2 == 0.1
-
-
-def test_a_pickle_holds_the_whole_model(tagger):
-    again = pickle.loads(pickle.dumps(tagger))
-    same_marginals(again.predict_proba(X), tagger.predict_proba(X), atol=0)
-    assert again.model_bytes_ == tagger.model_bytes_
-    assert again.crf_.tagger_ is not None
-
-
-def test_a_deep_copy_predicts_alike(tagger):
-    same_marginals(copy.deepcopy(tagger).predict_proba(X), tagger.predict_proba(X), 0)
-
-
-def test_a_clone_is_unfitted_and_has_the_settings(tagger):
-    copied = clone(tagger)
-    assert copied.get_params() == tagger.get_params()
-    assert not hasattr(copied, "classes_")
 
 
 def test_fitting_again_forgets():
@@ -345,11 +317,6 @@ def test_attributes_that_never_weigh_leave_the_transitions():
     tagger = CRFTagger(min_freq=100).fit(X, Y)
     assert tagger.attributes_ == []
     np.testing.assert_allclose(tagger.predict_proba([["the"]])[0], [[1 / 3] * 3])
-
-
-def test_with_a_single_label_every_token_has_it():
-    tagger = CRFTagger().fit([["a", "b"]], [["Z", "Z"]])
-    np.testing.assert_array_equal(tagger.predict_proba([["q"]])[0], [[1]])
 
 
 # Sparse sentences
@@ -526,14 +493,6 @@ def test_a_tagger_of_sparse_sentences_refuses_words(hashed):
 # What is refused
 
 
-@pytest.mark.parametrize("algorithm", ["lbfgs", "l2sgd", "ap", "pa", "arow"])
-def test_every_algorithm_trains(algorithm):
-    tagger = CRFTagger(algorithm=algorithm).fit(X, Y)
-    assert tagger.score(X, Y) == 1
-    for proba in tagger.predict_proba(X):
-        np.testing.assert_allclose(proba.sum(axis=1), 1)
-
-
 @pytest.mark.parametrize("algorithm", ["l2sgd", "ap", "pa", "arow"])
 def test_every_algorithm_is_reproducible(algorithm):
     items, labels = random_tagged(0, words_and_numbers, n=40)
@@ -549,7 +508,14 @@ def test_every_algorithm_is_reproducible(algorithm):
 
 @pytest.mark.parametrize(
     ("algorithm", "name"),
-    [("l2sgd", "c1"), ("pa", "c1"), ("ap", "c2"), ("arow", "c2"), ("pa", "c2")],
+    [
+        ("l2sgd", "epsilon"),
+        ("l2sgd", "c1"),
+        ("pa", "c1"),
+        ("ap", "c2"),
+        ("arow", "c2"),
+        ("pa", "c2"),
+    ],
 )
 def test_a_penalty_that_the_algorithm_lacks_is_named(algorithm, name):
     with pytest.raises(
@@ -600,11 +566,6 @@ def test_more_iterations_than_c_counts_are_no_fewer(number):
     found = CRFTagger(max_iterations=number).fit(items, labels)
     expected = CRFTagger().fit(items, labels)
     same_marginals(found.predict_proba(items), expected.predict_proba(items), 1e-12)
-
-
-def test_a_setting_that_the_algorithm_lacks_is_named():
-    with pytest.raises(ValueError, match="'?epsilon'? .*l2sgd|l2sgd.* 'epsilon'"):
-        CRFTagger(algorithm="l2sgd", epsilon=0.1).fit(X, Y)
 
 
 @pytest.mark.parametrize("X_empty", [[[{}, {}]], [[{"f": []}, {}]]])

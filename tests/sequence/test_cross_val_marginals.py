@@ -12,7 +12,6 @@ from sklearn.model_selection import (
     KFold,
     PredefinedSplit,
     RepeatedKFold,
-    ShuffleSplit,
 )
 from sklearn.pipeline import make_pipeline
 
@@ -76,29 +75,14 @@ def test_two_processes_give_the_same(model, corpus):
     same_entries(two, one)
 
 
-def test_an_integer_cuts_the_sentences_in_order(corpus):
-    found, _ = cross_val_marginals(MODELS[0], *corpus, cv=4)
-    expected, _ = cross_val_marginals(MODELS[0], *corpus, cv=KFold(4))
-    same_entries(found, expected)
-
-
-def test_folds_may_be_given_as_indices(corpus):
-    expected, _ = cross_val_marginals(MODELS[0], *corpus, cv=FOLDS)
-    splits = list(FOLDS.split(corpus[0]))
-    found, _ = cross_val_marginals(MODELS[0], *corpus, cv=splits)
-    same_entries(found, expected)
-
-
-def test_folds_may_be_given_as_masks(corpus):
+def test_folds_may_be_a_number_indices_or_masks(corpus):
     """As scikit-learn's cross_validate takes them."""
-    expected, _ = cross_val_marginals(MODELS[0], *corpus, cv=FOLDS)
-    n = len(corpus[0])
-    masks = [
-        (np.isin(np.arange(n), train), np.isin(np.arange(n), test))
-        for train, test in FOLDS.split(corpus[0])
-    ]
-    found, _ = cross_val_marginals(MODELS[0], *corpus, cv=masks)
-    same_entries(found, expected)
+    expected, _ = cross_val_marginals(MODELS[0], *corpus, cv=KFold(4))
+    each = np.arange(len(corpus[0]))
+    splits = list(KFold(4).split(corpus[0]))
+    masks = [(np.isin(each, train), np.isin(each, test)) for train, test in splits]
+    for cv in (4, splits, masks):
+        same_entries(cross_val_marginals(MODELS[0], *corpus, cv=cv)[0], expected)
 
 
 def test_groups_are_for_the_splitter(corpus):
@@ -109,11 +93,6 @@ def test_groups_are_for_the_splitter(corpus):
     )
     splits = GroupKFold(4).split(X, groups=groups)
     same_entries(proba, by_hand(MODELS[0], X, y, splits, classes.tolist()))
-
-
-def test_a_group_splitter_without_groups_says_so(corpus):
-    with pytest.raises(ValueError, match="'groups' parameter should not be None"):
-        cross_val_marginals(MODELS[0], *corpus, cv=GroupKFold(3))
 
 
 @each_model
@@ -137,16 +116,6 @@ def test_there_is_an_entry_for_empty_sentences_and_equal_lengths(model):
     assert proba.dtype == object
     assert proba.shape == (4,)
     assert [p.shape for p in proba] == [(2, 2), (0, 2), (2, 2), (2, 2)]
-
-
-@pytest.mark.parametrize("labels", [[1, 2], [True, False], [b"a", b"b"], [(0,), (1,)]])
-def test_labels_keep_their_type(labels):
-    X, y = [["a", "b"]] * 4, [labels] * 4
-    proba, classes = cross_val_marginals(HMMTagger(), X, y, cv=2)
-    assert classes.tolist() == sorted(labels)
-    assert proba[0].argmax(axis=1).tolist() == [
-        classes.tolist().index(k) for k in labels
-    ]
 
 
 def test_the_estimator_is_not_fitted_and_nothing_modified(corpus):
@@ -262,11 +231,6 @@ def test_each_sentence_must_be_tested_once(corpus, cv, place):
         cross_val_marginals(MODELS[0], *corpus, cv=cv)
 
 
-def test_random_splits_that_leave_sentences_out_are_refused(corpus):
-    with pytest.raises(ValueError, match="exactly one fold"):
-        cross_val_marginals(MODELS[0], *corpus, cv=ShuffleSplit(2, random_state=0))
-
-
 def test_there_must_be_a_fold(corpus):
     with pytest.raises(ValueError, match="'cv' parameter of cross_val_marginals"):
         cross_val_marginals(MODELS[0], *corpus, cv=[])
@@ -301,9 +265,7 @@ def test_the_wrong_part_of_a_fold_is_named(corpus, cv, message):
     [
         ([["a"]] * 3, [["A"]] * 2, ValueError, "3 sentences in X and 2 in y"),
         ([["a"], ["a", "b"]], [["A"]] * 2, ValueError, "Sentence 1 has 2 tokens and 1"),
-        ([["a"]] * 2, [["A"], [None]], ValueError, "Token 0 of sentence 1 has None"),
         ([["a"]] * 2, None, ValueError, "requires y"),
-        (["a b"] * 2, [["A"]] * 2, TypeError, "Got str 'a b' as sentence 0"),
         ([], [], ValueError, "needs at least one sentence with a token"),
         ([["a"]] * 2, [["A"], [1]], ValueError, "labels of one type"),
     ],

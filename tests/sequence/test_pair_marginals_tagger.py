@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from cases import case
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 
 from skcalib.sequence import CRFTagger, HMMTagger
 
@@ -59,15 +58,6 @@ def test_chosen_pairs_are_in_the_order_asked(tagger):
 
 
 @each_tagger
-def test_their_margins_are_those_of_predict_proba(tagger):
-    tagger = fitted(tagger)
-    tables, tokens = tagger.predict_pair_marginals(NEW), tagger.predict_proba(NEW)
-    for table, marginal in zip(tables, tokens, strict=True):
-        np.testing.assert_allclose(table.sum(axis=2), marginal[:-1], atol=1e-12)
-        np.testing.assert_allclose(table.sum(axis=1), marginal[1:], atol=1e-12)
-
-
-@each_tagger
 def test_short_sentences_have_no_rows(tagger):
     tagger = fitted(tagger)
     sentences = [[], ["dog"], ["the", "dog"], ["the", "cat"]]
@@ -117,9 +107,3 @@ def test_pairs_that_do_not_fit_are_refused(tagger):
                 error, match=f"{name}.predict_pair_marginals .*{message}"
             ):
                 fitted(tagger).predict_pair_marginals(NEW, pairs)
-
-
-@each_tagger
-def test_a_tagger_that_is_not_fitted_says_so(tagger):
-    with pytest.raises(NotFittedError):
-        clone(tagger).predict_pair_marginals(NEW)

@@ -1,17 +1,13 @@
 """Attributes of words: the templates, a function of one's own, hashing."""
 
 import copy
-import pickle
 import re
 
 import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import sparse
-from sklearn.base import clone
 from sklearn.feature_extraction import FeatureHasher
 from sklearn.pipeline import make_pipeline
 
@@ -58,23 +54,6 @@ def test_a_shape_shortens_runs_of_a_kind(word, shape):
     assert TokenFeatures("advanced").transform([[word]])[0][0]["shape"] == shape
 
 
-def test_words_outside_the_sentence_are_borders():
-    (token,) = TokenFeatures("advanced").transform([["dog"]])[0]
-    around = [token[f"word{i:+d}"] for i in (-2, -1, 1, 2)]
-    assert len(set(around)) == 1
-    assert around[0] not in ("", "dog")
-
-
-def test_short_words_have_no_longer_affixes():
-    (token,) = TokenFeatures("advanced").transform([["of"]])[0]
-    assert [k for k in token if "fix" in k] == [
-        "prefix1",
-        "suffix1",
-        "prefix2",
-        "suffix2",
-    ]
-
-
 ODD = ["", "e\u0301", "\U0001f600", "\ud800", "x:y", "a" * 50, "İ"]
 
 
@@ -115,12 +94,6 @@ def test_changing_a_token_changes_no_other_one(template):
 def test_words_of_numpy_become_str(template):
     (token,) = TokenFeatures(template).transform([np.array(["dog"])])[0]
     assert {type(value) for value in token.values()} == {str}
-
-
-def test_an_empty_word_has_no_affix():
-    (token,) = TokenFeatures("advanced").transform([[""]])[0]
-    assert token["length"] == "0"
-    assert not [k for k in token if "fix" in k]
 
 
 def test_a_template_may_be_a_function():
@@ -165,18 +138,6 @@ def test_sparse_output_is_scikit_learns_hashing_of_the_dicts(template):
         assert abs(matrix - hasher.transform(rows)).sum() == 0
 
 
-@given(st.lists(st.lists(st.text("aB1é\U0001f600 ", max_size=5), max_size=5)))
-def test_sparse_and_dict_output_are_the_same(X):
-    for template in ("basic", "advanced"):
-        dicts = TokenFeatures(template).transform(X)
-        found = TokenFeatures(template, output="sparse").transform(X)
-        hasher = FeatureHasher(2**20, alternate_sign=False)
-        for matrix, rows in zip(found, dicts, strict=True):
-            assert matrix.shape == (len(rows), 2**20)
-            if rows:
-                assert abs(matrix - hasher.transform(rows)).sum() == 0
-
-
 @pytest.mark.parametrize("template", ["basic", "advanced", first_two_letters])
 def test_text_that_cannot_be_hashed_is_named(template):
     X = [["a"], ["b", "\ud800"]]
@@ -214,15 +175,6 @@ def test_a_pandas_series_is_read_in_its_order_not_by_its_index(index):
 
 
 # Manners in scikit-learn
-
-
-def test_clone_and_pickle_keep_the_template():
-    for copied in (
-        clone(TokenFeatures(first_two_letters, output="sparse")),
-        pickle.loads(pickle.dumps(TokenFeatures(first_two_letters, output="sparse"))),
-    ):
-        assert copied.template is first_two_letters
-        assert copied.output == "sparse"
 
 
 def test_pandas_output_leaves_ragged_features_alone():
