@@ -176,7 +176,9 @@ def test_the_documentation_has_every_corpus_subset_and_option():
             (subsets,) = re.findall(rf"- '{name}' \((.*?)\)", text)
             assert re.findall(r"'(\w+)'", subsets) == list(entry["subsets"])
             for option in _options_of(name):
-                assert re.search(rf"^{option} : .*\n    For .*'{name}'", text, re.M)
+                corpora = re.search(rf"- `{option}`, for (.*?) \(", text, re.DOTALL)
+                assert corpora is not None, option
+                assert f"'{name}'" in corpora[1]
 
 
 @pytest.mark.parametrize("old", REPLACED["skcalib.datasets"])
