@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from .._errors import ParameterError, public
+from .._errors import ParameterError, ParameterTypeError, public
 from .._parallel import RandomStateLike, as_generator
 from .._validation import check_bool, check_integer, check_real, is_integer
 from ._files import data_file
@@ -19,6 +21,7 @@ def make_calibrated_pairs(
     a: float = 0.5,
     b: float = 0.5,
     k: float = 0.0,
+    transform: Callable[[np.ndarray], ArrayLike] | None = None,
     return_frequency: bool = False,
     random_state: RandomStateLike = None,
 ) -> tuple[np.ndarray, ...]:
@@ -38,6 +41,9 @@ def make_calibrated_pairs(
         most of its mass near 0, like the probabilities of a single tag.
     k : float, default=0.0
         Distortion, in [0, 0.5].
+    transform : callable, default=None
+        Function t that is used instead of `k`. It receives q of shape (n_samples,) and
+        returns the label frequencies, of the same shape and in [0, 1].
     return_frequency : bool, default=False
         Whether t(q) is also returned.
     random_state : int, RandomState, Generator or None, default=None
@@ -76,11 +82,33 @@ def make_calibrated_pairs(
         check_real(value, low=1e-6, high=1e6, name=name)
     check_real(k, low=0, high=0.5, name="k")
     check_bool(return_frequency, name="return_frequency")
+    if transform is not None and not callable(transform):
+        problem = f"must be a callable or None. Got {transform!r} instead."
+        raise ParameterTypeError("transform", problem)
+    if transform is not None and k:
+        raise ParameterError(None, f"takes 'k' or 'transform', not both. Got k={k!r}.")
     generator = as_generator(random_state)
     q = generator.beta(a, b, n_samples)
-    frequency = np.where(q <= 0.5, np.maximum(0, q - k), np.minimum(1, q + k))
+    if transform is None:
+        frequency = np.where(q <= 0.5, np.maximum(0, q - k), np.minimum(1, q + k))
+    else:
+        # a copy, because the function may modify its argument
+        frequency = _check_frequencies(transform(q.copy()), n_samples)
     y = (generator.random(n_samples) < frequency).astype(np.int64)
     return (y, q, frequency) if return_frequency else (y, q)
+
+
+def _check_frequencies(values: ArrayLike, n: int) -> np.ndarray:
+    found = np.asarray(values)
+    got = ""
+    if found.shape != (n,) or found.dtype.kind not in "biuf":
+        got = f"an array of shape {found.shape} and type {found.dtype}"
+    elif not ((found >= 0) & (found <= 1)).all():
+        got = f"values from {found.min()} to {found.max()}"
+    if got:
+        problem = f"must return {n} frequencies in [0, 1]. Got {got}."
+        raise ParameterError("transform", problem)
+    return found.astype(np.float64)
 
 
 # Tagged sentences.
