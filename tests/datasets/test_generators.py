@@ -94,3 +94,29 @@ class TestArguments:
         name = f"The '{parameter}' parameter of make_calibrated_pairs must be.*"
         with pytest.raises(error, match=name + message):
             make_calibrated_pairs(**{parameter: value})
+
+    @pytest.mark.parametrize(
+        ("transform", "error", "message"),
+        [
+            (lambda q: q + 1, ValueError, "must return 10 .*values from 1.* to"),
+            (lambda q: q * np.nan, ValueError, "values from nan to nan"),
+            (lambda q: q[:5], ValueError, r"shape \(5,\)"),
+            (lambda q: ["a"] * 10, ValueError, "type <U1"),
+            (0.5, TypeError, "must be a callable or None. Got 0.5"),
+        ],
+    )
+    def test_what_are_no_frequencies_is_an_error(self, transform, error, message):
+        with pytest.raises(error, match=f"'transform'.*{message}"):
+            make_calibrated_pairs(10, transform=transform, random_state=0)
+
+    def test_one_distortion_is_enough(self):
+        with pytest.raises(ValueError, match="takes 'k' or 'transform', not both"):
+            make_calibrated_pairs(10, k=0.1, transform=np.square)
+
+
+def test_a_function_may_give_the_frequencies():
+    y, q, t = make_calibrated_pairs(
+        50_000, transform=np.square, return_frequency=True, random_state=0
+    )
+    np.testing.assert_array_equal(t, q**2)
+    assert abs((y - t).sum()) <= 5 * math.sqrt((t * (1 - t)).sum())
