@@ -330,12 +330,12 @@ class Part:
             [
                 "calibration error",
                 estimate,
-                f"{self.level} {interval}; debiased, bins of {error.bin_size}",
+                f"{self.level} {interval}; debiased",
             ],
         ]
         if is_long:
             plug_in = number(error.plug_in)
-            rows.append(["plug-in error", plug_in, "same bins; biased upwards"])
+            rows.append(["plug-in error", plug_in, "with label noise"])
         remark = f"{N_REGIONS} bins of equal width; {expected} if calibrated"
         rows.append(["ECE", number(found.ece), remark])
         if is_long:

@@ -43,6 +43,10 @@ _ROWS = 2**20
 # they have on average at least this many rows.
 MOST_STATED, _STATED_ROWS = 20, 5
 
+# No automatic bin spans more of [0, 1] than this, unless a part of it would have fewer
+# than this number of pairs. benchmarks/bin_size.py compares other widths and numbers.
+WIDTH, _LEAST_PART = 0.1, 10
+
 # Cuts within this share of the total weight from the end of a tie are moved onto it.
 SNAPPED = 1e-12
 
@@ -107,6 +111,14 @@ class Sorted:
             return index
         return self._before[index]
 
+    def between(self, start: float, stop: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return the numbers between two positions, and the positions around them."""
+        first = int(self.index(np.array([start]))[0])
+        last = int(stop) if self.end is None else int(np.searchsorted(self.end, stop))
+        last = last if self.end is None else last + 1
+        inner = self.position(np.arange(first + 1, min(last, self.q.size)))
+        return self.q[first:last], np.r_[start, inner, stop]
+
     def sums(self, start: np.ndarray, stop: np.ndarray, power: int) -> np.ndarray:
         """Return the sums of w q^power over ascending, disjoint ranges of indices."""
         if power == 0 and self.weight is None:
@@ -162,6 +174,16 @@ class Ordered:
         self.row_total = rows.total if row_total is None else row_total
         self.low = rows.q if low is None else low
         self.high = rows.q if high is None else high
+
+    @cached_property
+    def is_high(self) -> bool:
+        """Whether the mean probability is above 1/2.
+
+        If so, what would begin at 0 begins at 1. Results are then the same for 1 - q.
+        """
+        q = self.rows.q
+        total = self.rows.sums(np.array([0]), np.array([q.size]), 1)[0]
+        return bool(total > self.total / 2)
 
     def classes(
         self, start: int = 0, stop: int | None = None
@@ -330,9 +352,9 @@ def order_cells(
 class Binning:
     """Checked `bin_size`, `n_bins` and `strategy`.
 
-    The strategies 'interval' and 'groups' are private: their bins are the bins of the
-    score interval of independent rows and of groups, and their bin size 'auto' is
-    chosen for it.
+    The strategies 'automatic', 'interval' and 'groups' are private: the first one is
+    that of the bin size 'auto', and the others are the bins of the score interval of
+    independent rows and of groups, whose bin size 'auto' is chosen for it.
     """
 
     bin_size: int | str | None
@@ -340,16 +362,10 @@ class Binning:
     strategy: str
 
     def for_rows(self, row_total: float) -> Binning:
-        """Return the binning with an automatic bin size replaced by a number.
-
-        For rows of total weight n the number is round(n ** 0.6), and at least 2. The
-        number of bins then grows as n^(2/5), the rate that minimises the error of a
-        regressogram of a smooth curve. A row whose classes are pooled counts once, so
-        each of K classes gets about n^(2/5) bins.
-        """
+        """Return the binning with an automatic bin size replaced by a number."""
         if self.bin_size != "auto":
             return self
-        return Binning(max(2, round(row_total**0.6)), None, self.strategy)
+        return replace(self, bin_size=automatic_size(row_total))
 
     def bins(self, ordered: Ordered) -> Bins:
         """Return the bins of pairs."""
@@ -362,7 +378,8 @@ class Binning:
                 return Bins(ordered, stated, stated=True)
         size = binning.bin_size
         assert not isinstance(size, str)
-        return Bins(ordered, binning.bounds(ordered), size)
+        joins = self.strategy in ("interval", "groups")
+        return Bins(ordered, binning.bounds(ordered), size, joins=joins)
 
     def bounds(self, ordered: Ordered) -> np.ndarray:
         """Return the bounds of the bins, from 0 to the total weight."""
@@ -382,6 +399,11 @@ class Binning:
             return np.unique(bounds)
         elif self.n_bins is not None:
             bounds = cut_by_number(ordered.total, self.n_bins)
+        elif self.strategy == "automatic":
+            assert isinstance(self.bin_size, int)
+            least = _LEAST_PART * self.bin_size / automatic_size(ordered.row_total)
+            bounds = cut_evenly(ordered, self.bin_size)
+            bounds = cut_wide_bins(ordered, ordered.snap(bounds), least)
         else:
             assert isinstance(self.bin_size, int)  # see `for_rows`
             bounds = cut_by_size(ordered.total, self.bin_size)
@@ -391,6 +413,9 @@ class Binning:
 # The automatic bins of the score interval, for independent rows and for groups.
 FOR_INTERVAL = Binning("auto", None, "interval")
 FOR_GROUPS = Binning("auto", None, "groups")
+
+# The bins of all else whose bin size is 'auto'.
+AUTOMATIC = Binning("auto", None, "automatic")
 
 
 def check_binning(bin_size: Any, n_bins: Any, strategy: Any) -> Binning:
@@ -410,13 +435,82 @@ def check_binning(bin_size: Any, n_bins: Any, strategy: Any) -> Binning:
         problem = "needs 'n_bins', the number of bins, if it is 'uniform'."
         raise ParameterError("strategy", problem)
     if automatic:
-        return Binning("auto", None, strategy)
+        return AUTOMATIC
     if isinstance(bin_size, str):
         raise ParameterError(
             "bin_size",
             f"must be 'auto' or an integer of at least 1. Got {bin_size!r} instead.",
         )
     return Binning(check_integer(bin_size, minimum=1, name="bin_size"), None, strategy)
+
+
+def automatic_size(row_total: float) -> int:
+    """Return the number of pairs in an automatic bin, for rows of this total weight.
+
+    The number of bins grows as n^(2/5), the rate that minimises the error of a
+    regressogram of a smooth curve. A row whose classes are pooled counts once, so each
+    of K classes gets about n^(2/5) bins.
+    """
+    return max(2, round(row_total**0.6))
+
+
+def cut_evenly(ordered: Ordered, size: int) -> np.ndarray:
+    """Return the bounds of bins of at least `size` pairs, as equal as possible.
+
+    If all q are replaced by 1 - q, the bins are the same in the opposite order.
+    """
+    total = ordered.total
+    n_bins = max(int(total / size + 1e-9), 1)
+    bounds = np.arange(n_bins + 1) * (total / n_bins)
+    if total == np.floor(total):  # equivalent to single rows
+        exact = np.arange(n_bins + 1) * total / n_bins
+        bounds = np.ceil(exact) if ordered.is_high else np.floor(exact)
+    return bounds
+
+
+def cut_wide_bins(ordered: Ordered, bounds: np.ndarray, least: float) -> np.ndarray:
+    """Return bounds with other cuts where bins span more than `WIDTH`.
+
+    Neighbouring bins that do are divided again: a part ends where it would span more
+    than `WIDTH` or have more pairs than a bin, and has at least `least` pairs.
+    """
+    low, high = ordered.extremes(bounds)
+    wide, size = high - low > WIDTH + 1e-9, np.diff(bounds).max()
+    end = np.r_[False, wide, False]
+    for first, last in np.flatnonzero(end[1:] != end[:-1]).reshape(-1, 2)[::-1]:
+        start, stop = bounds[[first, last]]
+        value, edge = ordered.rows.between(start, stop)
+        if ordered.is_high:
+            value, edge = 1 - value[::-1], start + stop - edge[::-1]
+        cuts = edge[_starts_of_parts(value, edge, size, least)]
+        if cuts.size >= last - first - 1:  # at least as many parts as bins
+            cuts = start + stop - cuts[::-1] if ordered.is_high else cuts
+            bounds = np.r_[bounds[: first + 1], cuts, bounds[last:]]
+    return bounds
+
+
+def _starts_of_parts(
+    value: np.ndarray, edge: np.ndarray, size: float, least: float
+) -> list[int]:
+    """Return the indices of the values with which the parts after the first begin.
+
+    `edge` has the positions before the values, and the end of the last part.
+    """
+    starts, start, most, rounding = [], 0, WIDTH + 1e-9, 1e-9 * size
+    # The last part begins with this value or before it.
+    last = int(np.searchsorted(edge, edge[-1] - least + rounding, side="right")) - 1
+    last = int(np.searchsorted(value, value[last]))
+    while edge[last] - edge[start] >= least - rounding and (
+        value[-1] - value[start] > most or edge[-1] - edge[start] > size + rounding
+    ):
+        narrow = int(np.searchsorted(value, value[start] + most, side="right"))
+        full = int(np.searchsorted(edge, edge[start] + size - rounding))
+        enough = int(np.searchsorted(edge, edge[start] + least - rounding))
+        start = max(min(narrow, full), enough)
+        # a class of equal values is not divided
+        start = min(int(np.searchsorted(value, value[start - 1], side="right")), last)
+        starts.append(start)
+    return starts
 
 
 def cut_by_size(total: float, bin_size: float) -> np.ndarray:
@@ -581,6 +675,9 @@ class Bins:
         Target weight of a bin.
     stated : bool
         Whether each distinct probability is a bin.
+    joins : bool
+        Whether the bins are the automatic bins of the interval, whose estimate joins
+        their square with the smooth part.
     weight, q, y, qq, yq, label_variance : ndarray of shape (n_bins,)
         Sums of w, w q, w y, w q^2, w y q and w q (1 - q).
     residual, squared_residual, pair_residual : ndarray of shape (n_bins,)
@@ -599,8 +696,10 @@ class Bins:
         bounds: np.ndarray,
         bin_size: int | None = None,
         stated: bool = False,
+        joins: bool = False,
     ):
-        self.bounds, self.bin_size, self.stated = bounds, bin_size, stated
+        self.bounds, self.bin_size = bounds, bin_size
+        self.stated, self.joins = stated, joins
         self.weight = np.diff(bounds).astype(np.float64)
         self.low, self.high = ordered.extremes(bounds)
         self._ordered = ordered

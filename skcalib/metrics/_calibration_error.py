@@ -10,9 +10,18 @@ from numpy.typing import ArrayLike
 
 from .._errors import public
 from .._pairs import Pairs, check_pairs
-from ._bins import Binning, bins_of, check_binning, check_debiasable, check_norm, rooted
+from ._bins import (
+    FOR_INTERVAL,
+    Binning,
+    bins_of,
+    check_binning,
+    check_debiasable,
+    check_norm,
+    rooted,
+)
 from ._draws import check_norm_of_draws, error_of_draws, read_shares
 from ._grouped_bins import are_single_rows, grouped_bins
+from ._score_interval import distribution_of_bins, distribution_of_groups
 
 
 @public
@@ -248,8 +257,19 @@ def error_of_pairs(
     debias: bool = False,
 ) -> float:
     """Return the error of one set of checked pairs."""
+    if debias and binning.bin_size == "auto" and not squared:
+        return estimate_of_pairs(pairs)
     if debias and pairs.is_dependent and not are_single_rows(pairs):
         grouped = grouped_bins(pairs, binning)
         check_debiasable(grouped.bins.weight)
         return rooted(grouped.debiased_square, squared)
     return bins_of(pairs, binning).error(norm, squared, debias)
+
+
+def estimate_of_pairs(pairs: Pairs) -> float:
+    """Return the estimate of the score interval of checked pairs."""
+    if pairs.is_dependent and not are_single_rows(pairs):
+        return distribution_of_groups(grouped_bins(pairs, FOR_INTERVAL)).estimate
+    bins = bins_of(pairs, FOR_INTERVAL)
+    check_debiasable(bins.weight)
+    return distribution_of_bins(bins).estimate

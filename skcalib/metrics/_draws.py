@@ -27,7 +27,7 @@ from .._pairs import Pairs, check_pairs
 from .._validation import as_floats, as_weights, check_integer, raise_where
 from ._bins import Binning, Bins, Ordered, rooted
 from ._grouped_bins import GroupedBins, GroupedRows, grouped_bins, order_of_codes
-from ._score_interval import MeanBound, SquareDistribution, distribution_of_groups
+from ._score_interval import SquareDistribution, distribution_of_groups
 
 # Largest distance of y_proba times n_draws from an integer.
 _TOLERANCE = 1e-6
@@ -233,7 +233,6 @@ def bins_of_draws(rows: DrawRows, binning: Binning) -> GroupedBins:
 def distribution_of_draws(rows: DrawRows, bins: GroupedBins) -> SquareDistribution:
     """Return the distribution of the cross-fitted square."""
     found = distribution_of_groups(bins)
-    (bound,) = found.bounds
-    assert isinstance(bound, MeanBound)
     # Errors are bounded by 1 only, since the probability itself is not known.
-    return replace(found, reach=1.0, bounds=(replace(bound, expected=rows.mean_share),))
+    bound = replace(found.bound, expected=rows.mean_share)
+    return replace(found, reach=1.0, bound=bound, smooth=None)

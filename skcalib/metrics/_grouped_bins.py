@@ -381,6 +381,11 @@ class GroupedBins:
         self.centred = e.residual - e.count * mean[e.set]
 
     @property
+    def ordered(self) -> Ordered:
+        """The pairs in ascending order of q, without their groups."""
+        return self._rows.ordered
+
+    @property
     def repetition(self) -> float:
         """Mean number of rows in the group and the set of a row, and at least 1.
 

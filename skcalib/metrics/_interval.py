@@ -21,6 +21,7 @@ from .._parallel import RandomStateLike, as_generator
 from .._results import Result, contains_zero, ends_text, p_text
 from .._validation import check_choice, check_fraction, check_integer
 from ._bins import (
+    AUTOMATIC,
     FOR_INTERVAL,
     Binning,
     Bins,
@@ -567,6 +568,7 @@ def _of_rows(
         n_groups=n_groups,
         n_effective_groups=n_groups,
         _hidden=hidden,
+        plug_in=_plug_in(ordered, bins),
     )
 
 
@@ -587,7 +589,13 @@ def _of_groups(
         n_pairs=pairs.q.size,
         n_groups=grouped.n_groups,
         n_effective_groups=grouped.n_effective_groups,
+        plug_in=_plug_in(grouped.ordered, bins),
     )
+
+
+def _plug_in(ordered: Ordered, bins: Bins) -> float:
+    """Return :func:`calibration_error`, in automatic bins if `bins` are automatic."""
+    return (AUTOMATIC.bins(ordered) if bins.joins else bins).error()
 
 
 def _simulated(
@@ -614,6 +622,7 @@ def _simulated(
         n_effective_groups=None,
         method="simulation",
         n_samples=n_samples,
+        plug_in=bins.error(),
     )
     return replace(result, estimate=estimate)
 
@@ -686,7 +695,6 @@ def _result(
         low=low,
         high=high,
         pvalue=p_value,
-        plug_in=bins.error(),
         method=method,
         confidence_level=level,
         bin_size=bins.bin_size,

@@ -19,39 +19,27 @@ equal tails from x = z standard deviations on. With this division, the interval 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.polynomial.legendre import legvander
 from scipy.optimize import brentq
-from scipy.special import chdtr, chdtrc, logit, ndtr, ndtri, stdtr, stdtrit
+from scipy.special import chdtrc, logit, ndtr, ndtri, stdtr
 
 from ._bins import Bins, debiased_square
 from ._frequency_intervals import clopper_pearson
 from ._grouped_bins import GroupedBins
-
-# Tails of a distribution with given mean, variance and skewness: a shifted and scaled
-# chi-squared distribution or its mirror image (Pearson's type III).
-
-# A distribution with less skewness than the first number is normal to 4 digits. The
-# family does not contain distributions with more skewness than a single squared normal
-# variable, which occur with very rare labels: the median would be at the lower end. The
-# bound then gives the longer tails.
-LEAST, MOST = 1e-3, math.sqrt(8)
-
-
-def tail_above(standardised: float, skewness: float) -> float:
-    """Return the probability of values above a number of standard deviations."""
-    size = min(abs(skewness), MOST)
-    if not size >= LEAST:
-        return float(ndtr(-standardised))
-    # theory, (I14); a negative skewness is that of the mirror image
-    freedom = 8 / size**2
-    place = standardised if skewness > 0 else -standardised
-    # Below its smallest value the distribution has no probability.
-    value = max(freedom + place * math.sqrt(2 * freedom), 0.0)
-    return float(chdtrc(freedom, value) if skewness > 0 else chdtr(freedom, value))
+from ._smooth_square import (
+    MOST,
+    MeanBound,
+    SmoothSquare,
+    joined_square,
+    smooth_square_of_bins,
+    smooth_square_of_groups,
+    tail_above,
+)
 
 
 @dataclass(frozen=True)
@@ -199,6 +187,9 @@ _TRUSTED = 2.5
 # benchmarks/interval_jumps.py measures coverage and width by it.
 _NARROW_SHARE = 0.4
 
+# Weights of the tails of T, of the smooth part and of the mean at the lower end.
+SHARES = (0.6, 0.25, 0.15)
+
 
 def trust_in(estimate: float, deviation: float) -> float:
     """Return the weight of an estimate relative to a guess by its distance from 0."""
@@ -206,44 +197,6 @@ def trust_in(estimate: float, deviation: float) -> float:
         return 0.0
     # theory, (I8)
     return 1 / (1 + min(_TRUSTED * deviation / estimate, 1e100) ** 2)
-
-
-@dataclass(frozen=True)
-class MeanBound:
-    """Estimate of a mean that is a lower bound on the root mean square error.
-
-    Attributes
-    ----------
-    frequency : float
-        Frequency of labels.
-    expected : float
-        Expected frequency if each probability were right.
-    variance : float
-        Variance of the frequency.
-    n_least : float
-        Lower bound on the number of trials with the same information.
-    """
-
-    frequency: float
-    expected: float
-    variance: float
-    n_least: float = 1.0
-
-    def furthest(self, level: float) -> float:
-        """Return the largest error that the mean alone would allow."""
-        p = self.frequency
-        if not (0 < p < 1 and self.variance > 0):
-            return 0.0
-        # theory, (I17): the binomial distribution with the observed mean and variance
-        n = max(min(p * (1 - p) / max(self.variance, 1e-100), 1e15), self.n_least)
-        low, high = clopper_pearson(p, n, level)
-        return max(abs(low - self.expected), abs(high - self.expected))
-
-    def nearest(self, level: float) -> float:
-        """Return the smallest error that the mean alone would allow."""
-        # With the smallest number of trials, the bound is not too high.
-        low, high = clopper_pearson(self.frequency, self.n_least, level)
-        return max(low - self.expected, self.expected - high, 0.0)
 
 
 @dataclass(frozen=True)
@@ -265,8 +218,10 @@ class SquareDistribution:
         Number of independent rows, or of groups in all bins.
     reach : float
         Largest possible error.
-    bounds : tuple of MeanBound
-        Bounds of the error by means.
+    bound : MeanBound
+        Bounds of the error by the mean residual.
+    smooth : SmoothSquare or None
+        The smooth part of the squared error, if the estimate joins it with T.
     between : float
         Variance of the mean of d^2 due to the choice of the groups, divided by T^2.
     freedom : float
@@ -283,15 +238,19 @@ class SquareDistribution:
     skewness: float = 0.0
     slope: float = 0.0
     reach: float = 1.0
-    bounds: tuple[MeanBound, ...] = field(default=())
+    bound: MeanBound = MeanBound(0.0, 0.0, 0.0)
+    smooth: SmoothSquare | None = None
     between: float = 0.0
     freedom: float = math.inf
     levels: Levels | None = None
 
     @property
     def estimate(self) -> float:
-        """Root of T, or 0 if T is negative."""
-        return math.sqrt(max(self.square, 0.0))
+        """Root of the estimated squared error, or 0 if it is negative."""
+        square = self.square
+        if self.smooth is not None:
+            square = joined_square(square, self.null_deviation, self.smooth)
+        return math.sqrt(max(square, 0.0))
 
     def p_value(self, squared_residual: np.ndarray) -> float:
         """Return the p-value of perfect calibration by T alone.
@@ -346,15 +305,10 @@ class SquareDistribution:
 
         Zero is in the interval if and only if p_value >= 1 - level.
         """
-        low, high = self._low(level), self._high(level)
+        low, high, estimate = self._low(level), self._high(level), self.estimate
         if p_value >= 1 - level:
             low = 0.0
         else:
-            # A fifth of 1 - level is used for the bounds by means.
-            # The share is small, because T alone already uses 1 - level.
-            means = [bound.nearest(1 - (1 - level) / 5) for bound in self.bounds]
-            estimate = self.estimate
-            low = max(low, min(max(means, default=0.0), estimate))
             # theory, (I13): the end falls to 0 as the p-value rises to 1 - level
             low = min(low, estimate * math.sqrt(1 - p_value / (1 - level)))
             # If the test rejects, 0 must be outside, even if T is below 0.
@@ -365,9 +319,8 @@ class SquareDistribution:
         if self.levels is not None:
             unseen = max(unseen, self.levels.unseen(level))
         # The root mean square is never below the mean.
-        means = [bound.furthest(level) for bound in self.bounds]
-        high = min(max(high, unseen, *means), self.reach)
-        return min(low, self.reach), max(high, low)
+        high = min(max(high, unseen, self.bound.furthest(level)), self.reach)
+        return min(low, self.reach), max(high, low, estimate)
 
     def raised_end(self, high: float, level: float) -> float:
         """Return `high`, the upper end of wider bins, or a larger end.
@@ -394,12 +347,11 @@ class SquareDistribution:
             return 0.0
         return (self.square - wide.square) / math.sqrt(variance)
 
-    def _quantile(self, tail: float) -> float:
-        """Return the normal tail with the same quantile as a tail of Student's t."""
+    def _student(self, tail: float) -> float:
+        """Return the tail of Student's t at the quantile of a normal tail."""
         if self.freedom > 1e6 or tail < 1e-12:
             return tail
-        # Fewer degrees of freedom give longer tails, so a normal tail must be smaller.
-        return float(ndtr(stdtrit(self.freedom, tail)))
+        return float(stdtr(self.freedom, ndtri(tail)))
 
     def _excess(self, x: float, level: float, side: int) -> float:
         """Return a tail at squared error x minus its share; 0 at an end.
@@ -416,23 +368,29 @@ class SquareDistribution:
         if side < 0:
             share = 1 - level - share
         distance = side * (self.square - x) - step
-        tail = tail_above(distance / deviation, side * skewness)
-        return tail - self._quantile(share)
+        tail = self._student(tail_above(distance / deviation, side * skewness))
+        if side > 0:
+            # theory, (E6): each is a lower bound on the squared error
+            mean = self.bound.p_value(math.sqrt(x))
+            smooth = tail if self.smooth is None else self.smooth.p_value(x)
+            # An error that is not smooth is no evidence for a small one.
+            tail = cauchy((tail, min(smooth, 0.5), min(mean, 0.5)), SHARES)
+        return tail - share
 
     def _low(self, level: float) -> float:
         estimate = self.estimate
-        if self.square <= 0 or self.deviation <= _NO_DEVIATION:
+        if estimate <= 0 or self.deviation <= _NO_DEVIATION:
             return estimate
         if self._excess(0, level, 1) >= 0:
             return 0.0
         # At a low confidence level, T is above the median of its distribution.
-        if self._excess(self.square, level, 1) <= 0:
+        if self._excess(estimate**2, level, 1) <= 0:
             return estimate
-        return self._root(level, 1, 0, self.square)
+        return self._root(level, 1, 0, estimate**2)
 
     def _high(self, level: float, least: float = 0.0) -> float:
         """Return the larger of `least` and the upper end."""
-        least = max(least, self.estimate)
+        least = max(least, math.sqrt(max(self.square, 0.0)))
         if self.deviation <= _NO_DEVIATION:
             return least
         # T may be negative, but x is not.
@@ -518,7 +476,8 @@ def distribution_of_bins(sums: Bins) -> SquareDistribution:
         null_skewness=null_skewness,
         n_units=total,
         reach=largest_error(sums),
-        bounds=(MeanBound(p, q, variance, n_least=total),),
+        bound=MeanBound(p, q, variance, n_least=total),
+        smooth=smooth_square_of_bins(sums) if sums.joins else None,
         between=(_proportional_ratio(n, null) - 1) / total,
         levels=levels,
     )
@@ -663,7 +622,8 @@ def distribution_of_groups(bins: GroupedBins) -> SquareDistribution:
         # A sentence with rows in many bins counts as a group in each of them.
         n_units=float(bins.n_effective.sum()),
         reach=largest_error(bins.bins),
-        bounds=(_mean_bound(bins),),
+        bound=_mean_bound(bins),
+        smooth=smooth_square_of_groups(bins) if bins.bins.joins else None,
         between=between,
         freedom=freedom,
     )
@@ -738,6 +698,16 @@ def combine(
     # are limited to .99.
     if total <= 0 or min(p_values) >= 0.99:
         return 1.0
+    combined = cauchy(p_values, weights)
+    if min(p_values) < 1e-15:
+        return combined
+    quantiles = _COMBINED if quantiles is None else quantiles
+    return float(np.interp(combined, quantiles, _UNIFORM))
+
+
+def cauchy(p_values: Sequence[float], weights: Sequence[float]) -> float:
+    """Return the Cauchy combination of p-values."""
+    total = sum(weights)
     if min(p_values) < 1e-15:
         # The tangent of pi (1/2 - p) is about 1 / (pi p), and the smallest p / w
         # dominates the sum.
@@ -748,9 +718,7 @@ def combine(
         for p, w in zip(p_values, weights, strict=True)
     )
     # theory, (I22)
-    combined = 0.5 - math.atan(statistic / total) / math.pi
-    quantiles = _COMBINED if quantiles is None else quantiles
-    return float(np.interp(combined, quantiles, _UNIFORM))
+    return 0.5 - math.atan(statistic / total) / math.pi
 
 
 def null_p_value(sums: Bins, square_p_value: float) -> float:

@@ -30,10 +30,19 @@ from numpy.typing import ArrayLike
 
 from .._errors import ParameterError, ParameterTypeError, public
 from .._validation import check_choice, check_fraction, check_integer
-from ._bins import SNAPPED, Bins, Ordered, check_binning, check_norm, norm_of
+from ._bins import (
+    FOR_INTERVAL,
+    SNAPPED,
+    Bins,
+    Ordered,
+    check_binning,
+    check_norm,
+    norm_of,
+)
 from ._cells import CellTable, add_chunk, table_of_dask
 from ._curve import ReliabilityCurve, curve_of_table
 from ._interval import CalibrationErrorInterval, interval_of_table, warn_of_few
+from ._score_interval import distribution_of_bins
 
 # Rounding errors of sums of float64, for an error and for a square.
 _ROUNDING = 1e-12
@@ -475,15 +484,22 @@ class ReliabilitySketch:
         squared : bool, default=False
             Whether to return the square of the error. Requires norm 'l2'.
         debias : bool, default=False
-            Whether to use the unbiased estimate of the squared error. Requires norm
-            'l2', and is not available for pooled classes.
+            Whether to remove the bias due to label noise, as in
+            :func:`calibration_error`. Requires norm 'l2', and is not available for
+            pooled classes.
 
         Returns
         -------
         error : float
         """
         check_norm(norm, squared, debias)
-        return self._bins(bin_size, n_bins, debias).error(norm, squared, debias)
+        binning = check_binning(bin_size, n_bins, "quantile")
+        if debias and not squared and binning.bin_size == "auto":
+            bins = self._table.bins(FOR_INTERVAL, independent=True)
+            return distribution_of_bins(bins).estimate
+        return self._table.bins(binning, independent=debias).error(
+            norm, squared, debias
+        )
 
     @public
     def error_bound(
@@ -514,7 +530,8 @@ class ReliabilitySketch:
         squared : bool, default=False
             As in :meth:`error`.
         debias : bool, default=False
-            As in :meth:`error`.
+            As in :meth:`error`. In automatic bins, the bound is that of the unbiased
+            estimate of the squared error, which ``squared=True`` returns.
 
         Returns
         -------

@@ -30,7 +30,7 @@ from .._validation import (
     label_array,
 )
 from ..metrics import CalibrationErrorInterval
-from ..metrics._bins import Binning
+from ..metrics._bins import AUTOMATIC
 from ..metrics._draws import (
     DrawRows,
     check_draws_of_model,
@@ -56,9 +56,6 @@ class Part(NamedTuple):
 
 # A query object, which is called with a fitted estimator, X and y.
 Query = Callable[[Any, Any, Any], Answers]
-
-# Bins for which the interval of the error is valid.
-AUTOMATIC = Binning("auto", None, "quantile")
 
 
 def named(

@@ -209,9 +209,8 @@ def _error_in_words(name: Any, error: CalibrationErrorInterval) -> str:
     elif error.low == 0:
         meaning = "the data do not rule out perfect calibration"
     return (
-        f"The calibration error{of} (root mean square, debiased, in bins of "
-        f"{error.bin_size} pairs) is {estimate}, and its "
-        f"{percent_text(error.confidence_level)} confidence interval {ends} "
+        f"The calibration error{of} (root mean square, debiased) is {estimate}, and "
+        f"its {percent_text(error.confidence_level)} confidence interval {ends} "
         f"{contains_zero(error.low, error.high)}: {meaning}."
     )
 
@@ -336,12 +335,15 @@ class ReliabilityDisplay(ModelsDisplay):
 
     Notes
     -----
-    The error is computed in the bins of
-    :func:`~skcalib.metrics.calibration_error_interval`, because its interval is valid
-    for these bins only. If other bins are chosen for the curve, the legend says that
-    the error is debiased and shows its bin size. The error in the bins of the curve,
-    which :func:`~skcalib.metrics.calibration_error` returns for the same bins, is
+    The debiased error in the legend is the estimate of
+    :func:`~skcalib.metrics.calibration_error_interval`, whatever bins are chosen for
+    the curve. It is usually smaller than the distance of the points from the diagonal,
+    which contains the noise of the labels. This distance, which
+    :func:`~skcalib.metrics.calibration_error` returns for the same bins, is
     ``display.curve.error()``.
+
+    The area of a point follows the number of its pairs. A point of one or two pairs is
+    faint, and the line does not pass through it.
 
     :meth:`frame` has one row per model and bin. Its columns are `name` (`group` if the
     display was created with `by`), the columns of
@@ -369,9 +371,6 @@ class ReliabilityDisplay(ModelsDisplay):
     diagonal_: Any
 
     _kinds = (ReliabilityCurve, _Points)
-
-    # Whether the bins of the curve were chosen and differ from the bins of the error.
-    _has_own_bins = False
 
     # Name of the model whose pairs are divided into groups.
     _model_name: Any = None
@@ -468,8 +467,7 @@ class ReliabilityDisplay(ModelsDisplay):
             one panel per class (per predicted class with ``multi_class='top_label'``).
         bin_size, n_bins, strategy : optional
             Bins of the curve, as in
-            :func:`~skcalib.metrics.adaptive_reliability_curve`. The error in the legend
-            uses the bins of :func:`~skcalib.metrics.calibration_error_interval`.
+            :func:`~skcalib.metrics.adaptive_reliability_curve`.
         multi_class : {'pooled', 'top_label'}, default=None
             How a matrix is reduced to pairs, as in
             :func:`~skcalib.metrics.calibration_error`.
@@ -750,9 +748,8 @@ class ReliabilityDisplay(ModelsDisplay):
         level = check_fraction(confidence_level, name="confidence_level")
         display = cls.__new__(cls)
         display.pos_label = pos_label
-        display._has_own_bins = binning != _models.AUTOMATIC
         display._is_divided, display._model_name = by is not None, model_name
-        # The curve may have any bins, the interval is valid in automatic bins only.
+        # The curve may have any bins. The error and its interval do not depend on them.
         error_of = _models.error_of_pairs if by is None else _models.error_if_enough
         display._models = [
             Model(
@@ -885,11 +882,13 @@ class ReliabilityDisplay(ModelsDisplay):
             label = legend_text(*self._label(model))
             style = {**_style.next_style(ax), "label": label, **own}
             curve = model.curve
-            ends = None
-            if look.interval is not None and not isinstance(curve, _Points):
-                ends = curve._interval(look.level, look.interval)
+            ends = weight = None
+            if not isinstance(curve, _Points):
+                weight = curve.weight
+                if look.interval is not None:
+                    ends = curve._interval(look.level, look.interval)
             points = curve.prob_pred, curve.prob_true
-            line, bar = _style.draw_points(ax, *points, ends, style)
+            line, bar = _style.draw_points(ax, *points, ends, style, weight)
             count = band = None
             if look.counts:
                 count = _draw_counts(count_ax, model.count, line.get_color())
@@ -955,25 +954,19 @@ class ReliabilityDisplay(ModelsDisplay):
                 f"{len(total) - limit} with {_number(sum(total[limit:]))} of "
                 f"{_number(sum(total))} pairs"
             )
-        errors = [model.error for model in self._models[:limit]]
-        sizes = [error.bin_size for error in errors if error is not None]
-        if self._has_own_bins and sizes:
-            low, high = min(sizes), max(sizes)
-            size = low if low == high else f"{low} to {high}"
-            lines.append(f"errors in bins of {size} pairs")
+        has_error = any(model.error is not None for model in self._models[:limit])
+        last = ["errors: debiased"] * has_error
         if look.band:
             level = percent_text(look.level)
-            lines.append(f"shaded: {level} band of perfect calibration")
-        return lines
+            last.append(f"shaded: {level} band of perfect calibration")
+        return [*lines, "; ".join(last)] if last else lines
 
     def _label(self, model: Model) -> list[str]:
         """Return the name and the error of a model, if they are known."""
         label = [] if model.name is None else [str(model.name)]
         if model.error is not None:
-            text = f"error {' '.join(_numbers(model.error))}"
-            if self._has_own_bins:  # this is not the error in the bins of the curve
-                text = f"debiased {text} in bins of {model.error.bin_size}"
-            label.append(text)
+            # The points contain label noise, and the debiased error does not.
+            label.append(f"debiased error {' '.join(_numbers(model.error))}")
         return label
 
     def to_dict(self) -> dict[Any, Any]:

@@ -161,14 +161,24 @@ def next_style(ax: Any) -> dict[str, Any]:
     }
 
 
+# A point of this weight is faint; opacity of a faint point, and diameter of the
+# smallest point relative to the largest one.
+_FEW, _FAINT, _SMALLEST = 2, 0.3, 0.45
+
+
 def draw_points(
     ax: Any,
     x: np.ndarray,
     y: np.ndarray,
     ends: Sequence[np.ndarray] | None,
     style: Mapping[str, Any],
+    weight: np.ndarray | None = None,
 ) -> tuple[Any, Any]:
-    """Draw points and their intervals, if any; return the line and the bars."""
+    """Draw points and their intervals, if any; return the line and the bars.
+
+    With weights, the area of a point follows its weight. A point of one or two rows is
+    faint, and the line does not pass through it.
+    """
     yerr = None
     if ends is not None:
         # An interval may exclude its point: for an estimate of 0 it is open there.
@@ -177,7 +187,35 @@ def draw_points(
     # The label goes to the line, as in other displays, not to the container.
     line, _, bars = ax.errorbar(x, y, yerr=yerr, **default).lines
     line.set_label(style["label"])
-    return line, bars[0] if bars else None
+    bar = bars[0] if bars else None
+    if weight is not None and weight.min() < 0.9 * weight.max():
+        _weigh_points(ax, line, bar, weight)
+    return line, bar
+
+
+def _weigh_points(ax: Any, line: Any, bar: Any, weight: np.ndarray) -> None:
+    """Draw the points of a line again, by their weights."""
+    from matplotlib.colors import to_rgba_array
+
+    x, y = line.get_data()
+    faint = weight <= _FEW
+    faint &= not faint.all()
+    opacity = np.where(faint, _FAINT, 1.0)
+    size = line.get_markersize() * np.maximum(np.sqrt(weight / weight.max()), _SMALLEST)
+    ax.scatter(
+        x,
+        y,
+        s=size**2,
+        marker=line.get_marker(),
+        facecolor=to_rgba_array(line.get_markerfacecolor(), opacity),
+        edgecolor=to_rgba_array(line.get_markeredgecolor(), opacity),
+        linewidth=line.get_markeredgewidth(),
+        zorder=line.get_zorder(),
+    )
+    # The legend shows the marker, but the line does not draw it.
+    line.set(markevery=[], data=(x, np.where(faint, np.nan, y)))
+    if bar is not None:
+        bar.set_color(to_rgba_array(bar.get_color()[0], opacity))
 
 
 def name_curves(

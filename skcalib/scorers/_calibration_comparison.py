@@ -298,6 +298,8 @@ def compare_calibration(
         )
     of_a, of_b = (interval_of_pairs(x, binning, level) for x in (pairs_a, pairs_b))
     squares = _DifferenceOfSquares(*(_bins(x, binning) for x in (pairs_a, pairs_b)))
+    if (of_a.estimate - of_b.estimate) * squares.value < 0:
+        squares.value = 0.0  # T_A - T_B says nothing about the sign of the difference
     low, high = squares.interval(of_a, of_b, level)
     if np.array_equal(pairs_a.q, pairs_b.q) and np.array_equal(
         pairs_a.indicator(), pairs_b.indicator()

@@ -13,7 +13,12 @@ from skcalib.metrics import (
     sample_size_curve,
     score_decomposition,
 )
-from skcalib.metrics._bins import Binning, Ordered, Sorted, cut_around_classes
+from skcalib.metrics._bins import (
+    AUTOMATIC,
+    Ordered,
+    Sorted,
+    cut_around_classes,
+)
 
 
 class TestManyBinsOfEqualWidth:
@@ -54,7 +59,7 @@ class TestAutomaticSizes:
         ("n", "size"), [(1, 2), (10, 4), (100, 16), (1000, 63), (33_306, 517)]
     )
     def test_they_are_the_0_6th_power(self, n, size):
-        assert Binning("auto", None, "quantile").for_rows(n).bin_size == size
+        assert AUTOMATIC.for_rows(n).bin_size == size
 
     def test_a_row_of_many_classes_counts_once_everywhere(self):
         rng = np.random.default_rng(0)
@@ -76,6 +81,78 @@ class TestAutomaticSizes:
         assert np.isfinite(found)
         with pytest.raises(ValueError, match="at least two groups"):
             calibration_error(y, proba, labels=range(30), debias=True, bin_size=10)
+
+
+def random_rows(seed, n=None):
+    """Labels and probabilities of a rare class, a frequent one, or whole percents."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 700)) if n is None else n
+    q = [rng.beta(0.3, 3, n), rng.beta(6, 1, n), rng.random(n).round(2)][seed % 3]
+    y = (rng.random(n) < q).astype(int)
+    y[0] = 1 - y[-1]
+    return y, q
+
+
+class TestAutomaticBins:
+    def test_the_remainder_is_spread_over_all_bins(self):
+        q = (np.arange(1000) + 0.5) / 1000
+        curve = adaptive_reliability_curve(np.arange(1000) % 2, q)
+        # 1000 / 63 = 15.9
+        assert curve.n_bins == 15
+        assert sorted(set(curve.weight)) == [66, 67]
+
+    def test_a_bin_that_spans_a_tenth_is_cut(self):
+        # Six bins of 16 or 17 rows; the last two are rows 67 to 100. Row 81 is more
+        # than .1 above row 67, and row 91 is more than .1 above row 81.
+        near = np.arange(10) / 1000
+        q = np.r_[np.linspace(0, 0.1, 80), 0.5 + near, 0.9 + near]
+        y = np.arange(100) % 2
+        curve = adaptive_reliability_curve(y, q)
+        assert curve.weight.tolist() == [16, 17, 17, 16, 14, 10, 10]
+        assert curve.proba_min[-2:].tolist() == [0.5, 0.9]
+        reverse = adaptive_reliability_curve(1 - y, 1 - q).weight[::-1]
+        assert sorted(reverse) == sorted(curve.weight)
+
+    def test_a_part_has_ten_rows(self):
+        # Of the last 17 rows, five are far from the others, but five are too few.
+        q = np.r_[np.linspace(0, 0.1, 95), np.linspace(0.8, 0.9, 5)]
+        curve = adaptive_reliability_curve(np.arange(100) % 2, q)
+        assert curve.weight.min() >= 10
+        assert curve.proba_min[-1] < 0.1
+
+    @pytest.mark.parametrize("seed", range(30))
+    def test_no_bin_spans_more_than_a_tenth_unless_it_is_small(self, seed):
+        curve = adaptive_reliability_curve(*random_rows(seed))
+        wide = curve.proba_max - curve.proba_min > 0.1 + 1e-8
+        # Equal probabilities, such as whole percents, are not divided.
+        assert curve.weight[wide].max(initial=0) < (30 if seed % 3 == 2 else 20)
+        assert curve.weight[curve.weight < curve.bin_size].min(initial=10) >= 10
+
+    @pytest.mark.parametrize("seed", range(30))
+    def test_the_order_of_two_classes_does_not_matter(self, seed):
+        y, q = random_rows(seed)
+        found = calibration_error(1 - y, 1 - q)
+        assert found == pytest.approx(calibration_error(y, q), abs=1e-12)
+
+    @pytest.mark.parametrize("seed", range(9))
+    def test_a_weight_is_a_number_of_rows(self, seed):
+        y, q = random_rows(seed)
+        weight = np.random.default_rng(seed).integers(1, 4, y.size)
+        found = adaptive_reliability_curve(y, q, sample_weight=weight)
+        expected = adaptive_reliability_curve(y.repeat(weight), q.repeat(weight))
+        assert found.weight == pytest.approx(expected.weight)
+        assert found.prob_true == pytest.approx(expected.prob_true, abs=1e-12)
+
+    def test_the_rows_of_a_rare_class_have_bins_of_their_own(self):
+        # 956 rows below .1, and 44 positives at .77: the error is at least
+        # sqrt(.044) .23 = .048, and in bins of 63 rows it would be .3 sqrt(.063)
+        rng = np.random.default_rng(0)
+        q = np.r_[rng.uniform(0, 0.1, 956), rng.uniform(0.6, 0.94, 44)]
+        y = np.r_[rng.random(956) < q[:956], np.ones(44)].astype(int)
+        assert calibration_error(y, q) > 0.045
+        curve = adaptive_reliability_curve(y, q)
+        assert curve.prob_pred[-1] - curve.prob_true[-1] < -0.05
+        assert (curve.prob_true[curve.prob_pred > 0.5] == 1).all()
 
 
 class TestWholeClasses:

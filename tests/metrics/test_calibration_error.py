@@ -148,41 +148,30 @@ class TestBins:
         assert error == pytest.approx(0.85)
 
 
-class TestAutomaticBinSize:
-    """round(n ** 0.6), at least 2."""
+class TestAutomaticBins:
+    """Equal numbers of at least round(n ** 0.6) pairs; see test_binning.py."""
 
-    @pytest.mark.parametrize(
-        ("n", "bin_size"), [(2, 2), (3, 2), (10, 4), (100, 16), (1000, 63)]
-    )
-    def test_it_grows_with_the_number_of_pairs(self, n, bin_size):
-        # 10 ** .6 = 3.98, 100 ** .6 = 15.8, 1000 ** .6 = 63.1
-        y, q = make_calibrated_pairs(n, random_state=0)
-        expected = calibration_error(y, q, bin_size=bin_size)
-        assert calibration_error(y, q) == calibration_error(y, q, bin_size="auto")
-        assert calibration_error(y, q) == expected
+    def test_they_are_the_default(self):
+        y, q = make_calibrated_pairs(1000, random_state=0)
+        found = calibration_error(y, q)
+        assert found == calibration_error(y, q, bin_size="auto")
 
-    def test_it_counts_weight(self):
-        y, q = make_calibrated_pairs(250, random_state=1)
-        weight = np.full(250, 4)
-        found = calibration_error(y, q, sample_weight=weight)
-        assert found == calibration_error(y, q, sample_weight=weight, bin_size=63)
-
-    def test_it_counts_no_rows_of_zero_weight(self):
+    def test_rows_of_no_weight_do_not_count(self):
         y, q = make_calibrated_pairs(1100, random_state=2)
         weight = np.r_[np.ones(1000), np.zeros(100)]
         found = calibration_error(y, q, sample_weight=weight)
-        expected = calibration_error(y[:1000], q[:1000], bin_size=63)
+        expected = calibration_error(y[:1000], q[:1000])
         assert found == pytest.approx(expected, abs=1e-13)
 
     @pytest.mark.parametrize("multi_class", ["pooled", "top_label"])
-    @pytest.mark.parametrize("debias", [False, True])
-    def test_it_counts_rows_not_pooled_pairs(self, multi_class, debias):
+    def test_rows_count_not_pooled_pairs(self, multi_class):
         # 100 ** .6 = 15.8, however many classes a row has
         y, _ = random_matrix(3, n=100)
         proba = np.random.default_rng(0).dirichlet([1, 1, 1], 100)
-        kwargs = {"multi_class": multi_class, "debias": debias}
-        found = calibration_error(y, proba, **kwargs)
-        assert found == calibration_error(y, proba, bin_size=16, **kwargs)
+        curve = adaptive_reliability_curve(y, proba, multi_class=multi_class)
+        assert curve.bin_size == 16
+        found = calibration_error(y, proba, multi_class=multi_class)
+        assert curve.error() == pytest.approx(found, rel=1e-12)
 
     @pytest.mark.parametrize("n_values", [1, 2, 20])
     def test_few_distinct_probabilities_are_the_bins(self, n_values):
@@ -203,8 +192,7 @@ class TestAutomaticBinSize:
     def test_more_values_or_fewer_rows_are_divided_by_size(self, n_values, n):
         q = np.resize(np.arange(1, n_values + 1) / 22, n)
         y = (np.arange(n) % 3 == 0).astype(int)
-        found = calibration_error(y, q)
-        assert found == calibration_error(y, q, bin_size=round(n**0.6))
+        assert adaptive_reliability_curve(y, q).bin_size == round(n**0.6)
 
     def test_a_probability_of_one_row_is_left_out_of_the_debiased_error(self):
         q, y = np.r_[np.full(9, 0.3), 0.8], np.r_[np.arange(9) < 5, 0].astype(int)
@@ -293,7 +281,13 @@ class TestDebiased:
 
     def test_rounding_alone_makes_no_error(self):
         # residuals .6, .6, -.3: .36 - .18 - .18 = 0, and a root makes 1e-9 of 1e-18
-        assert calibration_error([0, 0, 1], [0.6, 0.6, 0.7], debias=True) == 0
+        q = [0.6, 0.6, 0.7]
+        assert calibration_error([0, 0, 1], q, bin_size=3, debias=True) == 0
+
+    def test_in_automatic_bins_it_is_at_least_the_mean_difference(self):
+        assert calibration_error([0, 0, 1], [0.6, 0.6, 0.7], debias=True) == (
+            pytest.approx(0.3, rel=1e-12)
+        )
 
     def test_the_root_of_a_positive_square_is_taken(self):
         # residuals .9, .8: 2 * .72 / (2 * 1)

@@ -273,6 +273,8 @@ class TestError:
         ids=str,
     )
     def test_it_is_the_calibration_error(self, bins, kwargs):
+        if not bins and kwargs == {"debias": True}:
+            pytest.skip("the debiased error in automatic bins joins other estimates")
         y, q = make_calibrated_pairs(200, k=0.1, random_state=0)
         curve = adaptive_reliability_curve(y, q.round(1), **bins)
         expected = calibration_error(y, q.round(1), **bins, **kwargs)
@@ -284,8 +286,9 @@ class TestError:
         kwargs = {"sample_weight": rng.integers(0, 4, 50)}
         curve = adaptive_reliability_curve(y, proba, **kwargs)
         for debias in (False, True):
-            expected = calibration_error(y, proba, debias=debias, **kwargs)
-            assert curve.error(debias=debias) == pytest.approx(expected, abs=1e-14)
+            square = {"debias": debias, "squared": True}
+            expected = calibration_error(y, proba, **square, **kwargs)
+            assert curve.error(**square) == pytest.approx(expected, abs=1e-14)
 
     @pytest.mark.parametrize(
         ("arguments", "error", "message"),

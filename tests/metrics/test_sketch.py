@@ -176,9 +176,13 @@ class TestExact:
         positive = np.array(cells["positive_weight"])
         weights = np.column_stack([weight - positive, positive]).ravel()
         labels = np.tile([0, 1], len(weight))
-        for kind in ({}, {"debias": True}, {"norm": "max"}):
+        square = {"debias": True, "squared": True}
+        for kind in ({}, square, {"norm": "max"}, {"squared": True}):
             wanted = calibration_error(labels, mean, sample_weight=weights, **kind)
             assert sketch.error(**kind) == pytest.approx(wanted, abs=1e-12)
+        # Classes of equal probabilities have bins of their own, and cells do not.
+        wanted = calibration_error(y, q, debias=True)
+        assert sketch.error(debias=True) == pytest.approx(wanted, abs=1e-3)
 
 
 class TestMerge:

@@ -563,7 +563,7 @@ def test_an_interval_that_is_open_at_zero_does_not_contain_it():
     (sentence,) = ReliabilityDisplay(curve=curve, error=error)._in_words()
     assert f"interval (0, {error.high:.3f}] does not contain 0" in sentence
     legend = ReliabilityDisplay(curve=curve, error=error).plot().line_.get_label()
-    assert legend == f"error {error.estimate:.3f} (0, {error.high:.3f}]"
+    assert legend == f"debiased error {error.estimate:.3f} (0, {error.high:.3f}]"
 
 
 def test_the_diagonal_may_be_left_out():

@@ -4,6 +4,7 @@ import io
 import itertools
 import json
 import re
+from dataclasses import replace
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 from cases import case
 from drawn import check_names
 from drawn import names_of as legend
+from matplotlib.collections import PathCollection
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from scipy.stats import binomtest
@@ -156,15 +158,15 @@ def test_the_legend_holds_name_error_and_interval(y_true, y_proba):
     display = ReliabilityDisplay.from_predictions(y_true, y_proba, name="model")
     found = calibration_error_interval(y_true, y_proba)
     numbers = f"{found.estimate:.3f} [{found.low:.3f}, {found.high:.3f}]"
-    assert legend(display.ax_) == [f"model: error {numbers}"]
-    assert repr(display) == f"ReliabilityDisplay(model: error {numbers})"
+    assert legend(display.ax_) == [f"model: debiased error {numbers}"]
+    assert repr(display) == f"ReliabilityDisplay(model: debiased error {numbers})"
 
 
 def test_an_error_of_no_three_digits_is_written_with_an_exponent():
     y_proba = np.full(100_000, 1e-5)
     display = ReliabilityDisplay.from_predictions(np.zeros(100_000), y_proba)
     (text,) = legend(display.ax_)
-    assert text.startswith("error 1.0e-05 [")
+    assert text.startswith("debiased error 1.0e-05 [")
 
 
 def test_without_interval_and_counts_only_the_curve_is_drawn(y_true, y_proba):
@@ -205,7 +207,7 @@ def test_the_band_is_drawn_where_asked_for(y_true, y_proba):
         corners = np.round(np.column_stack([display.curve.prob_pred, end]), 12)
         assert {tuple(point) for point in corners} <= band_ends(display.band_)
     model, band = legend(display.ax_)
-    assert model.startswith("model: error")
+    assert model.startswith("model: debiased error")
     assert band == "90% band of perfect calibration"
     assert display.band_.get_zorder() < display.diagonal_.get_zorder()
     assert display.bar_ is not None
@@ -370,7 +372,8 @@ def test_long_legends_hide_no_curve_and_leave_the_axes_their_place(
 
 
 def test_names_at_curves_have_their_colours(y_true, two_models):
-    display = ReliabilityDisplay.from_predictions(y_true, two_models)
+    curves = [adaptive_reliability_curve(y_true, q) for q in two_models.values()]
+    display = ReliabilityDisplay(curve=curves, name=list(two_models)).plot()
     assert display.ax_.get_legend() is None
     for text, line in zip(display.ax_.texts, display.line_, strict=True):
         assert text.get_text().replace("\n", ": ") == line.get_label()
@@ -427,7 +430,7 @@ def test_an_entry_too_long_for_a_line_has_several(y_true, y_proba):
     display = ReliabilityDisplay.from_predictions(y_true, y_proba, name=LONG_NAMES[0])
     name, error = legend(display.ax_)[0].split("\n")
     assert name == LONG_NAMES[0]
-    assert error.startswith("error 0.")
+    assert error.startswith("debiased error 0.")
     assert repr(display) == f"ReliabilityDisplay({name}: {error})"
 
 
@@ -750,7 +753,8 @@ def test_a_sample_in_several_test_folds_is_one_group(cancer):
     ]
     rows = np.concatenate(held_out)
     expected = calibration_error_interval(y[rows], np.concatenate(proba), groups=rows)
-    assert display.error == expected
+    # A row is a sample, so the bins of the plug-in error are smaller.
+    assert replace(display.error, plug_in=expected.plug_in) == expected
     assert display.error.n_groups == len(y)
     assert display.error.n_pairs == 2 * len(y)
 
@@ -874,12 +878,49 @@ def test_the_bar_of_the_lowest_count_has_a_height(count):
     assert transform(bar)[1] > 0.15
 
 
-def test_the_error_of_other_bins_says_that_it_is_debiased(y_true, y_proba):
+def test_the_error_does_not_depend_on_the_bins_that_are_drawn(y_true, y_proba):
     ten = ReliabilityDisplay.from_predictions(y_true, y_proba, n_bins=10)
-    entry = " ".join(legend(ten.ax_)[0].split())
-    size = ten.error.bin_size
-    assert re.fullmatch(rf"debiased error \S+ \S+ \S+ in bins of {size}", entry)
     # the plug-in error of the bins that are drawn
     assert ten.curve.error() == calibration_error(y_true, y_proba, n_bins=10)
-    (entry,) = legend(ReliabilityDisplay.from_predictions(y_true, y_proba).ax_)
-    assert entry.startswith("error ")
+    other = ReliabilityDisplay.from_predictions(y_true, y_proba)
+    assert legend(ten.ax_) == legend(other.ax_)
+    assert other.error.estimate == calibration_error(y_true, y_proba, debias=True)
+
+
+def test_the_area_of_a_point_follows_its_weight():
+    # bins of equal width with 100, 25, 2 and 0 rows, and one row
+    q = np.repeat([0.1, 0.3, 0.5, 0.9], [100, 25, 2, 1])
+    y = np.arange(128) % 2
+    display = ReliabilityDisplay.from_predictions(y, q, n_bins=5, strategy="uniform")
+    (points,) = (c for c in display.ax_.collections if isinstance(c, PathCollection))
+    size = np.sqrt(points.get_sizes())
+    assert size / size[0] == pytest.approx([1, 0.5, 0.45, 0.45])
+    faint = points.get_facecolor()[:, 3] < 0.5
+    assert faint.tolist() == [False, False, True, True]
+    # The line does not pass through the last two points.
+    assert np.isnan(display.line_.get_ydata()).tolist() == faint.tolist()
+    assert display.bar_.get_color()[:, 3].min() < 0.5
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("curve", ["calibrated", "steep", "jump"])
+@pytest.mark.parametrize("law", [(0.3, 3), (6, 1), (1, 1), (0.4, 0.4)])
+def test_points_are_near_the_truth_in_every_tenth_with_ten_rows(law, curve, seed):
+    rng = np.random.default_rng(seed)
+    q = rng.beta(*law, 1000)
+    true = {
+        "calibrated": lambda x: x,
+        "steep": lambda x: x**3 / (x**3 + (1 - x) ** 3),
+        "jump": lambda x: np.where(x < 0.5, x / 2, x),
+    }[curve]
+    y = (rng.random(1000) < true(q)).astype(int)
+    found = ReliabilityDisplay.from_predictions(y, q).curve
+    low, high = found.interval(confidence_level=0.9999)
+    # The truth is a mean over a bin: it is between its values at the ends.
+    near = (true(found.proba_max) >= low - 1e-12) & (true(found.proba_min) <= high)
+    assert near.all()
+    tenth = np.minimum((q * 10).astype(int), 9)
+    for k in np.flatnonzero(np.bincount(tenth, minlength=10) >= 10):
+        drawn = (found.proba_max >= k / 10) & (found.proba_min < (k + 1) / 10)
+        width = (found.proba_max - found.proba_min)[drawn]
+        assert width.min() <= 0.2

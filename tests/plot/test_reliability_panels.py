@@ -292,17 +292,19 @@ def test_the_figure_says_what_is_left_out(y_true, y_proba, genre):
     left = np.sum(genre != "news")
     assert heading(display).split("\n", 1)[0] == "model"
     assert heading(display).split("\n", 1)[1].replace("\n", " ") == (
-        f"the 1 most frequent of 3 groups; not shown: 2 with {left} of {N} pairs"
+        f"the 1 most frequent of 3 groups; not shown: 2 with {left} of {N} pairs "
+        "errors: debiased"
     )
     assert len(axes(display)) == 1
     assert len(display.name) == len(display.to_dict()) == 3
     everything = from_predictions(y_true, y_proba, by=genre, consistency_band=False)
-    assert heading(everything) == ""
+    assert heading(everything) == "errors: debiased"
 
 
 def test_the_figure_says_what_is_shaded(y_true, y_proba, genre):
     display = from_predictions(y_true, y_proba, by=genre, confidence_level=0.9)
-    assert heading(display) == "shaded: 90% band of perfect calibration"
+    shaded = "shaded: 90% band of perfect calibration"
+    assert " ".join(heading(display).split()) == f"errors: debiased; {shaded}"
     assert None not in display.band_
     bare = from_predictions(y_true, y_proba, by=genre, consistency_band=False)
     assert bare.band_ == [None] * 3
@@ -391,13 +393,6 @@ def test_groups_of_few_pairs_are_drawn_and_said_to_be_few(weight, n):
     assert display.line_[1].get_xydata().tolist() == [[0.9, 1]]
     assert display.to_dict()["few"]["error"] is None
     assert f"few, n = {n}, too few for an error" in repr(display)
-
-
-def test_groups_of_few_pairs_have_no_bin_size(y_true, y_proba):
-    by = np.where(np.arange(N) == 7, "few", "many")
-    display = from_predictions(y_true, y_proba, by=by, bin_size=50)
-    size = parts(display)["many"].error.bin_size
-    assert heading(display).startswith(f"errors in bins of {size} pairs")
 
 
 @pytest.mark.filterwarnings(FEW)

@@ -116,7 +116,8 @@ def test_weights_repeat_sentences_and_their_order_is_nothing(taggers, test_set):
     for name in taggers:
         pairs = zip(found.error[name]["all"], repeated.error[name]["all"], strict=True)
         for one, other in pairs:
-            assert one.estimate == pytest.approx(other.estimate, abs=1e-9)
+            # The noise of groups that repeat each other is estimated.
+            assert one.estimate == pytest.approx(other.estimate, abs=1e-5)
             assert one.plug_in == pytest.approx(other.plug_in, abs=1e-9)
 
 

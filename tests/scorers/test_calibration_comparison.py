@@ -207,7 +207,7 @@ def test_two_models_without_visible_error_do_not_differ():
     order = np.argsort(q[0])
     q[0][order], q[1] = np.sort(q[0]), q[0]
     result = compare_calibration(y, np.sort(q[0]), np.sort(q[0]) ** 1.001)
-    assert (result.error_a, result.error_b) == (0, 0)
+    assert max(result.error_a, result.error_b) < 1e-3  # their mean differences
     assert result.pvalue == 1
     assert result.low < 0 < result.high
 
