@@ -915,7 +915,7 @@ def test_points_are_near_the_truth_in_every_tenth_with_ten_rows(law, curve, seed
     }[curve]
     y = (rng.random(1000) < true(q)).astype(int)
     found = ReliabilityDisplay.from_predictions(y, q).curve
-    low, high = found.interval(confidence_level=0.9999)
+    low, high = found.interval(0.9999, "clopper_pearson")
     # The truth is a mean over a bin: it is between its values at the ends.
     near = (true(found.proba_max) >= low - 1e-12) & (true(found.proba_min) <= high)
     assert near.all()
