@@ -73,9 +73,9 @@ WITH_GROUPS = {"floor of slope_of": (0.0, 0.3), "_SEEN": (0.3, 0.45, 0.8, 1.0)}
 # ---------------------------------------------------------------- private attributes
 
 
-UNIFORM, COMBINED = "_null_test._UNIFORM", "_null_test._ROW_COMBINED"
-WEIGHTS = "_null_test.ROW_WEIGHTS"
-COMBINE, SLOPE_OF = "_null_test.combine", "_score_interval.slope_of"
+UNIFORM, COMBINED = "_score_interval._UNIFORM", "_score_interval._ROW_COMBINED"
+WEIGHTS = "_score_interval.ROW_WEIGHTS"
+COMBINE, SLOPE_OF = "_score_interval.combine", "_score_interval.slope_of"
 ENDS = "_score_interval.SquareDistribution.interval"
 TRUST = "_score_interval.trust_in"
 

@@ -15,7 +15,9 @@ tuning, testing: the same of the default interval for each cell of _interval_cel
 and the proportions that miss the error on either side. The cells of `testing` were not
 used to choose the method. tuning-groups, testing-groups: rows in groups. certain,
 certain-testing: the labels hardly vary. repeated-groups, testing-repeated-groups:
-groups whose rows have the same probability and label.
+groups whose rows have the same probability and label. "above .001" is the share of the
+samples with p < .05 whose lower end is above .001. "rmse" is the root mean square error
+of the estimate, and "rmse of T" that of the root of T in bins of the same size.
 
 carrying: the warning that few rows carry the error. With one positive label in 1,000,
 nearly the whole squared error may be in two or three rows with high probabilities. Many
@@ -38,7 +40,7 @@ from joblib import Parallel, delayed
 from scipy import special
 from scipy.stats import chi2
 
-from skcalib.metrics import calibration_error_interval
+from skcalib.metrics import calibration_error, calibration_error_interval
 
 # Methods
 
@@ -223,9 +225,13 @@ def measure(cell, n_replicates):
     for rng in generators(cell.name, n_replicates):
         y, q, groups = cell.draw(rng)
         r = calibration_error_interval(y, q, groups=groups)
-        found.append((r.low, r.high, r.pvalue))
+        alone = calibration_error(
+            y, q, groups=groups, bin_size=r.bin_size, debias=True, pos_label=1
+        )
+        found.append((r.low, r.high, r.pvalue, r.estimate, alone))
         effective.append(getattr(r, "n_effective_groups", None) or np.nan)
-    low, high, p = np.array(found).T
+    low, high, p, *estimates = np.array(found).T
+    rejected = p < 0.05
     too_low, too_high = cell.truth > high, cell.truth < low
     covered = 1 - (too_low | too_high).mean()
     # the error of a share that is 0 or 1 is not known to be 0
@@ -240,7 +246,13 @@ def measure(cell, n_replicates):
         "low end too high": f"{100 * too_high.mean():.1f}",
         "high end too low": f"{100 * too_low.mean():.1f}",
         "width": f"{(high - low).mean():.4f}",
-        "p<.05": f"{100 * (p < 0.05).mean():.1f}",
+        "p<.05": f"{100 * rejected.mean():.1f}",
+        "above .001": f"{100 * (low > 0.001)[rejected].mean():.1f}"
+        if rejected.any()
+        else "",
+    } | {
+        name: f"{np.sqrt(np.mean((found - cell.truth) ** 2)):.4f}"
+        for name, found in zip(("rmse", "rmse of T"), estimates, strict=True)
     }
 
 
@@ -318,7 +330,7 @@ TABLES = {
 def main():
     parser = _study.parser_of(__doc__)
     parts = ["methods", *TABLES]
-    parser.add_argument("parts", nargs="*", default=parts, metavar="part", help=parts)
+    parser.add_argument("parts", nargs="*", default=parts, metavar="part")
     parser.add_argument("--replicates", type=int, default=2000)
     parser.add_argument("--grouped-replicates", type=int, default=1000)
     parser.add_argument("--jobs", type=int, default=2)

@@ -44,7 +44,7 @@ _ROWS = 2**20
 MOST_STATED, _STATED_ROWS = 20, 5
 
 # No automatic bin spans more of [0, 1] than this, unless a part of it would have fewer
-# than this number of pairs. benchmarks/bin_size.py compares other widths and numbers.
+# than this number of pairs.
 WIDTH, _LEAST_PART = 0.1, 10
 
 # Cuts within this share of the total weight from the end of a tie are moved onto it.

@@ -66,10 +66,14 @@ def calibration_error(
         Number of pairs (total weight) in a bin, beta in [1]_. With 'auto', each
         distinct probability is a bin if there are at most twenty of them with an
         average of at least five pairs, such as confidences that a language model
-        states. Otherwise 'auto' is round(n ** 0.6), and at least 2, where n is the
-        total weight of the rows. A row counts once, even if its classes are pooled.
-        With `debias`, the automatic bin size is doubled until each bin contains rows of
-        at least two groups.
+        states. Otherwise the bins have equal numbers of at least round(n ** 0.6) pairs,
+        where n is the total weight of the rows (a row counts once, even if its classes
+        are pooled). Bins that span more than 0.1 of probability are divided into parts
+        of at least ten pairs, so that the rows of a rare class have bins of their own.
+        The bins of 1 - q are the same. An integer is beta of Algorithm 1 of [1]_ as
+        published: a short last bin is merged with the bin before it.
+        With `debias`, the automatic bins are widened until each contains rows of at
+        least two groups.
     n_bins : int, default=None
         Number of bins. If given, it is used instead of `bin_size`.
     strategy : {'quantile', 'uniform'}, default='quantile'
@@ -86,10 +90,11 @@ def calibration_error(
         sum_{i != j} r_i r_j / (n_b (n_b - 1)). Without `debias`, label noise adds about
         p (1 - p) / n_b to the squared mean, where p is the label frequency. The
         estimate can be negative; the error is then 0, unless `squared` is True.
-        The automatic bins are too wide for this estimate if few rows carry the error,
-        for example if positive labels are rare. The attribute `estimate` of
-        :func:`calibration_error_interval` is the same estimate in narrower bins.
-        Requires norm 'l2'. If None, it is False, or True with `n_draws`.
+        In automatic bins, the error is the attribute `estimate` of
+        :func:`calibration_error_interval`, which joins this estimate in narrow bins
+        with the smooth part of the error and is never below the difference of the mean
+        probability and the frequency (see Notes); `squared` returns the unbiased square
+        in the automatic bins, which may be averaged. Requires norm 'l2'. If None, it is False, or True with `n_draws`.
     multi_class : {'pooled', 'top_label', 'class_wise', 'per_class'}, default=None
         How a probability matrix is reduced to binary problems. 'pooled' (the default
         for more than two columns) concatenates the one-vs-rest problems of all classes
@@ -160,6 +165,18 @@ def calibration_error(
     large unless `debias` is True: the error of a perfectly calibrated model is about
     sqrt(mean(p (1 - p)) / bin_size). Report the bin size together with the error.
 
+    The estimate with `debias` in automatic bins is the root of::
+
+        s + max(T - s - (0.65 sd)^2 / (T - s), 0)     (s if T < s)
+
+    T is the unbiased square in narrow bins, and sd its standard deviation for a
+    calibrated model. s is the smooth part of the squared error, the larger of the
+    squared mean of r and of the debiased squared length of the projection of r on 1, v
+    and v logit q, with v = q (1 - q): the errors that Platt scaling mends. Shifts and
+    temperatures are then estimated with the noise of three numbers, and T adds what is
+    not smooth, shrunk by the nonnegative garrote [4]_. The user guide (theory) has the
+    equations, and measured errors beside those of T.
+
     The value does not depend on the order of the rows. If a bin boundary falls between
     rows of equal probability, each of the two bins gets a proportional share of the
     positive labels of these rows. This share is the mean over all orders of these rows.
@@ -192,6 +209,8 @@ def calibration_error(
        forecasts through decomposition of the empirical score". Climate Dynamics 39.
     .. [3] Z. Sun, D. Song and A. Hero (2024). "Confidence intervals for the L2 expected
        calibration error". arXiv 2408.08998.
+    .. [4] L. Breiman (1995). "Better subset regression using the nonnegative garrote".
+       Technometrics 37(4).
 
     Examples
     --------

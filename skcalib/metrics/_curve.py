@@ -249,13 +249,14 @@ class ReliabilityCurve(Result):
         squared : bool, default=False
             Whether to return the square of the error. Requires norm 'l2'.
         debias : bool, default=False
-            Whether to estimate the squared error without the upward bias due to label
-            noise, as :func:`calibration_error` does. Requires norm 'l2'.
+            Whether to estimate the squared error in these bins without the upward bias
+            due to label noise. In automatic bins, :func:`calibration_error` joins it
+            with other estimates unless `squared` is True. Requires norm 'l2'.
 
         Returns
         -------
         error : float
-            The result of :func:`calibration_error` for these bins.
+            The error over these bins.
 
         Examples
         --------
@@ -359,8 +360,8 @@ def adaptive_reliability_curve(
 ) -> ReliabilityCurve:
     """Compute a reliability curve with the same number of pairs in every bin.
 
-    Pairs are sorted by probability and divided into bins of `bin_size`. If the last bin
-    would be smaller, it is merged with the previous bin [1]_. If a bin boundary falls
+    Pairs are sorted by probability and divided into bins of `bin_size` [1]_. By default,
+    no bin hides a range of probabilities (see `bin_size`). If a bin boundary falls
     between rows of equal probability, each of the two bins gets a proportional share of
     the positive labels of these rows. This share is the mean over all orders of these
     rows. The curve therefore does not depend on the order of the rows.
@@ -375,11 +376,15 @@ def adaptive_reliability_curve(
         `pos_label`, unless `multi_class` is given. A value that is outside [0, 1]
         because of rounding is clipped.
     bin_size : int or 'auto', default='auto'
-        Number of pairs (total weight) in a bin. With 'auto', each distinct probability
-        is a bin if there are at most twenty of them with an average of at least five
-        pairs, such as confidences that a language model states. Otherwise 'auto' is
-        round(n ** 0.6), and at least 2, where n is the total weight of the rows. A row
-        counts once, even if its classes are pooled.
+        Number of pairs (total weight) in a bin. With 'auto', each
+        distinct probability is a bin if there are at most twenty of them with an
+        average of at least five pairs, such as confidences that a language model
+        states. Otherwise the bins have equal numbers of at least round(n ** 0.6) pairs,
+        where n is the total weight of the rows (a row counts once, even if its classes
+        are pooled). Bins that span more than 0.1 of probability are divided into parts
+        of at least ten pairs, so that the rows of a rare class have bins of their own.
+        The bins of 1 - q are the same. An integer is beta of Algorithm 1 of [1]_ as
+        published: a short last bin is merged with the bin before it.
     n_bins : int, default=None
         Number of bins. If given, it is used instead of `bin_size`. If there are more
         bins than pairs, each pair has its own bin.

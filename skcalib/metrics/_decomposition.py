@@ -418,8 +418,7 @@ def score_decomposition(
         regression of the labels on the probabilities, which does not use bins [3]_.
     bin_size : int or 'auto', default='auto'
         Number of pairs (total weight) in a bin, used by 'adaptive'. 'auto' is
-        round(n ** 0.6), and at least 2, where n is the total weight of the rows. A row
-        counts once, even if its classes are pooled.
+        the rule of :func:`calibration_error` for many distinct probabilities.
     n_bins : int, default=None
         Number of bins. If given, it is used instead of `bin_size`.
     strategy : {'quantile', 'uniform'}, default='quantile'

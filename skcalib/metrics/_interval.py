@@ -123,9 +123,11 @@ class CalibrationErrorInterval(Result):
     Attributes
     ----------
     estimate : float
-        Debiased calibration error in the bins of the interval, which is the square root
-        of the debiased squared error, or 0 if the latter is negative. For 'simulation',
-        the mean of the simulated errors.
+        ``calibration_error(y_true, y_proba, debias=True)``: the debiased error in narrow
+        bins, joined with the smooth part of the error. It is at least the difference of
+        the mean probability and the frequency. With an explicit `bin_size`, it is the
+        debiased error in these bins, and 0 if its square is negative. For 'simulation',
+        it is the mean of the simulated errors.
     low, high : float
         Ends of the interval, in [0, 1]. If `low` is 2.2e-16 (machine epsilon), the
         interval is open at 0: perfect calibration is rejected, but every positive error
@@ -136,8 +138,9 @@ class CalibrationErrorInterval(Result):
         than five independent rows or groups, and it is never 0: a smaller p-value than
         2.2e-308 is this number, the smallest normal float.
     plug_in : float
-        :func:`calibration_error` in the same bins, for comparison with published
-        numbers. It is biased upwards.
+        ``calibration_error(y_true, y_proba)`` in automatic bins, or in the bins of an
+        explicit `bin_size`, for comparison with published numbers. It is biased
+        upwards.
     method : str
         Method of the interval.
     confidence_level : float
@@ -364,8 +367,11 @@ def calibration_error_interval(
     probabilities are equal, the interval is derived from the exact interval of Clopper
     and Pearson for a proportion [5]_.
 
-    The lower end needs no assumption about the error, since averaging inside a bin can
-    only make T smaller. The upper end assumes that the errors inside a bin are alike.
+    The lower end needs no assumption about the error. It combines the tails of T, of the
+    smooth part of the squared error (see :func:`calibration_error`) and of the mean
+    residual: each estimates a lower bound of the squared error. It is therefore above 0
+    if the test rejects because of a shift or a slope that T alone does not see. The
+    upper end assumes that the errors inside a bin are alike.
     With bin_size='auto' and independent rows, it is therefore at least the upper end in
     bins of a fourth and a sixteenth of the automatic size (and at least five rows), at
     a lower confidence level: with .4 times the normal quantile of `confidence_level`.

@@ -27,7 +27,8 @@ from ._frequency_intervals import clopper_pearson
 from ._grouped_bins import GroupedBins
 
 # What T has more than the smooth part counts if it is more than this number of standard
-# deviations of T. benchmarks/interval_constants.py measures errors by it.
+# deviations of T. Larger numbers make the estimate better for smooth errors and for
+# calibrated models, and worse for jumps and waves. See benchmarks/interval_coverage.py.
 _NOISE = 0.65
 
 # Tails of a distribution with given mean, variance and skewness: a shifted and scaled

@@ -248,9 +248,9 @@ class CalibrationScorer(QueryScorer):
     By default, a classifier is asked for the second of two classes, or for each of
     several classes, whose probabilities are pooled. A tagger is asked for every tag of
     every token, and a coreference model for the pairs of mentions. The probabilities
-    are sorted and divided into bins of round(n ** 0.6), where n is the number of rows,
-    and the error is the root mean square distance between mean probability and label
-    frequency.
+    are sorted and divided into the automatic bins of
+    :func:`~skcalib.metrics.calibration_error`, and the error is the root mean square
+    distance between mean probability and label frequency.
 
     The repr shows the parameters of :func:`skcalib.scorers.make_calibration_scorer`
     that differ from these defaults.
@@ -584,8 +584,9 @@ def make_reliability_curve_scorer(
     scorer raises an error, which ``cross_validate`` replaces by a warning unless
     ``error_score="raise"`` is passed.
 
-    Errors of opposite sign cancel in a few wide bins.
-    :func:`~skcalib.metrics.calibration_error_interval` uses narrower bins.
+    Errors of opposite sign cancel in a few wide bins. With `debias` and automatic bins,
+    the score is the estimate of
+    :func:`~skcalib.metrics.calibration_error_interval`, which sees them.
 
     Examples
     --------
