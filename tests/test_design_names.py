@@ -75,10 +75,7 @@ def test_all_spellings_of_a_scorer_give_minus_the_error_of_the_paper(cancer):
         found = cross_val_score(model, X, y, cv=FOLDS, scoring=scoring)
         np.testing.assert_allclose(found, expected)
     found = cross_val_score(model, X, y, cv=FOLDS, scoring=calibration_error_scorer)
-    expected = [
-        -error_of(labels, q, round(len(q) ** 0.6))
-        for labels, q in held_out(model, X, y)
-    ]
+    expected = [-calibration_error(*fold) for fold in held_out(model, X, y)]
     np.testing.assert_allclose(found, expected)
 
 

@@ -389,8 +389,7 @@ class Binning:
             # As in sklearn.calibration.calibration_curve, a bin contains its upper
             # edge. Empty bins are left out.
             bounds = np.unique(np.r_[0, ordered.below(edges), ordered.total])
-        elif self.strategy in ("interval", "groups") and ordered.total < _ROUNDED:
-            # Of more pairs, the bins at the ends of a class are a small part.
+        elif self.strategy in ("interval", "groups"):
             assert isinstance(self.bin_size, int)
             # All rows of a class may belong to one group, which has no products.
             own = OWN_BIN if self.strategy == "interval" else max(self.bin_size, 4)
@@ -565,7 +564,11 @@ def cut_around_classes(ordered: Ordered, size: int, own: int) -> np.ndarray:
     `own` be 5. The pieces are 7, 1 + 1 + 1, 6, 1 and 8 rows. The second one is one bin,
     since a short last bin is merged. The bins have 7, 3, 6 and 9 rows.
     """
-    _, weight, _ = ordered.classes()
+    q, weight = ordered.rows.q, ordered.rows.weight
+    if weight is None:
+        if not (q[own - 1 :] == q[: 1 - own]).any():  # no class is so large
+            return cut_by_size(ordered.total, size)
+        weight = np.diff(first_of_each(q), append=q.size)
     large = weight >= own
     if ordered.low is not ordered.rows.q:  # cells of a sketch are no tie classes
         large &= (ordered.low == ordered.high) | (weight >= size)

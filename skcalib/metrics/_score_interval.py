@@ -188,7 +188,7 @@ _TRUSTED = 2.5
 _NARROW_SHARE = 0.4
 
 # Weights of the tails of T, of the smooth part and of the mean at the lower end.
-SHARES = (0.6, 0.25, 0.15)
+SHARES = (0.5, 0.3, 0.2)
 
 
 def trust_in(estimate: float, deviation: float) -> float:
@@ -370,7 +370,7 @@ class SquareDistribution:
         distance = side * (self.square - x) - step
         tail = self._student(tail_above(distance / deviation, side * skewness))
         if side > 0:
-            # theory, (E6): each is a lower bound on the squared error
+            # theory, (J6): each is a lower bound on the squared error
             mean = self.bound.p_value(math.sqrt(x))
             smooth = tail if self.smooth is None else self.smooth.p_value(x)
             # An error that is not smooth is no evidence for a small one.

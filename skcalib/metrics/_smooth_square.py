@@ -60,7 +60,7 @@ def joined_square(square: float, deviation: float, smooth: SmoothSquare) -> floa
     The nonnegative garrote [1]_ shrinks the rest of T beyond the smooth part: nothing
     is left of a rest within the noise, and nearly everything of a large one.
     """
-    # theory, (E3) and (E4)
+    # theory, (J3) and (J4)
     least = max(smooth.mean**2, smooth.square)
     rest, noise = square - least, _NOISE * deviation
     return square - noise**2 / rest if rest > noise else least
@@ -142,7 +142,7 @@ class SmoothSquare:
 
     def p_value(self, x: float) -> float:
         """Return the probability of so large a square at a smooth squared error x."""
-        # theory, (E5): a sum of noncentral chi squares
+        # theory, (J5): a sum of noncentral chi squares
         variance = 2 * self.second + 4 * x * self.along
         if variance <= 0:
             return float(self.square <= x)
@@ -175,7 +175,7 @@ def _of_coefficients(
     along = float(sums @ within @ sums) / length if length > 0 else 0.0
     return SmoothSquare(
         mean=float(sums[0]) / math.sqrt(total),
-        # theory, (E2)
+        # theory, (J2)
         square=(length - float(np.trace(within))) / total,
         second=float((within**2).sum()) / total**2,
         third=float(np.trace(within @ within @ within)) / total**3,
@@ -185,7 +185,7 @@ def _of_coefficients(
 
 def _smooth_functions(weight: np.ndarray, proba: np.ndarray) -> np.ndarray:
     """Return 1, v and v logit q of bins as columns, orthonormal under the weights."""
-    # theory, (E1)
+    # theory, (J1)
     variance = proba * (1 - proba)
     log_odds = logit(np.clip(proba, 1e-300, 1 - 2.0**-53))
     columns = np.stack([np.ones_like(proba), variance, variance * log_odds], axis=1)

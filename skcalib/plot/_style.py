@@ -213,9 +213,28 @@ def _weigh_points(ax: Any, line: Any, bar: Any, weight: np.ndarray) -> None:
         zorder=line.get_zorder(),
     )
     # The legend shows the marker, but the line does not draw it.
-    line.set(markevery=[], data=(x, np.where(faint, np.nan, y)))
+    line.set(markevery=[])
+    if faint.any():
+        line.set_clip_path(_between(x, ~faint), ax.transData)
     if bar is not None:
         bar.set_color(to_rgba_array(bar.get_color()[0], opacity))
+
+
+def _between(x: np.ndarray, joined: np.ndarray) -> Any:
+    """Return the region above the lines between neighbouring points that are joined.
+
+    A line keeps the data of all points, as in other displays, and is clipped.
+    """
+    from matplotlib.path import Path
+
+    turns = np.flatnonzero(np.diff(np.r_[False, joined, False])).reshape(-1, 2)
+    boxes = [Path.unit_rectangle().vertices * 0]
+    boxes += [
+        [(low, -1), (high, -1), (high, 2), (low, 2), (low, -1)]
+        for low, high in zip(x[turns[:, 0]], x[turns[:, 1] - 1], strict=True)
+    ]
+    codes = Path.unit_rectangle().codes
+    return Path(np.concatenate(boxes), np.tile(codes, len(boxes)))
 
 
 def name_curves(

@@ -897,8 +897,11 @@ def test_the_area_of_a_point_follows_its_weight():
     assert size / size[0] == pytest.approx([1, 0.5, 0.45, 0.45])
     faint = points.get_facecolor()[:, 3] < 0.5
     assert faint.tolist() == [False, False, True, True]
-    # The line does not pass through the last two points.
-    assert np.isnan(display.line_.get_ydata()).tolist() == faint.tolist()
+    # The line has the data of all points, and is drawn between the first two.
+    assert display.line_.get_xdata().tolist() == display.curve.prob_pred.tolist()
+    path, _ = display.line_.get_clip_path().get_transformed_path_and_affine()
+    ends = display.ax_.transData.inverted().transform(path.vertices[-5:])[:, 0]
+    assert [ends.min(), ends.max()] == pytest.approx([0.1, 0.3])
     assert display.bar_.get_color()[:, 3].min() < 0.5
 
 
