@@ -32,6 +32,5 @@ def test_the_display_agrees():
     display = ReliabilityDisplay.from_predictions(y, q)
     interval = calibration_error_interval(y, q)
     assert display.error.estimate == pytest.approx(interval.estimate, rel=1e-12)
-    size = interval.bin_size
-    error = calibration_error(y, q, bin_size=size, debias=True)
+    error = calibration_error(y, q, debias=True)
     assert interval.estimate == pytest.approx(error, rel=1e-12)
