@@ -647,8 +647,8 @@ def test_one_frequency_has_one_interval(run, folder):
 
 
 def test_the_table_of_a_page_shows_that_an_interval_excludes_zero(run, folder):
-    # As in the test above: p = .024, and the lower end is printed as 0.
-    rows = "".join(f"{int(7 * k % 20 < 12)},0.{8 + k % 2},x\n" for k in range(20))
+    # p = .023, and the lower end would be printed as 0
+    rows = "".join(f"{int(7 * k % 20 < 14)},0.{8 + k % 2},x\n" for k in range(40))
     Path("a.csv").write_text("y,q,m\n" + rows)
     text, page, found = texts_of(run, "a.csv", "--by", "m")
     assert 0 < found["calibration_error"]["low"] < 0.0005
