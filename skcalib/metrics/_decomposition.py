@@ -510,7 +510,7 @@ def score_decomposition(
     >>> y_true, y_proba = make_calibrated_pairs(10_000, k=0.1, random_state=0)
     >>> parts = score_decomposition(y_true, y_proba)
     >>> round(parts.score, 3), round(parts.calibration, 3), round(parts.refinement, 3)
-    (0.086, 0.008, 0.079)
+    (0.086, 0.007, 0.079)
 
     The spherical score, another proper score:
 
