@@ -594,7 +594,7 @@ def test_other_subjects_of_the_same_questions_are_an_error(capsys, tmp_path, sco
     assert status == 2
     n = (subject != subject[order]).sum()
     assert f"{n} of 120 questions with different values of 'subject'" in out.err
-    assert "in different orders in the files" in out.err
+    assert "questions in different orders" in out.err
     found = as_json(capsys, first, second, "--mismatch", "keep")
     assert any(f"{n} of 120 questions" in note for note in found["notes"])
 
