@@ -286,7 +286,6 @@ class Fractions(_Column):
             "fraction": (values > 0) & (values < 1) & ~signed,
             "outside": ((values < -_ROUNDING * top) | (values > top * (1 + _ROUNDING)))
             & (self._percent | ~signed),
-            "negative": values < -_ROUNDING,
             "large": values > 1,
         }
 
@@ -337,7 +336,8 @@ class Fractions(_Column):
         # A file may have a few cells below 1 in percent, or a few above 1 by mistake.
         n_fractions = self._n_fractions
         are_mostly_fractions = 2 * n_fractions >= self._n_positive > 0
-        faults = list(self._faults(are_mostly_fractions))
+        is_negative = bool((values < 0).any())
+        faults = list(self._faults(are_mostly_fractions, is_negative))
         if faults:
             raise self._error(faults)
         if not self._percent:
@@ -362,45 +362,36 @@ class Fractions(_Column):
         return np.clip(values / 100, 0, 1)
 
     def _faults(
-        self, are_mostly_fractions: bool
+        self, are_mostly_fractions: bool, is_negative: bool
     ) -> Iterator[tuple[tuple[str, int], str]]:
         """Yield the first cell of each kind that cannot be read, and why."""
-        first = self._first
+        first, in_one_unit = self._first, "Write all probabilities in one unit."
         if "text" in first:
             by = parameter("_by", "")
             yield first["text"], f"is not a number. Replace words by probabilities{by}."
-        is_mixed = "signed" in first and "fraction" in first
-        if is_mixed:
-            yield self._mixed("signed")
+        is_large = self._percent and are_mostly_fractions and "large" in first
+        if "fraction" in first and ("signed" in first or is_large):
+            text, line = first["fraction"]
+            yield (
+                first["signed" if "signed" in first else "large"],
+                (
+                    f"looks like a percentage, while {text!r} in line {line} does not. "
+                    f"{in_one_unit}"
+                ),
+            )
         elif "signed" in first and not self._percent:
             yield first["signed"], f"is a percentage: use {parameter('percent')}."
-        elif self._percent and are_mostly_fractions and "large" in first:
-            yield self._mixed("large")
         if "outside" in first:
-            yield first["outside"], self._outside(are_mostly_fractions)
-
-    def _outside(self, are_mostly_fractions: bool) -> str:
-        if self._percent:
-            return "is outside [0, 100]."
-        hint = ""
-        if "negative" in self._first:
-            hint = (
-                " Convert log-probabilities by exp and logits by scipy.special.expit."
-            )
-        elif 1 < float(self._first["outside"][0].replace(",", ".")) <= 100:
-            hint = (
-                " Most others are inside: write all probabilities in one unit."
-                if are_mostly_fractions
-                else f" Use {parameter('percent')} if probabilities run from 0 to 100."
-            )
-        return f"is outside [0, 1].{hint}"
-
-    def _mixed(self, kind: str) -> tuple[tuple[str, int], str]:
-        text, line = self._first["fraction"]
-        return self._first[kind], (
-            f"looks like a percentage, while {text!r} in line {line} does not. Write "
-            "all probabilities in one unit."
-        )
+            hint = f"Use {parameter('percent')} if probabilities run from 0 to 100."
+            if is_negative:
+                hint = (
+                    "Convert log-probabilities by exp and logits by "
+                    "scipy.special.expit."
+                )
+            elif are_mostly_fractions:
+                hint = in_one_unit
+            where = "[0, 100]." if self._percent else f"[0, 1]. {hint}"
+            yield first["outside"], f"is outside {where}"
 
 
 def joined_error(errors: Sequence[ParameterError]) -> ParameterError:
