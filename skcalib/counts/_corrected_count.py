@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -877,9 +877,6 @@ def check_sides(expected: np.ndarray, rows: np.ndarray) -> None:
 # sample in a thousand has a larger difference.
 _MOST_DEVIATION = 3.3
 
-# Places of equal values in order: before the first, and after the last.
-SIDES: tuple[Literal["left", "right"], ...] = ("left", "right")
-
 # If one document has a larger share of the variance, the coverage is too low.
 _LARGE_SHARE = 0.08
 
@@ -888,52 +885,33 @@ _OF_ERRORS = 4.0
 _OF_LABELS = 2.5
 
 
-def deviation(sample: Sample, values: np.ndarray, ordered: np.ndarray | None) -> float:
+def deviation(sample: Sample, values: np.ndarray) -> float:
     """Return the difference between sample and corpus in standard errors.
 
-    Values are replaced by ranks, whose means are close to normal in small samples. The
-    variance follows from the design, because ranks are known for the whole corpus.
-
-    values : values of the corpus, or of the labelled documents if `ordered` is given.
-    ordered : values of the corpus in ascending order, if chances were equal.
+    Values of the documents are replaced by ranks, whose means are close to normal in
+    small samples. The variance follows from the design, because ranks are known for the
+    whole corpus.
     """
     rows, n = sample.rows, sample.n_documents
     if len(rows) == n:
         return 0.0
-    # Ranks are counted from the mean rank.
-    if ordered is not None:
-        first, last = (ordered.searchsorted(values, side) for side in SIDES)
-        mean = float((first + last - n).mean()) / 2
-        chance = float(sample.probability[0])
-        variance = (1 - chance) / chance * _squared_ranks(ordered)
-    else:
-        _, code, count = np.unique(values, return_inverse=True, return_counts=True)
-        ranks: np.ndarray = (np.cumsum(count) - (count + n) / 2)[code]
-        drawn = 1 / sample.probability[rows]
-        mean = float(drawn @ ranks[rows] / drawn.sum())
-        unit = drawn_units(sample.groups)
-        pi, strata = sample.probability[unit], sample.strata[unit]
-        if sample.groups is not None:
-            ranks = np.bincount(sample.groups, ranks)
-        # Hajek's approximation for draws of a fixed number in each stratum
-        n_strata = int(strata.max()) + 1
-        spread = np.bincount(strata, pi * (1 - pi), n_strata)
-        total = np.bincount(strata, (1 - pi) * ranks, n_strata)
-        centre = np.divide(total, spread, out=np.zeros(n_strata), where=spread > 0)
-        variance = float((pi * (1 - pi)) @ (ranks / pi - centre[strata]) ** 2)
+    _, code, count = np.unique(values, return_inverse=True, return_counts=True)
+    # ranks are counted from the mean rank
+    ranks: np.ndarray = (np.cumsum(count) - (count + n) / 2)[code]
+    drawn = 1 / sample.probability[rows]
+    mean = float(drawn @ ranks[rows] / drawn.sum())
+    unit = drawn_units(sample.groups)
+    pi, strata = sample.probability[unit], sample.strata[unit]
+    if sample.groups is not None:
+        ranks = np.bincount(sample.groups, ranks)
+    # Hajek's approximation for draws of a fixed number in each stratum
+    n_strata = int(strata.max()) + 1
+    spread = np.bincount(strata, pi * (1 - pi), n_strata)
+    total = np.bincount(strata, (1 - pi) * ranks, n_strata)
+    centre = np.divide(total, spread, out=np.zeros(n_strata), where=spread > 0)
+    variance = float((pi * (1 - pi)) @ (ranks / pi - centre[strata]) ** 2)
     error = np.sqrt(variance) / n
     return mean / error if error > 1e-9 else 0.0
-
-
-def _squared_ranks(ordered: np.ndarray) -> float:
-    """Return the sum of squared ranks, from their mean; ties have their mean rank."""
-    n, is_new = len(ordered), ordered[1:] != ordered[:-1]
-    cubes = float(n)
-    if not is_new.all():
-        ends = np.flatnonzero(is_new)
-        size = np.diff(ends, prepend=-1, append=n - 1).astype(np.float64)
-        cubes = float(size**2 @ size)
-    return (float(n) ** 3 - cubes) / 12
 
 
 def warn_of_the_sample(sample: Sample, is_given: bool) -> None:
@@ -941,16 +919,10 @@ def warn_of_the_sample(sample: Sample, is_given: bool) -> None:
 
     is_given : whether the user gave inclusion probabilities.
     """
-    f, ordered = sample.expected, None
-    are_chances = f.min() >= 0 and f.max() <= 1
-    if sample.has_equal_chances:
-        f, ordered = f[sample.rows], np.sort(f)
-    by_f, by_doubt = deviation(sample, f, ordered), 0.0
-    if are_chances:
-        if ordered is not None:
-            ordered *= 1 - ordered
-            ordered.sort(kind="stable")  # merges two runs
-        by_doubt = deviation(sample, f * (1 - f), ordered)
+    f = sample.expected
+    by_f, by_doubt = deviation(sample, f), 0.0
+    if f.min() >= 0 and f.max() <= 1:
+        by_doubt = deviation(sample, f * (1 - f))
     design = PROBABILITY if is_given else "equal inclusion probabilities"
     if abs(by_f) > max(_MOST_DEVIATION, abs(by_doubt)):
         more = "larger" if by_f > 0 else "smaller"

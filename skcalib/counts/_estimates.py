@@ -94,12 +94,6 @@ class Sample:
         """Return whether documents differ in size."""
         return bool(np.ptp(once(self.size)) > 0)
 
-    @property
-    def has_equal_chances(self) -> bool:
-        """Return whether single documents of one stratum had the same probability."""
-        is_equal = once(self.probability).size == once(self.strata).size == 1
-        return is_equal and self.groups is None
-
     def possible(
         self, weight: np.ndarray, place: np.ndarray | None = None, n_sums: int = 1
     ) -> tuple[np.ndarray, np.ndarray]:
