@@ -21,7 +21,6 @@ from ._values import (
     as_key,
     as_list,
     choose,
-    columns_of,
     file_error,
     scalar_fields,
 )
@@ -89,9 +88,7 @@ def read(source: Source, options: Options) -> Evaluation:
             f"question, beside 'answers'. Got {source.path.name}, which has none."
         )
     named = None if model == "None" else model
-    return Evaluation._from_columns(
-        source, NAME, _notes(rows), **columns_of(rows), model=named
-    )
+    return Evaluation._of_rows(source, NAME, _notes(rows), rows, model=named)
 
 
 def _rows_of(

@@ -88,32 +88,32 @@ def read(source: Source, options: Options) -> Evaluation:
         )
     else:
         notes.append(f"The score is {score}; there are no probabilities.")
-    return Evaluation._from_columns(
-        source,
-        NAME,
-        [*notes, *more],
-        question=_identities(rows),
-        repeat=[0] * len(rows),
-        score=[row.get(score) for row in rows],
-        proba=[None if each is None else each.max() for each in options_of],
-        status=[
-            "unparseable" if row["filtered_resps"] == ["[invalid]"] else "answered"
-            for row in rows
-        ],
-        option_proba=options_of,
-        gold=list(map(_gold, rows, options_of)),
-        groups=[
-            scalar_fields(
+    identities = _identities(rows)
+    found = [
+        {
+            "question": name,
+            "repeat": 0,
+            "score": row.get(score),
+            "proba": None if proba is None else proba.max(),
+            "status": "unparseable"
+            if row["filtered_resps"] == ["[invalid]"]
+            else "answered",
+            "option_proba": proba,
+            "gold": _gold(row, proba),
+            "groups": scalar_fields(
                 {n: v for n, v in as_dict(row.get("doc")).items() if n in _GROUPS}
-            )
-            for row in rows
-        ],
-        right_answer=[row.get("target") for row in rows],
-        prompt=list(map(_prompt, rows)),
-        response=samples,
-        place=[k for k, _ in numbered],
-        model=model,
-        task=task,
+            ),
+            "right_answer": row.get("target"),
+            "prompt": _prompt(row),
+            "response": sample,
+            "place": k,
+        }
+        for (k, row), name, proba, sample in zip(
+            numbered, identities, options_of, samples, strict=True
+        )
+    ]
+    return Evaluation._of_rows(
+        source, NAME, [*notes, *more], found, model=model, task=task
     )
 
 
