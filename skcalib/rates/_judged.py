@@ -43,9 +43,6 @@ METHODS = ("auto", "post-stratified", "PPI++")
 # distinct pairs of scores.
 _MOST_VERDICTS, _MOST_PAIRS = 5, 16
 
-# The first items usually have all verdicts, if there are few.
-_FIRST = 1000
-
 # With fewer labels, the interval of PPI++ is too short if no label shows an error of
 # the judge.
 _ENOUGH = 100
@@ -687,8 +684,6 @@ def _verdict_codes(
     score is a separate verdict, NaN, and comes first. The result is None if there are
     more than `most` different verdicts.
     """
-    if any(np.unique(judge[:_FIRST]).size > most for judge in judges):
-        return None
     # -1 comes before all scores, which are at least 0
     scores = [np.where(np.isnan(judge), -1, judge) for judge in judges]
     found = [np.unique(column, return_inverse=True) for column in scores]

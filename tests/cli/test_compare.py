@@ -289,8 +289,8 @@ def test_wrong_labels_of_sentences_are_errors(capsys, tmp_path):
     cases = [
         ("document", None, "--groups document needs at least two documents"),
         (labels, None, "--groups must be a file with a label for each sentence, or 'd"),
-        (labels, "a\nb\n", "--groups must have a line for each of the 3 sentences"),
-        (labels, "a\n\nb\n", "--groups must have a label for each sentence. Line 2"),
+        (labels, "a\nb\n", "--groups must have a line with a label for each of the 3"),
+        (labels, "a\n\nb\n", "has 3 lines, 1 of them empty"),
     ]
     for given, text, error in cases:
         with case(error):
