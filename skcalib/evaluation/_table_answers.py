@@ -20,7 +20,7 @@ from ._tables import (
     Names,
     Numbers,
     Table,
-    of_table,
+    open_table,
 )
 from ._values import choose, file_error, none_of, numbered_repeats
 
@@ -62,7 +62,7 @@ def claims(source: Source) -> bool:
 
 def read(source: Source, options: Options) -> Evaluation:
     """Return the evaluation in a table."""
-    every, systems = of_table(source, lambda t: _read_long(t, options))
+    every, systems = _read_long(open_table(source), options)
     if systems is None:
         return every
     model = choose(options.model, systems, option="model", what="system")
@@ -75,12 +75,7 @@ def read_systems(
     """Return the evaluation of each system of a table."""
     if gold is not None and gold == options.columns.get("question"):
         raise _two_roles(gold, "question", "gold")
-    return of_table(source, lambda t: _systems_of(t, options, systems, gold))
-
-
-def _systems_of(
-    table: Table, options: Options, systems: Sequence[str] | None, gold: str | None
-) -> dict[str, Evaluation]:
+    table = open_table(source)
     model = options.columns.get("model") or next(iter(table.usual("model")), None)
     if model is None:
         wide = _read_wide(table, options, systems, gold)

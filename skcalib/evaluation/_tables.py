@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 from threading import Lock
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -436,7 +436,6 @@ OF_OPTIONS = "probabilities"
 
 Chunk = tuple[dict[str, list[Any]], Sequence[int]]
 Column = Names | Numbers | Fractions
-Found = TypeVar("Found")
 
 
 @dataclass(frozen=True)
@@ -500,22 +499,6 @@ class Table:
         return read
 
 
-class _LaterColumns(Exception):
-    """Raised if an object has a column that the first objects do not have."""
-
-
-def of_table(source: Source, read: Callable[[Table], Found]) -> Found:
-    """Return what a function reads from the table in a file.
-
-    The first JSON lines nearly always have all columns. Otherwise, or if an error may
-    be about a column that they do not have, all lines are parsed for their columns.
-    """
-    if source.kind == "jsonl":
-        with suppress(_LaterColumns, ParameterError):
-            return read(open_table(source, CHUNK))
-    return read(open_table(source))
-
-
 def open_table(source: Source, n_rows: int | None = None) -> Table:
     """Return the columns of a file, or of its first objects; cells are read later."""
     if source.kind == "text":
@@ -536,8 +519,6 @@ def open_table(source: Source, n_rows: int | None = None) -> Table:
         rows = _objects(source)
         while block := list(islice(rows, CHUNK)):
             lines, objects = zip(*block, strict=True)
-            if n_rows is not None and set().union(*objects) - names.keys():
-                raise _LaterColumns
             columns = {name: [row.get(name) for row in objects] for name in wanted}
             yield columns, lines
 
