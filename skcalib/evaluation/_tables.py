@@ -115,15 +115,11 @@ class Names(_Column):
 
     def add(self, cells: Sequence[Any], lines: Sequence[int]) -> None:
         """Read the cells of a chunk."""
-        if set(map(type, cells)) <= {str}:
-            text = "".join(cells)
-            names = cells if text.split() == [text] else list(map(str.strip, cells))
-        else:
-            names = [text_of(cell) for cell in cells]
+        names = list(map(text_of, cells))
         if len(self._known) < _MOST_SHARED:
             names = list(map(self._known.setdefault, names, names))
         if self.first_missing is None and not all(names):
-            self.first_missing = lines[list(names).index("")]
+            self.first_missing = lines[names.index("")]
         self._chunks.append(np.array(names, dtype=object))
 
 
@@ -155,11 +151,7 @@ class Numbers(_Column):
 
     def add(self, cells: Sequence[Any], lines: Sequence[int]) -> None:
         """Read the cells of a chunk."""
-        found = None
-        # Texts of verdicts and labels have few values, which are looked up faster.
-        is_looked_up = self._words and type(cells[0]) is str
-        if not is_looked_up and self._pos_label is None:
-            found = _plain_numbers(cells)
+        found = _plain_numbers(cells) if self._pos_label is None else None
         if found is None or not self._is_inside(found).all():
             # Each different cell is converted once, and its first line is known then.
             keys = cells
