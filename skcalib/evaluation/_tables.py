@@ -65,11 +65,6 @@ def value_of(cell: Any) -> str:
     return "" if text.lower() in _MISSING else text
 
 
-def _as_key(cell: Any) -> Any:
-    """Return a dict key of a cell that distinguishes the labels 1 and true."""
-    return text_of(cell) if isinstance(cell, (list, dict)) else (type(cell), cell)
-
-
 def _plain_numbers(cells: Sequence[Any]) -> np.ndarray | None:
     """Return cells that are all numbers, as in most files; None for others."""
     kinds = set(map(type, cells))
@@ -146,23 +141,13 @@ class Numbers(_Column):
         self._least, self._most = (0.0, 1.0) if outcomes else (least, most)
         self._words, self._outcomes = words or outcomes, outcomes
         self._pos_label = pos_label
-        self._known: dict[Any, float] = {}
         self._other_labels: set[str] = set()
 
     def add(self, cells: Sequence[Any], lines: Sequence[int]) -> None:
         """Read the cells of a chunk."""
         found = _plain_numbers(cells) if self._pos_label is None else None
         if found is None or not self._is_inside(found).all():
-            # Each different cell is converted once, and its first line is known then.
-            keys = cells
-            if not set(map(type, cells)) <= {str}:
-                keys = [cell if type(cell) is str else _as_key(cell) for cell in cells]
-            known = self._known if len(self._known) < _MOST_SHARED else {}
-            if set(keys) - known.keys():
-                for key, cell, line in zip(keys, cells, lines, strict=True):
-                    if key not in known:
-                        known[key] = self._value(cell, line)
-            found = np.fromiter(map(known.__getitem__, keys), float, len(cells))
+            found = np.array(list(map(self._value, cells, lines)))
         self._keep(found, lines)
 
     def _is_inside(self, found: Any) -> Any:
