@@ -657,7 +657,7 @@ def _parsed(
             with _long_cells():
                 header = next(row for row in reader if any(map(str.strip, row)))
             if _END in header[-1]:
-                raise _not_closed(path, 0, 0, delimiter)
+                raise _not_closed(path, 1)
         yield from _chunks(path, reader, width, before)
     finally:
         text.detach()
@@ -666,25 +666,24 @@ def _parsed(
 def _chunks(
     path: Path, reader: Any, width: int, before: int
 ) -> Iterator[tuple[list, list[int]]]:
-    at_end = False
+    end, at_end = before + reader.line_num, False
     while not at_end:
-        first = before + reader.line_num
         with _long_cells():
-            rows = list(islice(reader, CHUNK))
-        last = before + reader.line_num
-        if rows[-1] and _END in rows[-1][-1]:
-            if rows.pop() != [_END]:
-                n_before = sum(map(bool, rows))
-                raise _not_closed(path, first, n_before, reader.dialect.delimiter)
+            # A row has the number of the line at which it ends.
+            numbered = [
+                (before + reader.line_num, row) for row in islice(reader, CHUNK)
+            ]
+        last = numbered[-1][1]
+        if last and _END in last[-1]:
+            numbered.pop()
             at_end = True
-            last -= 1
-        rows = list(filter(None, rows))
-        if not rows:
+        end = numbered[-1][0] if numbered else end
+        if at_end and last != [_END]:
+            raise _not_closed(path, end + 1)
+        numbered = [(line, row) for line, row in numbered if row]
+        if not numbered:
             continue
-        # Lines and rows differ if there are empty lines, or line breaks in cells.
-        lines = list(range(first + 1, first + 1 + len(rows)))
-        if last != first + len(rows):
-            lines = _lines_of(path, first, len(rows), reader.dialect.delimiter)
+        lines, rows = map(list, zip(*numbered, strict=True))
         sizes = list(map(len, rows))
         if set(sizes) - {width}:
             k = next(k for k, size in enumerate(sizes) if size != width)
@@ -695,18 +694,9 @@ def _chunks(
         yield list(zip(*rows, strict=True)), lines
 
 
-def _not_closed(path: Path, first: int, n: int, delimiter: str) -> ParameterError:
-    """Return the error for a row, after n others, that does not end."""
-    lines = _lines_of(path, first, n, delimiter) if n else [first]
+def _not_closed(path: Path, line: int) -> ParameterError:
+    """Return the error for a row that does not end."""
     return file_error(
-        f"must close each quote. The row of {path.name} that begins in line "
-        f"{lines[-1] + 1} has a quote that is not closed."
+        f"must close each quote. The row of {path.name} that begins in line {line} has "
+        "a quote that is not closed."
     )
-
-
-def _lines_of(path: Path, first: int, n: int, delimiter: str) -> list[int]:
-    """Return the line at which each of n rows ends, by reading the rows again."""
-    with path.open(encoding="utf-8-sig", newline="") as file, _long_cells():
-        again = csv.reader(file, delimiter=delimiter)
-        ends = (again.line_num for row in again if row and again.line_num > first)
-        return list(islice(ends, n))
