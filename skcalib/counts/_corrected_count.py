@@ -34,8 +34,6 @@ from ._estimates import (
     Total,
     domain_totals,
     fit,
-    once,
-    product_sum,
     supports_model,
     weighted_total,
 )
@@ -465,10 +463,7 @@ def corrected_count(
         # the share of documents (or groups) that were drawn in each stratum
         one_each = drawn_units(codes)
         drawn, stratum = labelled[one_each], stratum_codes[one_each]
-        if once(stratum_codes).size == 1:
-            pi = np.broadcast_to(drawn.mean(), len(y))
-        else:
-            pi = (np.bincount(stratum, drawn) / np.bincount(stratum))[stratum_codes]
+        pi = (np.bincount(stratum, drawn) / np.bincount(stratum))[stratum_codes]
     sample = Sample(
         rows=rows,
         y=y[rows],
@@ -542,7 +537,7 @@ def _estimate(
         low=total.low,
         high=total.high,
         standard_error=total.standard_error,
-        uncorrected=product_sum(weight, sample.expected),
+        uncorrected=float(weight @ sample.expected),
         labels_only=LabelsOnly(alone.estimate, alone.low, alone.high),
         equivalent_labels=equivalent_labels(*widths, n, n_documents),
         slope=fitted.slope,
@@ -684,7 +679,7 @@ def check_bounds(
             raise ParameterError("bounds", f"{problem} Got shape {array.shape}.")
         ends.append(np.broadcast_to(array, y.shape))
     low, high = ends
-    if (once(low) > once(high)).any():
+    if (low > high).any():
         row = int((low > high).argmax())
         problem = f"must have low <= high. Got {low[row]}, {high[row]} in row {row}."
         raise ParameterError("bounds", problem)
@@ -699,7 +694,7 @@ def check_bounds(
 
 def _warn_of_impossible(f: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
     """Warn if an expected count is outside the bounds."""
-    bad = (f < once(low) - _ROUNDING) | (f > once(high) + _ROUNDING)
+    bad = (f < low - _ROUNDING) | (f > high + _ROUNDING)
     if bad.any():
         row = int(bad.argmax())
         warn(
@@ -973,11 +968,11 @@ def warn_of_other_labels(sample: Sample) -> None:
 
 def warn_of_draws_by_the_model(sample: Sample) -> None:
     """Warn if the probabilities increase with the expected count and nothing else."""
-    pi, f = once(sample.probability), once(sample.expected)
-    if not sample.is_unbounded or pi.size == 1 or f.size == 1:
-        return
+    pi, f = sample.probability, sample.expected
     rest = pi < 1
-    if np.ptp(f[rest]) == 0 or sample.has_sizes:
+    if not sample.is_unbounded or sample.has_sizes or not rest.any():
+        return
+    if np.ptp(f[rest]) == 0:
         return
     # A line through two documents predicts the probabilities of all others.
     least, most = (np.flatnonzero(rest)[k(f[rest])] for k in (np.argmin, np.argmax))
