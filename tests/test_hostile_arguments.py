@@ -108,14 +108,10 @@ CALLS = {
         },
     ),
     "CRFTagger": (
-        lambda X, y, X_dev=None, y_dev=None, **kwargs: (
-            sequence.CRFTagger(**kwargs).fit(X, y, X_dev, y_dev).predict(X)
-        ),
+        lambda X, y, **kwargs: sequence.CRFTagger(**kwargs).fit(X, y).predict(X),
         {
             "X": X,
             "y": Y,
-            "X_dev": X,
-            "y_dev": Y,
             "algorithm": "lbfgs",
             "c1": 0.1,
             "c2": 1.0,

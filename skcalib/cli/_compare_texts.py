@@ -209,15 +209,10 @@ def _labels_of(
             f"the metric is {metric}. Got {given!r}."
         )
     labels = _lines(path)
-    if len(labels) != n:
+    if len(labels) != n or "" in labels:
         raise CommandError(
-            f"{option} must have a line for each of the {n} sentences. {path} has "
-            f"{len(labels)}."
-        )
-    if "" in labels:
-        raise CommandError(
-            f"{option} must have a label for each sentence. Line "
-            f"{labels.index('') + 1} of {path} is empty."
+            f"{option} must have a line with a label for each of the {n} sentences. "
+            f"{path} has {len(labels)} lines, {labels.count('')} of them empty."
         )
     return np.array(labels)
 

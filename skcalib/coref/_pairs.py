@@ -320,18 +320,12 @@ def count_pairs(labels: np.ndarray) -> np.ndarray:
     """Return the number of samples in which each pair of mentions has the same label.
 
     labels has shape (n, n_samples) and values from 0. The result is symmetric and has
-    shape (n, n). The results of the comparisons are packed into bits, and the set bits
-    are counted.
+    shape (n, n).
     """
-    n, n_samples = labels.shape
+    n = len(labels)
     # The comparison below is limited by memory, so the smallest type is fastest.
-    kind = np.int16 if n < 2**15 else np.int32
-    padded = np.full((n, -(-n_samples // 64) * 64), -1, dtype=kind)
-    padded[:, :n_samples] = labels
+    labels = labels.astype(np.int16 if n < 2**15 else np.int32)
     counts = np.zeros((n, n))
     for j in range(n):
-        same = np.packbits(padded[: j + 1] == padded[j], axis=1).view(np.uint64)
-        counts[j, : j + 1] = np.bitwise_count(same).sum(axis=1, dtype=np.intp)
-        # The padding is equal in all rows.
-        counts[j, : j + 1] -= padded.shape[1] - n_samples
+        counts[j, : j + 1] = np.count_nonzero(labels[: j + 1] == labels[j], axis=1)
     return counts + np.tril(counts, -1).T

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -34,8 +34,6 @@ from ._estimates import (
     Total,
     domain_totals,
     fit,
-    once,
-    product_sum,
     supports_model,
     weighted_total,
 )
@@ -465,10 +463,7 @@ def corrected_count(
         # the share of documents (or groups) that were drawn in each stratum
         one_each = drawn_units(codes)
         drawn, stratum = labelled[one_each], stratum_codes[one_each]
-        if once(stratum_codes).size == 1:
-            pi = np.broadcast_to(drawn.mean(), len(y))
-        else:
-            pi = (np.bincount(stratum, drawn) / np.bincount(stratum))[stratum_codes]
+        pi = (np.bincount(stratum, drawn) / np.bincount(stratum))[stratum_codes]
     sample = Sample(
         rows=rows,
         y=y[rows],
@@ -542,7 +537,7 @@ def _estimate(
         low=total.low,
         high=total.high,
         standard_error=total.standard_error,
-        uncorrected=product_sum(weight, sample.expected),
+        uncorrected=float(weight @ sample.expected),
         labels_only=LabelsOnly(alone.estimate, alone.low, alone.high),
         equivalent_labels=equivalent_labels(*widths, n, n_documents),
         slope=fitted.slope,
@@ -684,7 +679,7 @@ def check_bounds(
             raise ParameterError("bounds", f"{problem} Got shape {array.shape}.")
         ends.append(np.broadcast_to(array, y.shape))
     low, high = ends
-    if (once(low) > once(high)).any():
+    if (low > high).any():
         row = int((low > high).argmax())
         problem = f"must have low <= high. Got {low[row]}, {high[row]} in row {row}."
         raise ParameterError("bounds", problem)
@@ -699,7 +694,7 @@ def check_bounds(
 
 def _warn_of_impossible(f: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
     """Warn if an expected count is outside the bounds."""
-    bad = (f < once(low) - _ROUNDING) | (f > once(high) + _ROUNDING)
+    bad = (f < low - _ROUNDING) | (f > high + _ROUNDING)
     if bad.any():
         row = int(bad.argmax())
         warn(
@@ -877,9 +872,6 @@ def check_sides(expected: np.ndarray, rows: np.ndarray) -> None:
 # sample in a thousand has a larger difference.
 _MOST_DEVIATION = 3.3
 
-# Places of equal values in order: before the first, and after the last.
-SIDES: tuple[Literal["left", "right"], ...] = ("left", "right")
-
 # If one document has a larger share of the variance, the coverage is too low.
 _LARGE_SHARE = 0.08
 
@@ -888,52 +880,33 @@ _OF_ERRORS = 4.0
 _OF_LABELS = 2.5
 
 
-def deviation(sample: Sample, values: np.ndarray, ordered: np.ndarray | None) -> float:
+def deviation(sample: Sample, values: np.ndarray) -> float:
     """Return the difference between sample and corpus in standard errors.
 
-    Values are replaced by ranks, whose means are close to normal in small samples. The
-    variance follows from the design, because ranks are known for the whole corpus.
-
-    values : values of the corpus, or of the labelled documents if `ordered` is given.
-    ordered : values of the corpus in ascending order, if chances were equal.
+    Values of the documents are replaced by ranks, whose means are close to normal in
+    small samples. The variance follows from the design, because ranks are known for the
+    whole corpus.
     """
     rows, n = sample.rows, sample.n_documents
     if len(rows) == n:
         return 0.0
-    # Ranks are counted from the mean rank.
-    if ordered is not None:
-        first, last = (ordered.searchsorted(values, side) for side in SIDES)
-        mean = float((first + last - n).mean()) / 2
-        chance = float(sample.probability[0])
-        variance = (1 - chance) / chance * _squared_ranks(ordered)
-    else:
-        _, code, count = np.unique(values, return_inverse=True, return_counts=True)
-        ranks: np.ndarray = (np.cumsum(count) - (count + n) / 2)[code]
-        drawn = 1 / sample.probability[rows]
-        mean = float(drawn @ ranks[rows] / drawn.sum())
-        unit = drawn_units(sample.groups)
-        pi, strata = sample.probability[unit], sample.strata[unit]
-        if sample.groups is not None:
-            ranks = np.bincount(sample.groups, ranks)
-        # Hajek's approximation for draws of a fixed number in each stratum
-        n_strata = int(strata.max()) + 1
-        spread = np.bincount(strata, pi * (1 - pi), n_strata)
-        total = np.bincount(strata, (1 - pi) * ranks, n_strata)
-        centre = np.divide(total, spread, out=np.zeros(n_strata), where=spread > 0)
-        variance = float((pi * (1 - pi)) @ (ranks / pi - centre[strata]) ** 2)
+    _, code, count = np.unique(values, return_inverse=True, return_counts=True)
+    # ranks are counted from the mean rank
+    ranks: np.ndarray = (np.cumsum(count) - (count + n) / 2)[code]
+    drawn = 1 / sample.probability[rows]
+    mean = float(drawn @ ranks[rows] / drawn.sum())
+    unit = drawn_units(sample.groups)
+    pi, strata = sample.probability[unit], sample.strata[unit]
+    if sample.groups is not None:
+        ranks = np.bincount(sample.groups, ranks)
+    # Hajek's approximation for draws of a fixed number in each stratum
+    n_strata = int(strata.max()) + 1
+    spread = np.bincount(strata, pi * (1 - pi), n_strata)
+    total = np.bincount(strata, (1 - pi) * ranks, n_strata)
+    centre = np.divide(total, spread, out=np.zeros(n_strata), where=spread > 0)
+    variance = float((pi * (1 - pi)) @ (ranks / pi - centre[strata]) ** 2)
     error = np.sqrt(variance) / n
     return mean / error if error > 1e-9 else 0.0
-
-
-def _squared_ranks(ordered: np.ndarray) -> float:
-    """Return the sum of squared ranks, from their mean; ties have their mean rank."""
-    n, is_new = len(ordered), ordered[1:] != ordered[:-1]
-    cubes = float(n)
-    if not is_new.all():
-        ends = np.flatnonzero(is_new)
-        size = np.diff(ends, prepend=-1, append=n - 1).astype(np.float64)
-        cubes = float(size**2 @ size)
-    return (float(n) ** 3 - cubes) / 12
 
 
 def warn_of_the_sample(sample: Sample, is_given: bool) -> None:
@@ -941,16 +914,10 @@ def warn_of_the_sample(sample: Sample, is_given: bool) -> None:
 
     is_given : whether the user gave inclusion probabilities.
     """
-    f, ordered = sample.expected, None
-    are_chances = f.min() >= 0 and f.max() <= 1
-    if sample.has_equal_chances:
-        f, ordered = f[sample.rows], np.sort(f)
-    by_f, by_doubt = deviation(sample, f, ordered), 0.0
-    if are_chances:
-        if ordered is not None:
-            ordered *= 1 - ordered
-            ordered.sort(kind="stable")  # merges two runs
-        by_doubt = deviation(sample, f * (1 - f), ordered)
+    f = sample.expected
+    by_f, by_doubt = deviation(sample, f), 0.0
+    if f.min() >= 0 and f.max() <= 1:
+        by_doubt = deviation(sample, f * (1 - f))
     design = PROBABILITY if is_given else "equal inclusion probabilities"
     if abs(by_f) > max(_MOST_DEVIATION, abs(by_doubt)):
         more = "larger" if by_f > 0 else "smaller"
@@ -1001,11 +968,11 @@ def warn_of_other_labels(sample: Sample) -> None:
 
 def warn_of_draws_by_the_model(sample: Sample) -> None:
     """Warn if the probabilities increase with the expected count and nothing else."""
-    pi, f = once(sample.probability), once(sample.expected)
-    if not sample.is_unbounded or pi.size == 1 or f.size == 1:
-        return
+    pi, f = sample.probability, sample.expected
     rest = pi < 1
-    if np.ptp(f[rest]) == 0 or sample.has_sizes:
+    if not sample.is_unbounded or sample.has_sizes or not rest.any():
+        return
+    if np.ptp(f[rest]) == 0:
         return
     # A line through two documents predicts the probabilities of all others.
     least, most = (np.flatnonzero(rest)[k(f[rest])] for k in (np.argmin, np.argmax))

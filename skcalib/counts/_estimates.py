@@ -15,28 +15,9 @@ import numpy as np
 from scipy.special import stdtrit
 
 
-def once(column: np.ndarray) -> np.ndarray:
-    """Return a column, or its first entry if the column repeats one entry in memory.
-
-    `np.broadcast_to(1.0, n)` is such a column. Arithmetic with all its entries would
-    take as long as with n different entries.
-    """
-    return column[:1] if column.strides == (0,) else column
-
-
-def product_sum(first: np.ndarray, second: np.ndarray) -> float:
-    """Return the sum of the products of two columns."""
-    a, b = once(first), once(second)
-    if a.size == b.size:
-        return float(a @ b) * (first.size / a.size)
-    return float(a.sum()) * float(b.sum())  # one of them has one entry
-
-
 @dataclass(frozen=True)
 class Sample:
     """Validated arguments of an estimate.
-
-    Columns of equal entries are read-only views of one entry (see :func:`once`).
 
     Attributes
     ----------
@@ -87,18 +68,12 @@ class Sample:
     @property
     def is_unbounded(self) -> bool:
         """Return whether some documents have counts without an upper bound."""
-        return bool(np.isinf(once(self.high)).any())
+        return bool(np.isinf(self.high).any())
 
     @property
     def has_sizes(self) -> bool:
         """Return whether documents differ in size."""
-        return bool(np.ptp(once(self.size)) > 0)
-
-    @property
-    def has_equal_chances(self) -> bool:
-        """Return whether single documents of one stratum had the same probability."""
-        is_equal = once(self.probability).size == once(self.strata).size == 1
-        return is_equal and self.groups is None
+        return bool(np.ptp(self.size) > 0)
 
     def possible(
         self, weight: np.ndarray, place: np.ndarray | None = None, n_sums: int = 1
@@ -108,24 +83,16 @@ class Sample:
         place : (N,) sum that each document enters, as a code from 0. If None, all
         documents enter one sum.
         """
-        c, n = once(weight), self.n_documents
         with np.errstate(invalid="ignore"):  # 0 times an infinite bound is NaN
             low, high = (
-                np.where(c == 0, 0, c * once(x)) for x in (self.low, self.high)
+                np.where(weight == 0, 0, weight * x) for x in (self.low, self.high)
             )
-        known = weight[self.rows] * self.y
-        found = []
-        for end in (np.minimum(low, high), np.maximum(low, high)):
-            if place is None and end.size == 1:
-                n_rest = n - len(self.rows)
-                found.append(n_rest * end + known.sum() if n_rest else known.sum())
-                continue
-            each = np.broadcast_to(end, n).copy()
-            each[self.rows] = known
-            found.append(
-                each.sum() if place is None else np.bincount(place, each, n_sums)
-            )
-        return found[0], found[1]
+        ends = np.minimum(low, high), np.maximum(low, high)
+        for end in ends:
+            end[self.rows] = weight[self.rows] * self.y
+        if place is None:
+            return ends[0].sum(), ends[1].sum()
+        return np.bincount(place, ends[0], n_sums), np.bincount(place, ends[1], n_sums)
 
 
 # Precision of the normal prior of the slope, with mean 1 and standard deviation 1/2.
@@ -206,8 +173,7 @@ def fit(sample: Sample) -> Fit:
     centred = f - mean_f * x
     slope, to_slope = fit_slope(sample, centred, y - mean_y * x, weight, len(y) - 2)
     intercept = mean_y - slope * mean_f
-    line = intercept * once(sample.size) + slope * once(sample.expected)
-    fitted = np.broadcast_to(line, sample.n_documents)
+    fitted = intercept * sample.size + slope * sample.expected
     # derivative of mean_y - slope mean_f
     to_intercept = weight * x / total - to_slope * mean_f
     return Fit(
@@ -236,7 +202,7 @@ def supports_model(sample: Sample, found: Fit) -> bool:
     # the least-squares slope times a number between 0 and 1, 0 up to rounding if all
     # labels are equal
     is_rising = float(found.derivatives[:, 1] @ sample.y) >= -1e-9
-    largest = float(np.abs(once(found.fitted)).max())
+    largest = float(np.abs(found.fitted).max())
     return is_rising and float(np.abs(sample.y).max()) <= _BEYOND * largest
 
 
@@ -341,19 +307,13 @@ def unseen_errors(
 
     step : standard deviation of a document's weight under the design.
     """
-    used = None if once(weight).all() else weight != 0
-    if used is not None and not used.any():
+    used = weight != 0
+    if not used.any():
         return (0.0, 0.0), (0.0, 0.0), False
-
-    def of_used(column: np.ndarray) -> np.ndarray:
-        entries = once(column)
-        return entries if used is None or entries.size == 1 else entries[used]
-
-    c = of_used(weight)
+    c, low, high = weight[used], sample.low[used], sample.high[used]
     # an error of size e adds e times the deviation of the document's weight
-    spread = np.abs(c) * of_used(np.asarray(step))
-    low, high = of_used(sample.low), of_used(sample.high)
-    inside = np.clip(of_used(fitted), low, high)
+    spread = (np.abs(weight) * step)[used]
+    inside = np.clip(fitted[used], low, high)
 
     above, below = high - inside, inside - low
     has_negative = c.min() < 0
@@ -366,9 +326,8 @@ def unseen_errors(
         # A count with a negative weight lowers the total when it rises.
         if has_negative:
             size = np.where(c > 0, size, np.minimum(*negative))
-        mean, n = float(size.mean()), max(size.size, spread.size)
-        square = product_sum(np.square(size, out=size), spread) / n
-        return square / mean if mean > 0 else 0.0
+        total = float(size.sum())
+        return float(size**2 @ spread) / total if total > 0 else 0.0
 
     def amounts(too_small: float, too_large: float) -> tuple[float, float]:
         rise, fall = (above, too_small), (below, too_large)
@@ -424,11 +383,11 @@ def weighted_total(
     rows, pi = sample.rows, sample.probability
     expanded = weight[rows] / pi[rows]
     # fitted sum over the corpus plus the expanded residuals of the sample
-    estimate = product_sum(weight, found.fitted) + float(expanded @ found.residuals)
+    estimate = float(weight @ found.fitted) + float(expanded @ found.residuals)
     # Labels also change the total through intercept and slope, if the weighted sample
     # differs from the corpus in size or expected count.
     columns = sample.size, sample.expected
-    gap = np.array([product_sum(weight, x) - expanded @ x[rows] for x in columns])
+    gap = np.array([weight @ x - expanded @ x[rows] for x in columns])
     # derivative of the estimate with respect to each label, times its residual
     influence = found.residuals * (expanded + found.derivatives @ gap)
     # Residuals of labels that move the line towards themselves are too small: the root
@@ -442,10 +401,8 @@ def weighted_total(
         used = jackknife if sample.is_tuned else plain
         below = above = quantile * float(np.sqrt(used @ used))
     else:
-        chance = once(pi)
-        step = np.sqrt(1 - chance) / chance
         unseen, missed, is_plain = unseen_errors(
-            sample, found.fitted, found.slope, weight, step
+            sample, found.fitted, found.slope, weight, np.sqrt(1 - pi) / pi
         )
         # Only for counts of 0 and 1, the variance x - x^2 / m of a binomial falls.
         m = float((weight[rows] != 0).sum())
@@ -529,7 +486,7 @@ def contributions(
     # finite population: a document drawn with certainty has no sampling error
     keep = 1 - pi
     free = keep > 0
-    n_strata = int(once(sample.strata).max()) + 1
+    n_strata = int(sample.strata.max()) + 1
     m = np.bincount(strata[free], minlength=n_strata)[strata]
     mass = np.bincount(strata, keep, n_strata)[strata]
     held = np.bincount(strata, keep * influence, n_strata)[strata]

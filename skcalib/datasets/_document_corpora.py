@@ -99,32 +99,26 @@ def _find_parse(
     # Parses are not in the registry: they depend on the user's parser.
     if parsed is None:
         parsed = own.exists()
-    if isinstance(parsed, bool):
-        if not parsed and mentions:
-            problem = f"needs documents with parses if it is True. {remedy}."
-            raise ParameterError("mentions", problem)
-        if parsed and not own.exists():
-            raise OSError(
-                f"{own} does not exist, and no parse is published. {remedy}, "
-                "or pass parsed=False for the text alone."
-            )
-        return [own] if parsed else []
-    if not isinstance(parsed, (str, os.PathLike)):
+    if not isinstance(parsed, (bool, str, os.PathLike)):
         raise ParameterTypeError(
             "parsed",
             "must be None, True, False, or the path of a CoNLL-U file or of a folder "
             f"with such files. Got {parsed!r} instead.",
         )
-    path = Path(parsed).expanduser()
-    if not path.exists():
-        raise OSError(f"{path}, the value of 'parsed', does not exist. {remedy}")
-    if not path.is_dir():
-        return [path]
-    found = sorted(each for each in path.iterdir() if each.name.endswith(SUFFIXES))
+    if parsed is False:
+        if mentions:
+            problem = f"needs documents with parses if it is True. {remedy}."
+            raise ParameterError("mentions", problem)
+        return []
+    path = own if parsed is True else Path(parsed).expanduser()
+    found = [path] if path.exists() else []
+    if path.is_dir():
+        found = sorted(each for each in path.iterdir() if each.name.endswith(SUFFIXES))
     if not found:
         raise OSError(
-            f"{path}, the value of 'parsed', is a folder without files that end in "
-            f"{' or '.join(SUFFIXES)}. {remedy}"
+            f"{path} does not exist, or is a folder without files that end in "
+            f"{' or '.join(SUFFIXES)}. {remedy}, or pass parsed=False for the text "
+            "alone."
         )
     return found
 

@@ -55,8 +55,13 @@ Block = list[Line]
 
 
 @contextlib.contextmanager
-def opened(path: TextFile) -> Iterator[tuple[TextIO, str]]:
-    """Yield a text file and its name; a file that was passed open stays open."""
+def opened(
+    path: TextFile, *, newline: str | None = "\n"
+) -> Iterator[tuple[TextIO, str]]:
+    """Yield a text file and its name; a file that was passed open stays open.
+
+    By default, a lone carriage return does not end a line.
+    """
     if not isinstance(path, (str, os.PathLike)):
         if not (hasattr(path, "read") and isinstance(path.read(0), str)):
             raise ParameterTypeError(
@@ -67,8 +72,7 @@ def opened(path: TextFile) -> Iterator[tuple[TextIO, str]]:
         yield path, str(getattr(path, "name", "<text>"))
         return
     opener: Callable[..., Any] = gzip.open if str(path).endswith(".gz") else open
-    # newline="\n": a lone carriage return does not end a line.
-    with opener(path, "rt", encoding="utf-8-sig", newline="\n") as file:
+    with opener(path, "rt", encoding="utf-8-sig", newline=newline) as file:
         yield file, str(path)
 
 
@@ -82,27 +86,12 @@ def opened_zip(path: Path) -> Iterator[zipfile.ZipFile]:
         raise OSError(f"{path} is not a complete zip archive: {error}.") from error
 
 
-def lines_of(
-    file: TextIO, source: str, *, returns_end_lines: bool = False
-) -> Iterator[Line]:
-    """Yield the lines of a text file or of a complete compressed text file.
-
-    Lines end at line feeds and, optionally, at lone carriage returns.
-    """
+def lines_of(file: TextIO, source: str) -> Iterator[Line]:
+    """Yield the lines of a text file or of a complete compressed text file."""
     number = 0
     try:
         for number, text in enumerate(file, start=1):
-            text = text.rstrip("\r\n")
-            if returns_end_lines and "\r" in text:
-                # One lone carriage return makes it a file with these line ends.
-                texts = itertools.chain([text], file)
-                pieces = (
-                    piece for t in texts for piece in t.rstrip("\r\n").split("\r")
-                )
-                for at, piece in enumerate(pieces, number):
-                    yield Line(at, piece, source)
-                return
-            yield Line(number, text, source)
+            yield Line(number, text.rstrip("\r\n"), source)
     except UnicodeDecodeError as error:
         # Text is decoded before it is split into lines.
         raise ValueError(
@@ -115,10 +104,10 @@ def lines_of(
         ) from error
 
 
-def blocks_of(path: TextFile, *, returns_end_lines: bool = False) -> Iterator[Block]:
+def blocks_of(path: TextFile, *, newline: str | None = "\n") -> Iterator[Block]:
     """Yield the blocks of lines that are not blank."""
-    with opened(path) as (file, source):
-        lines = lines_of(file, source, returns_end_lines=returns_end_lines)
+    with opened(path, newline=newline) as (file, source):
+        lines = lines_of(file, source)
         for is_blank, block in itertools.groupby(lines, key=Line.is_blank):
             if not is_blank:
                 yield list(block)

@@ -94,7 +94,7 @@ def read_conll_columns(
     sentences: list[list[list[str]]] = []
     documents: list[int] = []
     number, starts = 0, False
-    for block in blocks_of(path, returns_end_lines=True):
+    for block in blocks_of(path, newline=None):
         rows = [line.text.split(delimiter) for line in block]
         # Some files have no blank line after -DOCSTART-.
         if _starts_document(rows[0], token):

@@ -192,8 +192,6 @@ def align_evaluations(
     duplicates: str = "error",
     mismatch: str = "error",
     unanswered: str | None = None,
-    golds: Mapping[str, Mapping[str, str]] | None = None,
-    prompts: Mapping[str, Mapping[str, str]] | None = None,
 ) -> AlignedEvaluations:
     """Match the questions of two or more systems by name or hash, never by position.
 
@@ -209,17 +207,14 @@ def align_evaluations(
         once. 'mean' uses the mean of their rows, 'drop' leaves them out. If most
         questions have several rows, the rows are samples and not duplicates.
     mismatch : {'error', 'drop', 'keep'}, default='error'
-        Action if two systems have different right answers or different prompts for a
-        question of the same name, or if questions are identified by row numbers and the
+        Action if two systems have different right answers or different prompts
+        (`Evaluation.right_answer` and `Evaluation.prompt`) for a question of the same
+        name, or if questions are identified by row numbers and the
         scores of two systems are nearly uncorrelated, which suggests that the rows are
         in different orders. 'drop' leaves out questions that differ, 'keep' compares
         them nevertheless.
     unanswered : {'wrong', 'drop', 'separate'}, default=None
         How samples without an answer are scored, as in :meth:`Evaluation.scored`.
-    golds, prompts : mapping of str to mapping of str to str, default=None
-        For each system, the right answer and the prompt (or a hash of it) of each
-        question. If None, they are those of the evaluations, `Evaluation.right_answer`
-        and `Evaluation.prompt`, as far as they are known.
 
     Returns
     -------
@@ -253,8 +248,7 @@ def align_evaluations(
     common = _common(evaluations, places, missing, notes)
     left = np.count_nonzero(places.number, axis=1) - common.size
     only_in = dict(zip(scored, left.tolist(), strict=True))
-    given = dict(zip(IDENTIFYING, (golds, prompts), strict=True))
-    common = _agreeing(scored, places, common, mismatch, given, notes)
+    common = _agreeing(scored, places, common, mismatch, notes)
     aligned = _collect(scored, places, common, only_in, tuple(notes))
     if mismatch != "keep":
         _check_related(aligned)
@@ -437,17 +431,23 @@ def _agreeing(
     places: _Places,
     common: np.ndarray,
     mismatch: str,
-    given: Mapping[str, Mapping[str, Mapping[str, str]] | None],
     notes: list[str],
 ) -> np.ndarray:
     """Return the questions whose answers and prompts are the same in all systems."""
     differs = np.zeros(common.size, dtype=bool)
     found = []
-    for what, known in _identifying(scored, places, given):
+    for what, known in _identifying(scored, places):
         other = differing([side[common] for side in known.values()])
         if other.any():
+            first = common[other][0]
+            sides = " and ".join(
+                f"{_short(side[first])!r} in {name}"
+                for name, side in known.items()
+                if side[first] is not None
+            )
             found.append(
-                _differing_in_words(what, common[other], known, places, common)
+                f"{other.sum()} of {common.size} questions with different {what}, for "
+                f"example question {_short(places.question[first])!r}: {sides}"
             )
             differs |= other
     if not found:
@@ -456,8 +456,8 @@ def _agreeing(
         raise ParameterError(
             "mismatch",
             "must be 'drop' or 'keep' if questions of the same name differ. Got "
-            + "; ".join(found)
-            + ".",
+            f"{'; '.join(found)}. If many differ, the files may have the questions in "
+            "different orders and row numbers as their names.",
         )
     done = "compared nevertheless" if mismatch == "keep" else "left out"
     notes += [f"{text}: {done}." for text in found]
@@ -472,9 +472,7 @@ def _agreeing(
 
 
 def _identifying(
-    scored: dict[str, Evaluation],
-    places: _Places,
-    given: Mapping[str, Mapping[str, Mapping[str, str]] | None],
+    scored: dict[str, Evaluation], places: _Places
 ) -> Iterator[tuple[str, dict[str, np.ndarray]]]:
     """Yield each attribute of the questions that several systems have, by system.
 
@@ -483,10 +481,7 @@ def _identifying(
     attributes: dict[str, dict[str, np.ndarray]] = {what: {} for what in IDENTIFYING}
     for k, (name, e) in enumerate(scored.items()):
         for what, column in IDENTIFYING.items():
-            texts, values = given[what], getattr(e, column)
-            if texts is not None:
-                by_name = texts.get(name, {})
-                values = np.array([by_name.get(q) for q in e.question], dtype=object)
+            values = getattr(e, column)
             if values is not None and are_known(values).any():
                 attributes[what][name] = places.first_known(k, values)
     for k, (name, e) in enumerate(scored.items()):
@@ -495,52 +490,6 @@ def _identifying(
             what = f"values of {group!r}"
             attributes.setdefault(what, {})[name] = places.first_known(k, values)
     return (each for each in attributes.items() if len(each[1]) > 1)
-
-
-def _differing_in_words(
-    what: str,
-    codes: np.ndarray,
-    known: Mapping[str, np.ndarray],
-    places: _Places,
-    common: np.ndarray,
-) -> str:
-    """Describe the differences, and whether the order of the files explains them."""
-    first = codes[0]
-    values = {name: side[first] for name, side in known.items()}
-    sides = " and ".join(
-        f"{_short(value)!r} in {name}"
-        for name, value in values.items()
-        if value is not None
-    )
-    text = (
-        f"{len(codes)} of {len(common)} questions with different {what}, for "
-        f"example question {_short(places.question[first])!r}: {sides}"
-    )
-    if what != "prompts" or 10 * len(codes) < len(common):
-        if 4 * len(codes) < len(common):
-            return text
-        other = (
-            "the systems were scored against different right answers"
-            if what == "right answers"
-            else "the column describes answers and not questions"
-        )
-        return (
-            f"{text}. Either the questions are in different orders in the files, so "
-            f"that equal names stand for different questions, or {other}"
-        )
-    texts = (set(side.tolist()) - {None} for side in known.values())
-    n_shared = len(set.intersection(*texts))
-    if n_shared < 2:
-        return (
-            f"{text}. By name, all questions are common; by prompt, {n_shared} are. "
-            "Either the prompts were made in different ways, or the questions are "
-            "different"
-        )
-    return (
-        f"{text}. By name {len(common) - len(codes)} of {len(common)} questions "
-        f"agree, by prompt {n_shared} are in all files: the questions are in different "
-        "orders, and their names are row numbers"
-    )
 
 
 def _collect(

@@ -9,7 +9,6 @@ that the README of jev-eval 1.2.0 describes; the APIs themselves define no label
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
@@ -22,7 +21,6 @@ from ._values import (
     as_key,
     as_list,
     choose,
-    columns_of,
     file_error,
     scalar_fields,
 )
@@ -90,10 +88,7 @@ def read(source: Source, options: Options) -> Evaluation:
             f"question, beside 'answers'. Got {source.path.name}, which has none."
         )
     named = None if model == "None" else model
-    notes = _notes(rows, "" if named is None else f" by {named}")
-    return Evaluation._from_columns(
-        source, NAME, notes, **columns_of(rows), model=named
-    )
+    return Evaluation._of_rows(source, NAME, _notes(rows), rows, model=named)
 
 
 def _rows_of(
@@ -187,8 +182,8 @@ def _index(name: Any, options: dict[str, int], about: str) -> int:
     return options[as_key(name)]
 
 
-def _notes(rows: list[dict[str, Any]], by: str) -> Iterator[str]:
-    """Yield what the questions are, and the ranked probability score of scores."""
+def _notes(rows: list[dict[str, Any]]) -> Iterator[str]:
+    """Yield what the questions are, and what their probabilities are."""
     named = dict.fromkeys((r["groups"]["name"], r["groups"]["kind"]) for r in rows)
     yield f"The questions are {', '.join(f'{n!r} ({kind})' for n, kind in named)}."
     yield (
@@ -200,28 +195,3 @@ def _notes(rows: list[dict[str, Any]], by: str) -> Iterator[str]:
             "Answers about one item may depend on each other: the column 'item' has "
             "their groups."
         )
-    levels: dict[tuple[str, int], list[dict[str, Any]]] = defaultdict(list)
-    for row in rows:
-        # A refusal has no options.
-        if row["groups"]["kind"] == "score" and row.get("gold") is not None:
-            levels[row["groups"]["name"], row["option_proba"].size].append(row)
-    for (name, n_levels), known in levels.items():
-        if n_levels > 1:
-            yield _ranked(f"{name!r}{by}", known, np.arange(n_levels - 1))
-
-
-def _ranked(name: str, rows: list[dict[str, Any]], below: np.ndarray) -> str:
-    """Return the ranked probability score of a question in words.
-
-    It is the squared difference of the cumulative distributions of the forecast and of
-    the right level (Epstein, 1969, in the form of Murphy, 1971), as a mean over the
-    levels but the last.
-    """
-    said = np.array([row["option_proba"] for row in rows]).cumsum(axis=1)[:, :-1]
-    right = np.array([row["gold"] for row in rows])[:, None] <= below
-    # The frequencies of the levels as a forecast have the variance of `right`.
-    return (
-        f"Mean ranked probability score of {name}: {((said - right) ** 2).mean():.4f}"
-        f" over {len(rows)} answers with {below.size + 1} levels (0 is perfect; "
-        f"{right.var(axis=0).mean():.4f} for the frequencies of the levels)."
-    )

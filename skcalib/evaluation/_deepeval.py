@@ -28,23 +28,26 @@ def read(source: Source, options: Options) -> Evaluation:
     metrics = [_metrics(case, source.place(k)) for k, case in enumerate(cases)]
     names = [name for each in metrics for name in each]
     score = choose(options.score, names, option="score", what="metric")
-    found = [each.get(str(score), {}) for each in metrics]
-    failed = [bool(each.get("error")) for each in found]
-    return Evaluation._from_columns(
-        source,
-        NAME,
-        [f"The score is the score of the metric {score!r}."],
-        question=list(map(_question, cases)),
-        score=[
-            None if has_failed else each.get("score")
-            for each, has_failed in zip(found, failed, strict=True)
-        ],
-        status=["error" if has_failed else "answered" for has_failed in failed],
-        right_answer=[case.get("expectedOutput") for case in cases],
-        prompt=[case.get("input") for case in cases],
-        response=[text_or_none(case.get("actualOutput")) for case in cases],
-        model=as_dict(run.get("hyperparameters")).get("model"),
-    )
+    rows = [
+        _as_row(case, each.get(str(score), {}))
+        for case, each in zip(cases, metrics, strict=True)
+    ]
+    notes = [f"The score is the score of the metric {score!r}."]
+    model = as_dict(run.get("hyperparameters")).get("model")
+    return Evaluation._of_rows(source, NAME, notes, rows, model=model)
+
+
+def _as_row(case: dict, found: dict) -> dict[str, Any]:
+    """Return the attributes of a test case with the data of the metric."""
+    has_failed = bool(found.get("error"))
+    return {
+        "question": _question(case),
+        "score": None if has_failed else found.get("score"),
+        "status": "error" if has_failed else "answered",
+        "right_answer": case.get("expectedOutput"),
+        "prompt": case.get("input"),
+        "response": text_or_none(case.get("actualOutput")),
+    }
 
 
 def _metrics(case: Any, place: str) -> dict[str, dict]:

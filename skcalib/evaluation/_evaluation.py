@@ -5,8 +5,8 @@ Scoring of samples without an answer, by the rule of the harness or by choice.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
@@ -16,7 +16,14 @@ from .._errors import ParameterError, ParameterTypeError, public
 from .._results import Result, object_array
 from .._validation import check_choice
 from ._files import Source
-from ._values import as_key, as_scores, file_error, numbered_repeats, text_or_none
+from ._values import (
+    as_key,
+    as_scores,
+    columns_of,
+    file_error,
+    numbered_repeats,
+    text_or_none,
+)
 
 # For each format, whether samples without a score count as wrong, and the rule.
 _RULES = {
@@ -160,71 +167,64 @@ class Evaluation(Result):
     notes: tuple[str, ...] = ()
 
     @classmethod
-    def _from_columns(
+    def _of_rows(
         cls,
         source: Source,
         format: str,
         notes: Iterable[str],
+        rows: Sequence[dict[str, Any]],
         *,
-        question: Sequence[str],
-        score: Sequence[Any],
-        proba: Sequence[Any] | None = None,
-        status: Sequence[str | None] | None = None,
-        repeat: Sequence[int] | None = None,
-        option_proba: Sequence[np.ndarray | None] = (),
-        gold: Sequence[int | None] = (),
-        groups: Sequence[Mapping[str, str]] = (),
-        right_answer: Sequence[Any] = (),
-        prompt: Sequence[Any] = (),
-        response: Sequence[Any] = (),
-        place: Sequence[int | str] | None = None,
         model: Any = None,
         task: Any = None,
     ) -> Evaluation:
-        """Return the evaluation of the columns that a reader filled.
+        """Return the evaluation of the rows that a reader made, which have attributes.
 
-        Scores and probabilities are numbers, or verdicts of a harness, or None. Right
-        answers and prompts are JSON values, and responses are the answers of the
-        system, or its samples. A row without a score is not 'answered' but 'unscored'.
-        Two rows of a question with the same `repeat` are duplicates; if `repeat` is
-        None, the rows of a question are its samples in the order of the file.
-        `place` is the entry of the file of each row, as a number or in words, for
-        messages.
+        A row may lack any attribute but the question. Scores and probabilities are
+        numbers, or verdicts of a harness, or None. Right answers and prompts are JSON
+        values, and a `response` is the answer of the system, or its samples. A row
+        without a score is not 'answered' but 'unscored'. Two rows of a question with
+        the same `repeat` are duplicates; if no row has one, the rows of a question are
+        its samples in the order of the file. `place` is the entry of the file, as a
+        number or in words, for messages.
         """
-        n = len(question)
+        n = len(rows)
         if not n:
             raise file_error("must contain at least one answer. Got none.")
+        columns = defaultdict(lambda: [None] * n, columns_of(rows))
 
         def where(k: int) -> str:
-            found = k if place is None else place[k]
-            return found if isinstance(found, str) else source.place(found)
+            place = columns["place"][k]
+            if isinstance(place, str):
+                return place
+            return source.place(k if place is None else place)
 
-        scores = as_scores(score, where, "score")
-        known = np.array([each or "answered" for each in status or [None] * n], object)
-        names = np.array(question, dtype=object)
+        scores = as_scores(columns["score"], where, "score")
+        known = np.array([each or "answered" for each in columns["status"]], object)
+        names = np.array(columns["question"], dtype=object)
         # Options are kept only if every row has them, since columns have all rows.
-        options = [each for each in option_proba if each is not None]
-        golds = np.array([-1 if each is None else each for each in gold], dtype=int)
-        columns = dict.fromkeys(name for each in groups for name in each)
+        options = [each for each in columns["option_proba"] if each is not None]
+        golds = np.array([-1 if k is None else k for k in columns["gold"]], dtype=int)
+        groups = [each or {} for each in columns["groups"]]
+        repeat = columns.get("repeat")
         return cls(
             question=names,
             repeat=numbered_repeats(names)
             if repeat is None
             else np.array(repeat, dtype=np.int64),
             score=scores,
-            proba=np.full(n, np.nan)
-            if proba is None
-            else as_scores(proba, where, "probability"),
+            proba=as_scores(columns["proba"], where, "probability"),
             status=np.where(known == "answered", statuses(scores), known),
             option_proba=options if len(options) == n else None,
             gold=golds if (golds >= 0).any() else None,
-            _response=object_array(response) if len(response) else None,
+            _response=object_array(columns["response"])
+            if "response" in columns
+            else None,
             groups={
                 name: np.array([each.get(name, "") for each in groups], dtype=object)
-                for name in columns
+                for name in dict.fromkeys(name for each in groups for name in each)
             },
-            right_answer=_as_texts(right_answer),
-            prompt=_as_texts(prompt),
+            right_answer=_as_texts(columns["right_answer"]),
+            prompt=_as_texts(columns["prompt"]),
             model=text_or_none(model),
             task=text_or_none(task),
             format=format,

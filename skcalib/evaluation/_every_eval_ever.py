@@ -58,32 +58,25 @@ def read(source: Source, options: Options) -> Evaluation:
     n = sum(len({float(row["evaluation"][s]) for s in _SCORES}) > 1 for _, row in kept)
     if n:
         notes.append(f"'is_correct' and 'score' differ in {n} of {len(kept)} rows.")
-    rows = [row for _, row in kept]
-    given = [as_dict(row.get("input")) for row in rows]
-    return Evaluation._from_columns(
-        source,
-        NAME,
-        notes,
-        question=[
-            f"{row['evaluation_name']}: " * (len(tasks) > 1) + str(row["sample_id"])
-            for row in rows
-        ],
-        score=[row["evaluation"][score] for row in rows],
-        status=["error" if row.get("error") else "answered" for row in rows],
-        groups=[
-            {
+    rows = [
+        {
+            "question": f"{row['evaluation_name']}: " * (len(tasks) > 1)
+            + str(row["sample_id"]),
+            "score": row["evaluation"][score],
+            "status": "error" if row.get("error") else "answered",
+            "groups": {
                 **scalar_fields(row.get("metadata")),
                 "evaluation_name": str(row["evaluation_name"]),
-            }
-            for row in rows
-        ],
-        right_answer=[each.get("reference") for each in given],
-        prompt=[each.get("raw") for each in given],
-        response=list(map(_answer, rows)),
-        place=[k for k, _ in kept],
-        model=model,
-        task=tasks.pop() if len(tasks) == 1 else None,
-    )
+            },
+            "right_answer": as_dict(row.get("input")).get("reference"),
+            "prompt": as_dict(row.get("input")).get("raw"),
+            "response": _answer(row),
+            "place": k,
+        }
+        for k, row in kept
+    ]
+    task = tasks.pop() if len(tasks) == 1 else None
+    return Evaluation._of_rows(source, NAME, notes, rows, model=model, task=task)
 
 
 def _instances_of(source: Source) -> Source:

@@ -7,7 +7,7 @@ from typing import Any
 from .._errors import ParameterError
 from ._evaluation import Evaluation
 from ._files import Options, Source, open_source, sibling
-from ._values import as_dict, as_list, choose, columns_of, file_error
+from ._values import as_dict, as_list, choose, file_error
 
 NAME = "HELM"
 
@@ -63,8 +63,8 @@ def read(source: Source, options: Options) -> Evaluation:
         for means, entry in kept
     ]
     model = as_dict(spec.get("adapter_spec")).get("model")
-    return Evaluation._from_columns(
-        source, NAME, notes, **columns_of(found), model=model, task=spec.get("name")
+    return Evaluation._of_rows(
+        source, NAME, notes, found, model=model, task=spec.get("name")
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ._evaluation import Evaluation
 from ._files import Options, Source
 from ._values import as_dict, as_number, file_error, text_or_none
@@ -22,42 +24,36 @@ def read(source: Source, options: Options) -> Evaluation:
     options.reject(NAME, "score", "filter", "split", "model")
     # If no text mentions a confidence, the texts are not the answers.
     has_texts = any(map(_speaks_of_confidence, source.content.values()))
-    entries = source.content
-    places = [f"question {name!r}" for name in entries]
-    judged = [as_dict(entry.get("judge_response")) for entry in entries.values()]
-    proba = [
-        None if "correct" not in each else _confidence(each, place)
-        for each, place in zip(judged, places, strict=True)
-    ]
-    # The judge writes 100 if no confidence is stated.
-    proba = [
-        None if p == 1 and has_texts and not _speaks_of_confidence(entry) else p
-        for p, entry in zip(proba, entries.values(), strict=True)
-    ]
+    rows = [_as_row(name, entry, has_texts) for name, entry in source.content.items()]
     notes = [
         "Questions without an answer are not in the file; the harness counts them as "
         "wrong."
     ]
-    scores = [each.get("correct") for each in judged]
-    stated = zip(scores, proba, strict=True)
-    unstated = sum(s is not None and p is None for s, p in stated)
+    unstated = sum(row["score"] is not None and row["proba"] is None for row in rows)
     if unstated:
         notes.append(
             f"{unstated} answers do not state a confidence. The judge's value of 100 "
             "for these answers is left out."
         )
-    models = {text_or_none(entry.get("model")) for entry in entries.values()}
-    return Evaluation._from_columns(
-        source,
-        NAME,
-        notes,
-        question=list(map(str, entries)),
-        score=scores,
-        proba=proba,
-        right_answer=[each.get("correct_answer") for each in judged],
-        place=places,
-        model=models.pop() if len(models) == 1 else None,
-    )
+    models = {text_or_none(entry.get("model")) for entry in source.content.values()}
+    model = models.pop() if len(models) == 1 else None
+    return Evaluation._of_rows(source, NAME, notes, rows, model=model)
+
+
+def _as_row(name: str, entry: dict, has_texts: bool) -> dict[str, Any]:
+    """Return the attributes of an answer; without texts, each confidence is stated."""
+    judged, place = as_dict(entry.get("judge_response")), f"question {name!r}"
+    proba = _confidence(judged, place) if "correct" in judged else None
+    # The judge writes 100 if no confidence is stated.
+    if proba == 1 and has_texts and not _speaks_of_confidence(entry):
+        proba = None
+    return {
+        "question": name,
+        "score": judged.get("correct"),
+        "proba": proba,
+        "right_answer": judged.get("correct_answer"),
+        "place": place,
+    }
 
 
 def _speaks_of_confidence(entry: dict) -> bool:

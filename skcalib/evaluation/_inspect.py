@@ -12,7 +12,6 @@ from ._values import (
     as_dict,
     as_list,
     choose,
-    columns_of,
     file_error,
     scalar_fields,
 )
@@ -85,11 +84,11 @@ def _read(
             f"must be a log with scores. Got {source.path.name}, whose samples were "
             "never scored."
         )
-    return Evaluation._from_columns(
+    return Evaluation._of_rows(
         source,
         NAME,
         _notes(head, scorer, stated),
-        **columns_of(rows),
+        rows,
         model=about.get("model"),
         task=about.get("task"),
     )

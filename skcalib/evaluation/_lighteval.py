@@ -9,7 +9,7 @@ import numpy as np
 
 from ._evaluation import Evaluation
 from ._files import Options, Source, read_parquet
-from ._values import as_dict, choose, columns_of, file_error, scalar_fields, softmax
+from ._values import as_dict, choose, file_error, scalar_fields, softmax
 
 NAME = "lighteval"
 
@@ -46,9 +46,7 @@ def read(source: Source, options: Options) -> Evaluation:
         how = "Probabilities are the softmax of the options' log-likelihoods."
     notes = f"The score is {score!r}.", how
     model = _model_of(source.path)
-    return Evaluation._from_columns(
-        source, NAME, notes, **columns_of(found), model=model, task=task
-    )
+    return Evaluation._of_rows(source, NAME, notes, found, model=model, task=task)
 
 
 def _parts(row: dict[str, Any], place: str) -> tuple[dict[str, Any], Any, dict]:

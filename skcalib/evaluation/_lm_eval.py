@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from hashlib import sha256
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +77,7 @@ def read(source: Source, options: Options) -> Evaluation:
     numbered, notes = _of_one_filter(numbered, options.filter)
     rows = [row for _, row in numbered]
     score = _choose_score(rows, options.score)
-    options_of = _option_probas(numbered, score, source)
+    options_of = [_option_proba(row, score, source.place(k)) for k, row in numbered]
     task, model, config, more = _run_of(source.path, len(rows))
     samples = samples_of(rows, config, str(rows[0].get("filter")), score)
     if any(proba is not None for proba in options_of):
@@ -89,32 +88,32 @@ def read(source: Source, options: Options) -> Evaluation:
         )
     else:
         notes.append(f"The score is {score}; there are no probabilities.")
-    return Evaluation._from_columns(
-        source,
-        NAME,
-        [*notes, *more],
-        question=_identities(rows),
-        repeat=[0] * len(rows),
-        score=[row.get(score) for row in rows],
-        proba=[None if each is None else each.max() for each in options_of],
-        status=[
-            "unparseable" if row["filtered_resps"] == ["[invalid]"] else "answered"
-            for row in rows
-        ],
-        option_proba=options_of,
-        gold=list(map(_gold, rows, options_of)),
-        groups=[
-            scalar_fields(
+    identities = _identities(rows)
+    found = [
+        {
+            "question": name,
+            "repeat": 0,
+            "score": row.get(score),
+            "proba": None if proba is None else proba.max(),
+            "status": "unparseable"
+            if row["filtered_resps"] == ["[invalid]"]
+            else "answered",
+            "option_proba": proba,
+            "gold": _gold(row, proba),
+            "groups": scalar_fields(
                 {n: v for n, v in as_dict(row.get("doc")).items() if n in _GROUPS}
-            )
-            for row in rows
-        ],
-        right_answer=[row.get("target") for row in rows],
-        prompt=list(map(_prompt, rows)),
-        response=samples,
-        place=[k for k, _ in numbered],
-        model=model,
-        task=task,
+            ),
+            "right_answer": row.get("target"),
+            "prompt": _prompt(row),
+            "response": sample,
+            "place": k,
+        }
+        for (k, row), name, proba, sample in zip(
+            numbered, identities, options_of, samples, strict=True
+        )
+    ]
+    return Evaluation._of_rows(
+        source, NAME, [*notes, *more], found, model=model, task=task
     )
 
 
@@ -185,60 +184,28 @@ def _prompt(row: dict) -> Any:
     return sha256(as_key(doc).encode()).hexdigest()
 
 
-def _option_probas(
-    numbered: list[tuple[int, dict]], score: str, source: Source
-) -> list[np.ndarray | None]:
-    """Return the softmax of the log-likelihoods of each row; None without options."""
-    texts: list[list[str]] = [[] for _ in numbered]
-    if score.startswith("acc") or score == "exact_match":
-        texts = [_option_texts(row["filtered_resps"]) for _, row in numbered]
-    try:
-        values = as_numbers(list(chain.from_iterable(texts)))
-    except ValueError:  # texts that are no numbers are answers
-        texts = [each if _are_numbers(each) else [] for each in texts]
-        values = as_numbers(list(chain.from_iterable(texts)))
-    size = np.fromiter(map(len, texts), np.int64, len(texts))
-    # Lengths and faults are checked before the softmax, which would hide them.
-    if not np.isfinite(values).all():
-        first = np.searchsorted(size.cumsum(), np.isfinite(values).argmin(), "right")
-        k, row = numbered[first]
-        raise file_error(
-            "must have finite log-likelihoods. Got "
-            f"{row['filtered_resps']!r:.80} in {source.place(k)}."
-        )
-    if score in _LENGTHS:
-        lengths = [
-            _lengths(row, score, n, source.place(k))
-            for (k, row), n in zip(numbered, size.tolist(), strict=True)
-            if n
-        ]
-        values /= np.concatenate([*lengths, np.empty(0)])
-    found: list[np.ndarray | None] = [None] * len(texts)
-    # Rows with the same number of options are one matrix.
-    for n in set(size.tolist()) - {0}:
-        rows = np.flatnonzero(size == n)
-        first = (size.cumsum() - size)[rows, np.newaxis]
-        for k, proba in zip(rows, softmax(values[first + np.arange(n)]), strict=True):
-            found[k] = proba
-    return found
-
-
-def _option_texts(pairs: Any) -> list[str]:
-    """Return the log-likelihoods of options as texts; none if there are no options."""
-    is_choice = (
-        isinstance(pairs, list)
+def _option_proba(row: dict, score: str, place: str) -> np.ndarray | None:
+    """Return the softmax of the options' log-likelihoods; None without options."""
+    pairs = row["filtered_resps"]
+    has_options = (
+        (score.startswith("acc") or score == "exact_match")
+        and isinstance(pairs, list)
         and len(pairs) > 1
         and all(isinstance(pair, list) and len(pair) == 2 for pair in pairs)
     )
-    return [str(pair[0]) for pair in pairs] if is_choice else []
-
-
-def _are_numbers(texts: list[str]) -> bool:
+    if not has_options:
+        return None
     try:
-        as_numbers(texts)
-    except ValueError:
-        return False
-    return True
+        values = as_numbers([str(pair[0]) for pair in pairs])
+    except ValueError:  # texts that are no numbers are answers
+        return None
+    if not np.isfinite(values).all():
+        raise file_error(
+            f"must have finite log-likelihoods. Got {pairs!r:.80} in {place}."
+        )
+    if score in _LENGTHS:
+        values /= _lengths(row, score, values.size, place)
+    return softmax(values)
 
 
 def _lengths(row: dict, score: str, n: int, place: str) -> np.ndarray:

@@ -42,27 +42,21 @@ def read(source: Source, options: Options) -> Evaluation:
                 f"must contain {_SCORED[kind]!r} in each event {kind!r}. Got "
                 f"{source.place(k)}, which has none."
             )
-        rows.append((sample, data[_SCORED[kind]], data.get("expected"), k))
+        score, right = data[_SCORED[kind]], data.get("expected")
+        rows.append(
+            {"question": sample, "score": score, "right_answer": right, "place": k}
+        )
     failed = {sample for _, sample, event in events if event.get("type") == "error"}
     # A sample that failed and was tried again is scored.
-    lost = sorted(failed - {sample for sample, *_ in rows})
-    rows += [(sample, None, None, 0) for sample in lost]
+    lost = failed - {row["question"] for row in rows}
+    rows += [{"question": sample, "status": "error"} for sample in sorted(lost)]
+    rows = [
+        {**row, "repeat": 0, "prompt": prompts.get(row["question"])} for row in rows
+    ]
     spec = source.content[0]["spec"]
     models = spec.get("completion_fns")
     model = ", ".join(map(str, models)) if isinstance(models, list) else None
     notes = [f"The score is the score of the events {kind!r}."]
-    names, scores, answers, places = zip(*rows, strict=True) if rows else [()] * 4
-    return Evaluation._from_columns(
-        source,
-        NAME,
-        notes,
-        question=names,
-        repeat=[0] * len(rows),
-        score=scores,
-        status=["answered"] * (len(rows) - len(lost)) + ["error"] * len(lost),
-        right_answer=answers,
-        prompt=[prompts.get(name) for name in names],
-        place=places,
-        model=model,
-        task=spec.get("eval_name"),
+    return Evaluation._of_rows(
+        source, NAME, notes, rows, model=model, task=spec.get("eval_name")
     )

@@ -70,30 +70,26 @@ def read_one(
     options.reject(NAME, "filter", "split")
     score = options.score or "success"
     rows = [
-        (k, row)
+        _as_row(row, score, source, k)
         for k, (row, system) in enumerate(zip(_results(source), systems, strict=True))
         if system == model
     ]
-    failed = [row.get("failureReason") == _ERROR for _, row in rows]
-    outputs = [as_dict(row.get("response")).get("output") for _, row in rows]
-    return Evaluation._from_columns(
-        source,
-        NAME,
-        [f"The score is {score!r}. There are no probabilities."],
-        question=[as_key(row["vars"]) for _, row in rows],
-        score=[
-            None if has_failed else _score(row, score, source, k)
-            for (k, row), has_failed in zip(rows, failed, strict=True)
-        ],
-        status=["error" if has_failed else "answered" for has_failed in failed],
-        groups=[
-            scalar_fields(as_dict(row.get("testCase")).get("metadata"))
-            for _, row in rows
-        ],
-        response=[None if output is None else as_key(output) for output in outputs],
-        place=[k for k, _ in rows],
-        model=model,
-    )
+    notes = [f"The score is {score!r}. There are no probabilities."]
+    return Evaluation._of_rows(source, NAME, notes, rows, model=model)
+
+
+def _as_row(row: dict, score: str, source: Source, k: int) -> dict[str, Any]:
+    """Return the attributes of a result."""
+    has_failed = row.get("failureReason") == _ERROR
+    output = as_dict(row.get("response")).get("output")
+    return {
+        "question": as_key(row["vars"]),
+        "score": None if has_failed else _score(row, score, source, k),
+        "status": "error" if has_failed else "answered",
+        "groups": scalar_fields(as_dict(row.get("testCase")).get("metadata")),
+        "response": None if output is None else as_key(output),
+        "place": k,
+    }
 
 
 def _score(row: dict, name: str, source: Source, k: int) -> Any:

@@ -32,10 +32,10 @@ def read(source: Source, options: Options) -> Evaluation:
             f"must contain one page per conversation. Got {len(pages)} pages and "
             f"{len(talks)} conversations."
         )
-    questions = [_question(talk, source.place(k)) for k, talk in enumerate(talks)]
-    texts = [page if isinstance(page, str) else "" for page in pages]
-    scores = [_last(_SCORE, text) for text in texts]
-    extracted = [_EXTRACTED.findall(text) for text in texts]
+    rows = [
+        _as_row(page if isinstance(page, str) else "", talk, source.place(k))
+        for k, (page, talk) in enumerate(zip(pages, talks, strict=True))
+    ]
     notes = ["Questions are identified by first messages. There are no probabilities."]
     # SimpleQA states this rate in its metrics only.
     missed = as_dict(source.content["metrics"]).get("is_not_attempted")
@@ -44,19 +44,20 @@ def read(source: Source, options: Options) -> Evaluation:
             f"{missed:.1%} of the answers were not attempted; the file does not say "
             "which, and they count as wrong."
         )
-    return Evaluation._from_columns(
-        source,
-        NAME,
-        notes,
-        question=questions,
-        score=scores,
-        status=[
-            "unparseable" if score is not None and {"None", ""} & set(found) else None
-            for score, found in zip(scores, extracted, strict=True)
-        ],
-        right_answer=[_last(_CORRECT, text) for text in texts],
-        response=[found[-1] if found else None for found in extracted],
-    )
+    return Evaluation._of_rows(source, NAME, notes, rows)
+
+
+def _as_row(page: str, talk: Any, place: str) -> dict[str, Any]:
+    """Return the attributes of an answer."""
+    score, extracted = _last(_SCORE, page), _EXTRACTED.findall(page)
+    is_lost = score is not None and {"None", ""} & set(extracted)
+    return {
+        "question": _question(talk, place),
+        "score": score,
+        "status": "unparseable" if is_lost else None,
+        "right_answer": _last(_CORRECT, page),
+        "response": extracted[-1] if extracted else None,
+    }
 
 
 def _question(talk: Any, place: str) -> str:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 from threading import Lock
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -63,11 +63,6 @@ def value_of(cell: Any) -> str:
     """
     text = text_of(cell)
     return "" if text.lower() in _MISSING else text
-
-
-def _as_key(cell: Any) -> Any:
-    """Return a dict key of a cell that distinguishes the labels 1 and true."""
-    return text_of(cell) if isinstance(cell, (list, dict)) else (type(cell), cell)
 
 
 def _plain_numbers(cells: Sequence[Any]) -> np.ndarray | None:
@@ -115,15 +110,11 @@ class Names(_Column):
 
     def add(self, cells: Sequence[Any], lines: Sequence[int]) -> None:
         """Read the cells of a chunk."""
-        if set(map(type, cells)) <= {str}:
-            text = "".join(cells)
-            names = cells if text.split() == [text] else list(map(str.strip, cells))
-        else:
-            names = [text_of(cell) for cell in cells]
+        names = list(map(text_of, cells))
         if len(self._known) < _MOST_SHARED:
             names = list(map(self._known.setdefault, names, names))
         if self.first_missing is None and not all(names):
-            self.first_missing = lines[list(names).index("")]
+            self.first_missing = lines[names.index("")]
         self._chunks.append(np.array(names, dtype=object))
 
 
@@ -150,27 +141,13 @@ class Numbers(_Column):
         self._least, self._most = (0.0, 1.0) if outcomes else (least, most)
         self._words, self._outcomes = words or outcomes, outcomes
         self._pos_label = pos_label
-        self._known: dict[Any, float] = {}
         self._other_labels: set[str] = set()
 
     def add(self, cells: Sequence[Any], lines: Sequence[int]) -> None:
         """Read the cells of a chunk."""
-        found = None
-        # Texts of verdicts and labels have few values, which are looked up faster.
-        is_looked_up = self._words and type(cells[0]) is str
-        if not is_looked_up and self._pos_label is None:
-            found = _plain_numbers(cells)
+        found = _plain_numbers(cells) if self._pos_label is None else None
         if found is None or not self._is_inside(found).all():
-            # Each different cell is converted once, and its first line is known then.
-            keys = cells
-            if not set(map(type, cells)) <= {str}:
-                keys = [cell if type(cell) is str else _as_key(cell) for cell in cells]
-            known = self._known if len(self._known) < _MOST_SHARED else {}
-            if set(keys) - known.keys():
-                for key, cell, line in zip(keys, cells, lines, strict=True):
-                    if key not in known:
-                        known[key] = self._value(cell, line)
-            found = np.fromiter(map(known.__getitem__, keys), float, len(cells))
+            found = np.array(list(map(self._value, cells, lines)))
         self._keep(found, lines)
 
     def _is_inside(self, found: Any) -> Any:
@@ -286,7 +263,6 @@ class Fractions(_Column):
             "fraction": (values > 0) & (values < 1) & ~signed,
             "outside": ((values < -_ROUNDING * top) | (values > top * (1 + _ROUNDING)))
             & (self._percent | ~signed),
-            "negative": values < -_ROUNDING,
             "large": values > 1,
         }
 
@@ -337,7 +313,8 @@ class Fractions(_Column):
         # A file may have a few cells below 1 in percent, or a few above 1 by mistake.
         n_fractions = self._n_fractions
         are_mostly_fractions = 2 * n_fractions >= self._n_positive > 0
-        faults = list(self._faults(are_mostly_fractions))
+        is_negative = bool((values < 0).any())
+        faults = list(self._faults(are_mostly_fractions, is_negative))
         if faults:
             raise self._error(faults)
         if not self._percent:
@@ -362,52 +339,36 @@ class Fractions(_Column):
         return np.clip(values / 100, 0, 1)
 
     def _faults(
-        self, are_mostly_fractions: bool
+        self, are_mostly_fractions: bool, is_negative: bool
     ) -> Iterator[tuple[tuple[str, int], str]]:
         """Yield the first cell of each kind that cannot be read, and why."""
-        first = self._first
+        first, in_one_unit = self._first, "Write all probabilities in one unit."
         if "text" in first:
             by = parameter("_by", "")
             yield first["text"], f"is not a number. Replace words by probabilities{by}."
-        is_mixed = "signed" in first and "fraction" in first
-        if is_mixed:
-            yield self._mixed("signed")
+        is_large = self._percent and are_mostly_fractions and "large" in first
+        if "fraction" in first and ("signed" in first or is_large):
+            text, line = first["fraction"]
+            yield (
+                first["signed" if "signed" in first else "large"],
+                (
+                    f"looks like a percentage, while {text!r} in line {line} does not. "
+                    f"{in_one_unit}"
+                ),
+            )
         elif "signed" in first and not self._percent:
             yield first["signed"], f"is a percentage: use {parameter('percent')}."
-        elif self._percent and are_mostly_fractions and "large" in first:
-            yield self._mixed("large")
         if "outside" in first:
-            yield first["outside"], self._outside(are_mostly_fractions)
-
-    def _outside(self, are_mostly_fractions: bool) -> str:
-        if self._percent:
-            return "is outside [0, 100]."
-        hint = ""
-        if "negative" in self._first:
-            hint = (
-                " Convert log-probabilities by exp and logits by scipy.special.expit."
-            )
-        elif 1 < float(self._first["outside"][0].replace(",", ".")) <= 100:
-            hint = (
-                " Most others are inside: write all probabilities in one unit."
-                if are_mostly_fractions
-                else f" Use {parameter('percent')} if probabilities run from 0 to 100."
-            )
-        return f"is outside [0, 1].{hint}"
-
-    def _mixed(self, kind: str) -> tuple[tuple[str, int], str]:
-        text, line = self._first["fraction"]
-        return self._first[kind], (
-            f"looks like a percentage, while {text!r} in line {line} does not. Write "
-            "all probabilities in one unit."
-        )
-
-
-def joined_error(errors: Sequence[ParameterError]) -> ParameterError:
-    """Return one error for all errors in the columns of a table."""
-    if len(errors) == 1:
-        return errors[0]
-    return file_error(" It also ".join(each.problem.template for each in errors))  # type: ignore[attr-defined]
+            hint = f"Use {parameter('percent')} if probabilities run from 0 to 100."
+            if is_negative:
+                hint = (
+                    "Convert log-probabilities by exp and logits by "
+                    "scipy.special.expit."
+                )
+            elif are_mostly_fractions:
+                hint = in_one_unit
+            where = "[0, 100]." if self._percent else f"[0, 1]. {hint}"
+            yield first["outside"], f"is outside {where}"
 
 
 _DELIMITERS = ",;\t|"
@@ -452,7 +413,6 @@ OF_OPTIONS = "probabilities"
 
 Chunk = tuple[dict[str, list[Any]], Sequence[int]]
 Column = Names | Numbers | Fractions
-Found = TypeVar("Found")
 
 
 @dataclass(frozen=True)
@@ -516,22 +476,6 @@ class Table:
         return read
 
 
-class _LaterColumns(Exception):
-    """Raised if an object has a column that the first objects do not have."""
-
-
-def of_table(source: Source, read: Callable[[Table], Found]) -> Found:
-    """Return what a function reads from the table in a file.
-
-    The first JSON lines nearly always have all columns. Otherwise, or if an error may
-    be about a column that they do not have, all lines are parsed for their columns.
-    """
-    if source.kind == "jsonl":
-        with suppress(_LaterColumns, ParameterError):
-            return read(open_table(source, CHUNK))
-    return read(open_table(source))
-
-
 def open_table(source: Source, n_rows: int | None = None) -> Table:
     """Return the columns of a file, or of its first objects; cells are read later."""
     if source.kind == "text":
@@ -552,8 +496,6 @@ def open_table(source: Source, n_rows: int | None = None) -> Table:
         rows = _objects(source)
         while block := list(islice(rows, CHUNK)):
             lines, objects = zip(*block, strict=True)
-            if n_rows is not None and set().union(*objects) - names.keys():
-                raise _LaterColumns
             columns = {name: [row.get(name) for row in objects] for name in wanted}
             yield columns, lines
 
@@ -715,7 +657,7 @@ def _parsed(
             with _long_cells():
                 header = next(row for row in reader if any(map(str.strip, row)))
             if _END in header[-1]:
-                raise _not_closed(path, 0, 0, delimiter)
+                raise _not_closed(path, 1)
         yield from _chunks(path, reader, width, before)
     finally:
         text.detach()
@@ -724,25 +666,24 @@ def _parsed(
 def _chunks(
     path: Path, reader: Any, width: int, before: int
 ) -> Iterator[tuple[list, list[int]]]:
-    at_end = False
+    end, at_end = before + reader.line_num, False
     while not at_end:
-        first = before + reader.line_num
         with _long_cells():
-            rows = list(islice(reader, CHUNK))
-        last = before + reader.line_num
-        if rows[-1] and _END in rows[-1][-1]:
-            if rows.pop() != [_END]:
-                n_before = sum(map(bool, rows))
-                raise _not_closed(path, first, n_before, reader.dialect.delimiter)
+            # A row has the number of the line at which it ends.
+            numbered = [
+                (before + reader.line_num, row) for row in islice(reader, CHUNK)
+            ]
+        last = numbered[-1][1]
+        if last and _END in last[-1]:
+            numbered.pop()
             at_end = True
-            last -= 1
-        rows = list(filter(None, rows))
-        if not rows:
+        end = numbered[-1][0] if numbered else end
+        if at_end and last != [_END]:
+            raise _not_closed(path, end + 1)
+        numbered = [(line, row) for line, row in numbered if row]
+        if not numbered:
             continue
-        # Lines and rows differ if there are empty lines, or line breaks in cells.
-        lines = list(range(first + 1, first + 1 + len(rows)))
-        if last != first + len(rows):
-            lines = _lines_of(path, first, len(rows), reader.dialect.delimiter)
+        lines, rows = map(list, zip(*numbered, strict=True))
         sizes = list(map(len, rows))
         if set(sizes) - {width}:
             k = next(k for k, size in enumerate(sizes) if size != width)
@@ -753,18 +694,9 @@ def _chunks(
         yield list(zip(*rows, strict=True)), lines
 
 
-def _not_closed(path: Path, first: int, n: int, delimiter: str) -> ParameterError:
-    """Return the error for a row, after n others, that does not end."""
-    lines = _lines_of(path, first, n, delimiter) if n else [first]
+def _not_closed(path: Path, line: int) -> ParameterError:
+    """Return the error for a row that does not end."""
     return file_error(
-        f"must close each quote. The row of {path.name} that begins in line "
-        f"{lines[-1] + 1} has a quote that is not closed."
+        f"must close each quote. The row of {path.name} that begins in line {line} has "
+        "a quote that is not closed."
     )
-
-
-def _lines_of(path: Path, first: int, n: int, delimiter: str) -> list[int]:
-    """Return the line at which each of n rows ends, by reading the rows again."""
-    with path.open(encoding="utf-8-sig", newline="") as file, _long_cells():
-        again = csv.reader(file, delimiter=delimiter)
-        ends = (again.line_num for row in again if row and again.line_num > first)
-        return list(islice(ends, n))

@@ -10,7 +10,6 @@ diagonal. Above the diagonal, scores are -inf and probabilities are 0.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,6 +28,7 @@ from ._checks import (
     check_slice,
     entries_of,
     lengths_of,
+    tempered,
     warn_of_proba,
 )
 
@@ -432,14 +432,6 @@ class AntecedentPosterior(ScoreMatrices):
             singles.append(proba.diagonal() * away.prod(axis=0))
         return singles
 
-    @overload
-    def entity_proba(self, members: Sequence[Collection[int]]) -> np.ndarray: ...
-
-    @overload
-    def entity_proba(
-        self, members: Sequence[Sequence[Collection[int]]]
-    ) -> list[np.ndarray]: ...
-
     @public
     def entity_proba(
         self,
@@ -612,15 +604,9 @@ class AntecedentPosterior(ScoreMatrices):
             Posterior with the new scores. With an offset of 0, the best antecedents do
             not change.
         """
-        divisor = check_positive(temperature, name="temperature")
+        check_positive(temperature, name="temperature")
         offset = check_finite(new_offset, name="new_offset")
-        tempered = []
-        for before in self.log_scores:
-            with np.errstate(over="ignore"):
-                after = before / divisor
-                after[np.diag_indices_from(after)] += offset
-            if (np.isinf(after) & np.isfinite(before)).any():
-                problem = f"is too small: {temperature!r} makes scores infinite."
-                raise ParameterError("temperature", problem)
-            tempered.append(after)
-        return self._with(tempered)
+        found = [tempered(scores, temperature) for scores in self.log_scores]
+        for scores in found:
+            scores[np.diag_indices_from(scores)] += offset
+        return self._with(found)

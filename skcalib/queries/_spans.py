@@ -134,10 +134,6 @@ def check_asked(spans: Any, max_length: Any, unit: str, least: int = 1) -> None:
         )
 
 
-# Number of spans whose probabilities are computed at once.
-_AT_ONCE = 200_000
-
-
 def span_array(found: Iterable[Iterable[tuple]], labels: list[str]) -> np.ndarray:
     """Return the spans (start, stop, label, ...) of each sentence as one array."""
     place = {label: k for k, label in enumerate(labels)}
@@ -175,32 +171,18 @@ def span_probabilities(
     posterior: LinearChainPosterior,
 ) -> np.ndarray:
     """Return the probability of each span; `asked` is in the order of sentences."""
-    n = len(posterior)
-    ends = np.searchsorted(asked[:, 0], np.arange(n + 1))
-    # Each block ends with the sentence in which the number of spans is reached.
-    cuts = np.searchsorted(ends, np.arange(0, len(asked), _AT_ONCE))
-    cuts = np.unique([0, *cuts, n]).tolist()
-    if len(cuts) > 2:
-        # If this raises an error, it names the sentence in the whole posterior.
-        posterior.log_partition()
+    spans: list[list] = [[] for _ in range(len(posterior))]
+    known = []
+    for row, (i, start, stop, label) in enumerate(asked.tolist()):
+        followed = stop < posterior.lengths[i]
+        tags = events.tags(labels[label], stop - start, followed=followed)
+        # Otherwise the model has no tags for such an entity, and its probability is 0.
+        if tags is not None:
+            spans[i].append((start, tags))
+            known.append(row)
     q = np.zeros(len(asked))
-    for first, last in pairwise(cuts):
-        # A slice of the posterior would compute its messages again.
-        part = posterior if last - first == n else posterior[first:last]
-        spans: list[list] = [[] for _ in range(last - first)]
-        known = []
-        columns = asked[ends[first] : ends[last]].T.tolist()
-        rows = enumerate(zip(*columns, strict=True), ends[first])
-        for row, (i, start, stop, label) in rows:
-            followed = stop < posterior.lengths[i]
-            tags = events.tags(labels[label], stop - start, followed=followed)
-            # Otherwise the model has no tags for such an entity, and its probability is
-            # 0.
-            if tags is not None:
-                spans[i - first].append((start, tags))
-                known.append(row)
-        if known:
-            q[known] = np.concatenate(part.span_marginals(spans))
+    if known:
+        q[known] = np.concatenate(posterior.span_marginals(spans))
     return q
 
 

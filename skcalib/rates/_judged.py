@@ -43,9 +43,6 @@ METHODS = ("auto", "post-stratified", "PPI++")
 # distinct pairs of scores.
 _MOST_VERDICTS, _MOST_PAIRS = 5, 16
 
-# The first items usually have all verdicts, if there are few.
-_FIRST = 1000
-
 # With fewer labels, the interval of PPI++ is too short if no label shows an error of
 # the judge.
 _ENOUGH = 100
@@ -323,7 +320,7 @@ def judged_accuracy(
     rates: tuple[RateInterval | None, RateInterval | None] = (None, None)
     if found_verdicts is None:
         method = "PPI++"
-        _check_for_regression(judged, inclusion_probability)
+        _check_for_regression(judged, inclusion_probability, name="judge")
         means = f, y, inner
         if question is not None:
             means = _question_means(f, y, question, inner)
@@ -355,17 +352,20 @@ def judged_accuracy(
     )
 
 
-def _check_for_regression(judged: np.ndarray, inclusion_probability: Any) -> None:
+def _check_for_regression(
+    judged: np.ndarray, inclusion_probability: Any, *, name: str, bounds: str = ""
+) -> None:
+    """Raise unless the judge scored each item, and items had equal chances."""
     if inclusion_probability is not None:
         raise ParameterError(
             "inclusion_probability",
-            "must be None for method='PPI++'. Use skcalib.counts.corrected_count "
-            "with estimand='mean'.",
+            "must be None for PPI++. Use skcalib.counts.corrected_count with "
+            f"estimand='mean'{bounds}.",
         )
     if not judged.all():
         raise ParameterError(
-            "judge",
-            "must contain a score for each item for method='PPI++'. Got NaN in row "
+            name,
+            "must contain a score for each item for PPI++. Got NaN in row "
             f"{int(judged.argmin())}.",
         )
 
@@ -606,7 +606,12 @@ def judged_difference(
         found = _post_stratified(labels, strata, verdicts, population, level)
     else:
         method = "PPI++"
-        _check_differences(judged, inclusion_probability)
+        _check_for_regression(
+            judged,
+            inclusion_probability,
+            name="judge_b",
+            bounds=" and bounds=(-1, 1), for the differences",
+        )
         found = _by_regression(f, y, inner, population=population, level=level, low=-1)
     return JudgedDifference(
         **found._asdict(),
@@ -618,22 +623,6 @@ def judged_difference(
         method=method,
         confidence_level=level,
     )
-
-
-def _check_differences(judged: np.ndarray, inclusion_probability: Any) -> None:
-    if not judged.all():
-        raise ParameterError(
-            "judge_b",
-            "must have scores of both answers to each question if scores are not 0 and "
-            f"1. Got NaN in row {int((~judged).argmax())}.",
-        )
-    if inclusion_probability is not None:
-        raise ParameterError(
-            "inclusion_probability",
-            "must be None if scores are not 0 and 1. Use "
-            "skcalib.counts.corrected_count of the differences, with "
-            "estimand='mean' and bounds=(-1, 1).",
-        )
 
 
 # Validation
@@ -695,8 +684,6 @@ def _verdict_codes(
     score is a separate verdict, NaN, and comes first. The result is None if there are
     more than `most` different verdicts.
     """
-    if any(np.unique(judge[:_FIRST]).size > most for judge in judges):
-        return None
     # -1 comes before all scores, which are at least 0
     scores = [np.where(np.isnan(judge), -1, judge) for judge in judges]
     found = [np.unique(column, return_inverse=True) for column in scores]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
@@ -13,10 +13,17 @@ from numpy.typing import ArrayLike
 from scipy.optimize import minimize
 from scipy.sparse import csgraph
 
+from .._clusterings import as_list
 from .._errors import ParameterError, public
 from .._pairs import Pairs
 from .._results import Result, object_array
-from .._validation import as_array, as_groups, check_fraction
+from .._validation import (
+    as_array,
+    as_groups,
+    check_fraction,
+    is_missing,
+    is_sequence,
+)
 from ..metrics._bins import check_binning
 from ..metrics._draws import DrawRows, left_out_rows
 from ..metrics._interval import (
@@ -359,22 +366,14 @@ def _first_seen(keys: list[Any]) -> np.ndarray:
 
 def _entries(values: Any, name: str, what: str) -> list[list[Any]]:
     """Return a list of the entries of each question."""
-    rows = values.tolist() if hasattr(values, "tolist") else values
-    if isinstance(rows, (str, bytes)) or not hasattr(rows, "__iter__"):
-        rows = []
-    found = []
+    expected = f"must have a sequence of {what} for each question."
+    if not is_sequence(values) or not len(values):
+        raise ParameterError(name, f"{expected} Got {values!r:.50}.")
+    rows = as_list(values)
     for i, row in enumerate(rows):
-        row = row.tolist() if hasattr(row, "tolist") else row
-        if isinstance(row, (str, bytes, dict)) or not hasattr(row, "__iter__"):
-            raise ParameterError(
-                name,
-                f"must have a sequence of {what} for each question. Got "
-                f"{row!r:.50} for question {i}.",
-            )
-        found.append(list(row))
-    if not found:
-        raise ParameterError(name, f"must have a sequence of {what} for each question.")
-    return found
+        if not is_sequence(row):
+            raise ParameterError(name, f"{expected} Got {row!r:.50} for question {i}.")
+    return list(map(as_list, rows))
 
 
 def _check_answers(answers: Any) -> list[list[Any]]:
@@ -387,20 +386,16 @@ def _check_answers(answers: Any) -> list[list[Any]]:
                 f"question {i}.",
             )
         for j, each in enumerate(row):
-            try:
-                is_missing = each is None or bool(each != each)
-                hash(each)
-            except (TypeError, ValueError):
+            place = f"sample {j} of question {i}"
+            if not isinstance(each, Hashable):
+                kind = type(each).__name__
+                problem = f"must contain strings or labels. Got {kind} in {place}."
+                raise ParameterError("answers", problem)
+            if is_missing(each):
                 raise ParameterError(
                     "answers",
-                    f"must contain strings or labels. Got {type(each).__name__} in "
-                    f"sample {j} of question {i}.",
-                ) from None
-            if is_missing:
-                raise ParameterError(
-                    "answers",
-                    f"must not be missing. Got {each!r} in sample {j} of question {i}. "
-                    "Leave the sample out, or pass a label such as 'no answer'.",
+                    f"must not be missing. Got {each!r} in {place}. Leave the sample "
+                    "out, or pass a label such as 'no answer'.",
                 )
     return rows
 

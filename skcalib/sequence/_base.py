@@ -132,13 +132,8 @@ def all_words(sentences: list[Any]) -> list[str]:
 def number_words(sentences: list[Any]) -> tuple[list[str], np.ndarray]:
     """Return the distinct words in order of appearance, and the number of each word."""
     number = numbering()  # numbers a word when it is first looked up
-    words = chain.from_iterable(sentences)
-    try:
-        numbers = number_all(words, number, sum(map(len, sentences)))
-    except TypeError:  # not all are str
-        number[None] = 0
-    if not all(issubclass(kind, str) for kind in set(map(type, number))):
-        all_words(sentences)  # raises an error that names the token
+    words = all_words(sentences)
+    numbers = number_all(words, number, len(words))
     return list(number), numbers
 
 

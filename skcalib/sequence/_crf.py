@@ -165,7 +165,6 @@ def train(
     settings: dict[str, Any],
     items: ItemStream,
     targets: list[list[str]],
-    held_out: tuple[list[Any], list[list[str]]] | None = None,
 ) -> tuple[bytes, Any]:
     """Return the bytes of CRFsuite's model file and the log of the training.
 
@@ -177,7 +176,7 @@ def train(
         # CRFsuite is linked with the C library, whose random numbers it uses.
         library = ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None)
         library.srand(_SEED)
-        crf.fit(items, targets, *(held_out or ()))
+        crf.fit(items, targets)
         # Only the tagger of CRFsuite keeps the file open, and none was created.
         return Path(path).read_bytes(), crf.training_log_
 
@@ -462,13 +461,7 @@ class CRFTagger(BaseTagger):
         self.dtype = dtype
 
     @public
-    def fit(
-        self,
-        X: Sentences,
-        y: Labels,
-        X_dev: Sentences | None = None,
-        y_dev: Labels | None = None,
-    ) -> CRFTagger:
+    def fit(self, X: Sentences, y: Labels) -> CRFTagger:
         """Train on tagged sentences.
 
         Parameters
@@ -477,12 +470,6 @@ class CRFTagger(BaseTagger):
             Sentences of str or of attribute dicts, or sparse matrices.
         y : sequence of label sequences
             Labels, one per token.
-        X_dev : sequence of sentences, default=None
-            Development sentences. CRFsuite scores them after each iteration. The scores
-            are stored in `training_log_`, and they are printed with ``verbose=True``.
-            The weights do not depend on these sentences.
-        y_dev : sequence of label sequences, default=None
-            Labels of `X_dev`.
 
         Returns
         -------
@@ -498,8 +485,7 @@ class CRFTagger(BaseTagger):
             If there is no attribute, if a weight is not finite, if dicts are nested too
             deeply, if matrices differ in their number of columns, if a sentence has
             more or fewer labels than tokens, if a label is missing, if labels cannot be
-            sorted, if only one of `X_dev` and `y_dev` is given, if a label of `y_dev`
-            does not occur in `y`, or if a parameter cannot be used with `algorithm`.
+            sorted, or if a parameter cannot be used with `algorithm`.
         """
         settings = self._settings()
         path = self.model_filename
@@ -511,10 +497,7 @@ class CRFTagger(BaseTagger):
         names = _label_names(classes.tolist())
         items = ItemStream(as_items(sentences), len(sentences))
         targets = [[names[label] for label in tags] for tags in labels]
-        held_out = _held_out(X_dev, y_dev, names)
-        self.model_bytes_, self.training_log_ = train(
-            settings, items, targets, held_out
-        )
+        self.model_bytes_, self.training_log_ = train(settings, items, targets)
         self._read(classes, names, sparse_width(sentences))
         if path is not None:
             Path(path).write_bytes(self.model_bytes_)
@@ -649,25 +632,3 @@ def _label_names(labels: list[Any]) -> dict[Any, str]:
     if all(isinstance(label, str) and is_storable(label) for label in labels):
         return {label: label for label in labels}
     return {label: str(k) for k, label in enumerate(labels)}
-
-
-def _held_out(
-    X_dev: Any, y_dev: Any, names: dict[Any, str]
-) -> tuple[list[Any], list[list[str]]] | None:
-    """Return the items and label names of the development sentences, if any."""
-    if X_dev is None and y_dev is None:
-        return None
-    if X_dev is None or y_dev is None:
-        raise ParameterError(None, "takes both 'X_dev' and 'y_dev', or neither.")
-    try:
-        sentences, labels = check_fit(X_dev, y_dev)
-        unknown = {label for tags in labels for label in tags} - set(names)
-        if unknown:
-            raise ParameterError(
-                "y", f"must have labels that occur in 'y'. Got {unknown.pop()!r}."
-            )
-        return list(as_items(sentences)), [[names[k] for k in tags] for tags in labels]
-    except ParameterError as error:
-        if error.name in ("X", "y"):
-            error.name += "_dev"
-        raise

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import chain, count
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -179,15 +179,9 @@ class HMMTagger(BaseTagger):
         return prior, check_real(own, low=0, high=1e12, name="emission_pseudocount")
 
     def _posterior(self, sentences: list[Any]) -> LinearChainPosterior:
-        words = list(chain.from_iterable(sentences))
-        try:
-            # An unknown word has index -1, the last column.
-            columns = known_numbers(words, self.vocabulary_, len(words))
-        except TypeError:  # not all are str
-            columns = np.full(len(words), -1)
-        new = np.flatnonzero(columns < 0).tolist()
-        if not set(map(type, map(words.__getitem__, new))) <= {str}:
-            all_words(sentences)  # raises an error that names the token
+        words = all_words(sentences)
+        # An unknown word has index -1, the last column.
+        columns = known_numbers(words, self.vocabulary_, len(words))
         return LinearChainPosterior(
             self.emission_log_proba_.T.take(columns, axis=0),
             self.transition_log_proba_,

@@ -19,7 +19,7 @@ from .._errors import ParameterError, ParameterTypeError, public
 from .._results import object_array
 from .._validation import check_choice
 from ._attributes import WORD
-from ._base import Words, all_words, check_sentences, number_words
+from ._base import Words, all_words, check_sentences
 
 _SHAPES = (
     (re.compile(r"[A-Z]+"), "X"),
@@ -90,51 +90,6 @@ def advanced_rows(sentences: list[list[str]]) -> list[list[dict]]:
     return rows
 
 
-def basic_columns(sentences: list[list[str]]) -> csr_array:
-    """Return the hashed basic attributes of all tokens, one row per token."""
-    words, number = number_words(sentences)
-    words = list(map(str, words))
-    return _hash([{WORD: word} for word in words])[number]
-
-
-def advanced_columns(sentences: list[list[str]]) -> csr_array:
-    """Return the hashed advanced attributes of all tokens, one row per token."""
-    words, number = number_words(sentences)
-    words = list(map(str, words))
-    own = []
-    for word in words:
-        features = word_features(word)
-        for key in _WORD_AT.values():
-            del features[key]
-        own.append(features)
-    # Each distinct word is hashed once, and its row is repeated for all occurrences.
-    mine = _hash(own)[number]
-    around = _around(
-        number, np.array(list(map(len, sentences)), dtype=np.intp), len(words)
-    )
-    # A neighbour is one attribute, so that `indices` has one column for each word.
-    columns = np.column_stack(
-        [
-            _hash([{key: word} for word in [*words, _BORDER]]).indices[at]
-            for key, at in zip(_WORD_AT.values(), around, strict=True)
-        ]
-    )
-    ends = np.arange(len(number) + 1) * len(_WORD_AT)
-    near = csr_array((np.ones(columns.size), columns.ravel(), ends), shape=mine.shape)
-    return mine + near
-
-
-def _around(number: np.ndarray, lengths: np.ndarray, border: int) -> list[np.ndarray]:
-    """Return the number of the word at each distance from each word."""
-    # all sentences concatenated, with borders between them
-    place = np.arange(number.size) + np.repeat(
-        _REACH * np.arange(1, lengths.size + 1), lengths
-    )
-    line = np.full(number.size + _REACH * (lengths.size + 1), border)
-    line[place] = number
-    return [line[place + distance] for distance in _WORD_AT]
-
-
 def _hash(rows: list[dict]) -> csr_array:
     """Return rows of attributes hashed to columns."""
     if not rows:
@@ -143,10 +98,7 @@ def _hash(rows: list[dict]) -> csr_array:
     return csr_array(hasher.transform(rows))
 
 
-TEMPLATES = {
-    "basic": (basic_rows, basic_columns),
-    "advanced": (advanced_rows, advanced_columns),
-}
+TEMPLATES = {"basic": basic_rows, "advanced": advanced_rows}
 
 
 def _raise_for_row(sentences: list[list[dict]], error: Exception) -> NoReturn:
@@ -262,12 +214,13 @@ class TokenFeatures(RaggedTransformer):
         # as lists, since a pandas Series is indexed by its labels
         sentences = list(map(list, check_sentences(X)))
         all_words(sentences)
+        rows = self._rows(sentences)
         if self.output == "dict":
-            return object_array(self._rows(sentences))
+            return object_array(rows)
         try:
-            matrix = self._columns(sentences)
+            matrix = _hash(list(chain.from_iterable(rows)))
         except (AttributeError, TypeError, ValueError) as error:
-            _raise_for_row(self._rows(sentences), error)
+            _raise_for_row(rows, error)
         ends = np.cumsum([0, *map(len, sentences)]).tolist()
         return object_array([matrix[a:b] for a, b in pairwise(ends)])
 
@@ -275,17 +228,11 @@ class TokenFeatures(RaggedTransformer):
         """Return the attributes of each token."""
         template = self.template
         if not callable(template):
-            return TEMPLATES[template][0](sentences)
+            return TEMPLATES[template](sentences)
         return [
             [template(sentence, t) for t in range(len(sentence))]
             for sentence in sentences
         ]
-
-    def _columns(self, sentences: list[list[str]]) -> csr_array:
-        """Return the hashed attributes of all tokens."""
-        if not callable(self.template):
-            return TEMPLATES[self.template][1](sentences)
-        return _hash(list(chain.from_iterable(self._rows(sentences))))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

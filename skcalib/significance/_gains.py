@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from scipy.optimize import brentq
 from scipy.special import ndtri
 
 from ..rates._accuracy import is_binary
@@ -26,9 +27,6 @@ from ._sign_flips import (
 
 # Largest lattice of sign flips, and largest number of its points times that of sizes.
 _LARGEST_LATTICE, _MOST_WORK = 1 << 22, 1 << 27
-
-# Tango's limits need about eight steps, and more if nearly all questions are wins.
-_MOST_SECANTS = 40
 
 # Number of sign flips drawn if the exact distribution takes too long.
 N_FLIPS = 100_000
@@ -91,7 +89,10 @@ def tango_statistic(
 
 
 def _tango_error(
-    wins: np.ndarray, losses: np.ndarray, n: int, gain: np.ndarray | float
+    wins: np.ndarray | int,
+    losses: np.ndarray | int,
+    n: int,
+    gain: np.ndarray | float,
 ) -> np.ndarray:
     """Return the standard deviation of wins - losses if this is the true gain."""
     # The maximum likelihood estimate of the fraction of losses, for a fixed gain,
@@ -107,34 +108,21 @@ def tango_limits(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return Tango's interval of the gain, for a normal quantile."""
     # The lower limit is the upper limit of the exchanged systems, with another sign.
-    wins, losses = np.stack([losses, wins]), np.stack([wins, losses])
+    low = [-_tango_limit(b, a, n, quantile) for a, b in zip(wins, losses, strict=True)]
+    high = [_tango_limit(a, b, n, quantile) for a, b in zip(wins, losses, strict=True)]
+    return np.array(low), np.array(high)
+
+
+def _tango_limit(wins: int, losses: int, n: int, quantile: float) -> float:
+    """Return the upper limit, the root of the excess above the gain."""
     gain = (wins - losses) / n
 
-    def excess(limit: np.ndarray) -> np.ndarray:
-        error = _tango_error(wins, losses, n, limit)
-        return np.asarray(limit - gain - quantile / n * error)
+    def excess(limit: float) -> float:
+        return limit - gain - quantile / n * float(_tango_error(wins, losses, n, limit))
 
-    # The excess has one root above the gain. It is nearly linear, so that secants (the
-    # Illinois method) find the root in about eight steps.
-    inside, outside = gain, np.ones_like(gain)
-    # A gain of 1 is a root as well: the bound keeps the secants from it.
-    below, above = np.minimum(excess(inside), -quantile / n), excess(outside)
-    was_low = None
-    for _ in range(_MOST_SECANTS):
-        share = -below / np.maximum(above - below, 1e-300)
-        limit = inside + share * (outside - inside)
-        found = excess(limit)
-        if (np.abs(found) <= 1e-14).all():
-            break
-        # A value that stays a second time counts half.
-        is_low = found <= 0
-        part = 1.0 if was_low is None else np.where(is_low == was_low, 0.5, 1.0)
-        below = np.where(is_low, found, part * below)
-        above = np.where(is_low, part * above, found)
-        inside = np.where(is_low, limit, inside)
-        outside = np.where(is_low, outside, limit)
-        was_low = is_low
-    return -limit[0], limit[1]
+    # A gain of 0 without wins and losses, or of -1, is a root as well.
+    least = gain + 1e-12
+    return float(brentq(excess, least, 1.0, xtol=1e-15)) if least < 1 else 1.0
 
 
 @dataclass(frozen=True)

@@ -671,3 +671,9 @@ def test_dict_and_frame():
     assert with_table.frame()["period"].tolist() == [1990, 1991]
     assert "table of 2 rows" in repr(with_table)
     assert "labels alone" in result._repr_html_()
+
+
+def test_a_corpus_of_counts_that_was_drawn_completely_has_no_sampling_error():
+    y = np.tile([0.0, 1, 2, 5, 0, 3, 1], 3)
+    result = corrected_count(y, y + 0.1, inclusion_probability=np.ones(21))
+    assert (result.low, result.estimate, result.high) == (36, 36, 36)

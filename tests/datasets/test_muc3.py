@@ -206,7 +206,7 @@ class TestParse:
         message = f"muc3_parsed.conllu.gz does not exist.*'{script} .*parsed=False"
         with pytest.raises(OSError, match=message):
             fetch_corpus("muc3", parsed=True, data_home=raw)
-        with pytest.raises(OSError, match=f"a.conllu, the value.*{script}"):
+        with pytest.raises(OSError, match=f"a.conllu does not exist.*{script}"):
             fetch_corpus("muc3", parsed=tmp_path / "a.conllu", data_home=raw)
         with pytest.raises(OSError, match=f"is a folder without files.*{script}"):
             fetch_corpus("muc3", parsed=tmp_path, data_home=raw)

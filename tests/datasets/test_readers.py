@@ -236,7 +236,7 @@ class TestDates:
 
 class TestColumns:
     def read(self, text, **kwargs):
-        return read_conll_columns(io.StringIO(text), **kwargs)
+        return read_conll_columns(io.StringIO(text, newline=None), **kwargs)
 
     def test_tokens_and_labels(self):
         X, y = self.read('#a\tN\n"\t"\n\n\nb c\tV')

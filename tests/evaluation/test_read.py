@@ -764,26 +764,6 @@ def test_answers_of_decision_models(files, name, score, proba):
             assert options[evaluation.gold[k]] == evaluation.proba[k]
 
 
-def test_ranked_probability_score_of_levels(files):
-    *_, note = read_evaluation(files / DECISIONS).notes
-    # Probabilities of the levels calm, annoyed and angry, and the right level.
-    said = [
-        [0.36, 0.24, 0.4],
-        [0.6, 0.24, 0.16],
-        [0.95, 0.03, 0.02],
-        [0.45, 0.33, 0.22],
-    ]
-    below = [(0, 1), (1, 1), (1, 1), (0, 0)]  # whether it is at most calm, annoyed
-    squares = [
-        ((p[0] - low) ** 2 + (p[0] + p[1] - high) ** 2) / 2
-        for p, (low, high) in zip(said, below, strict=True)
-    ]
-    # Half of the right levels are calm, and three of four at most annoyed.
-    reference = (0.5 * 0.5 + 0.75 * 0.25) / 2
-    assert f"of 'mood' by example-tern-1.0: {sum(squares) / 4:.4f} over 4" in note
-    assert f"3 levels (0 is perfect; {reference:.4f} for" in note
-
-
 def decide(tmp_path, answers, **row):
     path = tmp_path / "decisions.json"
     path.write_text(json.dumps([{"id": "a", "answers": answers, **row}]))

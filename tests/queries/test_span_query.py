@@ -302,19 +302,7 @@ def test_spans_from_anywhere_stay_in_their_order():
     assert asked(only) == [(0, 3, 4, "P")]
 
 
-def test_many_spans_are_computed_in_parts(monkeypatch):
-    scores, moves = chain(0, (4, 0, 1, 3, 3, 5), 5)
-    posterior = LinearChainPosterior(scores, moves)
-    gold = [["O"] * len(each) for each in scores]
-    query = SpanQuery(spans="all", max_length=3)
-    expected = query.from_posterior(gold, posterior, BIO)
-    for at_once in (1, 15, 30):
-        monkeypatch.setattr("skcalib.queries._spans._AT_ONCE", at_once)
-        same_answers(query.from_posterior(gold, posterior, BIO), expected)
-
-
-def test_an_impossible_sentence_is_named_in_parts_too(monkeypatch):
-    monkeypatch.setattr("skcalib.queries._spans._AT_ONCE", 1)
+def test_an_impossible_sentence_is_named():
     scores = [np.zeros((2, 3)), np.full((1, 3), -np.inf)]
     posterior = LinearChainPosterior(scores, np.zeros((3, 3)))
     with pytest.raises(ValueError, match="equence 1"):

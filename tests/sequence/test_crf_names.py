@@ -6,7 +6,6 @@ from collections import Counter
 import numpy as np
 import pytest
 import sklearn_crfsuite
-from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import RandomizedSearchCV
@@ -201,33 +200,3 @@ def test_the_folder_of_the_model_is_checked_before_training(tmp_path):
     path = tmp_path / "none" / "model"
     with pytest.raises(ValueError, match="'model_filename' .* folder that exists"):
         CRFTagger(model_filename=path).fit(X, Y)
-
-
-# Further sentences
-
-
-def test_further_sentences_are_scored_but_not_learned(tagger):
-    new = [[{"unknown": 1.0}, {"walk": 1}]]
-    found = clone(tagger).fit(X, Y, X_dev=new, y_dev=[["rainy", "sunny"]])
-    np.testing.assert_allclose(
-        found.predict_proba(X)[0], tagger.predict_proba(X)[0], atol=1e-12
-    )
-    assert found.attributes_ == tagger.attributes_
-    last = found.training_log_.last_iteration
-    assert last["instance_accuracy_float"] in (0, 1)
-    assert "instance_accuracy_float" not in tagger.training_log_.last_iteration
-
-
-@pytest.mark.parametrize(
-    ("X_dev", "y_dev", "message"),
-    [
-        (X, None, "takes both 'X_dev' and 'y_dev'"),
-        (None, Y, "takes both 'X_dev' and 'y_dev'"),
-        ([["a"]], [["fog"]], "'y_dev' parameter .* occur in 'y'. Got 'fog'"),
-        ([["a", "b"]], [["sunny"]], "'y_dev' parameter .*Sentence 0 has 2 tokens"),
-        ([[3]], [["sunny"]], "'X_dev' parameter .* sentence 0, token 0"),
-    ],
-)
-def test_further_sentences_that_do_not_fit(X_dev, y_dev, message):
-    with pytest.raises(ValueError, match=message):
-        CRFTagger().fit(X, Y, X_dev, y_dev)
