@@ -7,6 +7,7 @@ calendar periods.
 from __future__ import annotations
 
 import datetime
+import re
 import shlex
 from argparse import Namespace
 from collections.abc import Iterable, Mapping, Sequence
@@ -33,6 +34,7 @@ ID, PROBABILITY, DRAWN, STRATUM = "id", "inclusion_probability", "drawn", "strat
 # Ids that a message shows.
 _SHOWN = 5
 
+_SLASHED = re.compile(r"(\d{1,2})[/.](\d{1,2})[/.](\d{4})")
 
 # Resolution of a date, and the resolution that each period requires.
 _GRAIN = {"year": 1, "quarter": 2, "month": 3, "week": 4, "day": 4}
@@ -574,11 +576,7 @@ def _parse(text: str, freq: str, date_format: str | None) -> datetime.date:
             ) from None
     found = parse_date(text.strip('"'))  # quoted in parquet files
     if found is None:
-        raise CommandError(
-            "must have dates such as 2024-05-31, 2024-05, 2024Q2 or 2024. Got "
-            f"{text!r:.60}. Pass --date-format for other formats, such as %d.%m.%Y or "
-            "%m/%d/%Y."
-        )
+        raise CommandError(_no_date(text))
     parts, resolution = found
     if _GRAIN[resolution] < _GRAIN[freq]:
         raise CommandError(
@@ -588,3 +586,19 @@ def _parse(text: str, freq: str, date_format: str | None) -> datetime.date:
         return datetime.date(*parts)
     except ValueError as error:
         raise CommandError(f"{text!r} is not a date: {error}.") from None
+
+
+def _no_date(text: str) -> str:
+    found = _SLASHED.fullmatch(text)
+    if found:
+        mark = "/" if "/" in text else "."
+        day_first = mark.join(("%d", "%m", "%Y"))
+        month_first = mark.join(("%m", "%d", "%Y"))
+        return (
+            f"{text!r} may begin with the day or with the month. Pass --date-format "
+            f"{day_first} or --date-format {month_first}."
+        )
+    return (
+        "must have dates such as 2024-05-31, 2024-05, 2024Q2 or 2024. Got "
+        f"{text!r:.60}. Pass --date-format for other formats, such as %d.%m.%Y."
+    )

@@ -20,12 +20,15 @@ from ._tables import (
     Names,
     Numbers,
     Table,
+    joined_error,
     open_table,
 )
 from ._values import choose, file_error, none_of, numbered_repeats
 
 NAME = "table"
 
+# In the records of some harnesses this is the right option, not whether it was chosen.
+_TARGET = "target"
 # Columns of right answers and of answers, in place of a column of scores.
 _ANSWERS = ("gold", "prediction")
 
@@ -209,10 +212,11 @@ def _read_long(
             raise _two_roles(name, other, role)
     known = _identifying(table, roles)
     more = _attributes(table, options, roles.values()) if describes else []
-    table.read([*columns.values(), *known.values(), *more], options.verbose)
-    found = {name: column.finish() for name, column in columns.items()}
-    if options.missing == "error":
-        _check_complete(columns)
+    # The first attempt names all kinds of cells that cannot be read.
+    failed: dict[Column, ParameterError] = {}
+    others = [*known.values(), *more]
+    table.read([*columns.values(), *others], options.verbose, failed)
+    found = _finished(columns, failed, is_complete=options.missing == "error")
     evaluation = Evaluation._of_scores(
         found.get(roles.get("question", "")),
         found[roles["score"]] if "score" in roles else _equal(roles, found),
@@ -225,17 +229,33 @@ def _read_long(
     return evaluation, found.get(roles.get("model", ""))
 
 
-def _check_complete(columns: dict[str, Column]) -> None:
-    """Raise an error for the first empty cell of each column."""
+def _finished(
+    columns: dict[str, Column],
+    failed: dict[Column, ParameterError],
+    *,
+    is_complete: bool,
+) -> dict[str, np.ndarray]:
+    """Return the columns, or raise one error for all cells that cannot be read."""
+    found = {}
+    for name, column in columns.items():
+        try:
+            if column not in failed:
+                found[name] = column.finish()
+        except ParameterError as error:
+            failed[column] = error
+    errors = list(failed.values())
     empty = [
         f"of {name!r} in line {column.first_missing}"
         for name, column in columns.items()
         if column.first_missing is not None
     ]
-    if empty:
+    if is_complete and empty:
         rule = parameter("_empty", "must be 'keep' if cells are empty or NaN")
         problem = f"{rule}. Got an empty cell {' and '.join(empty)}."
-        raise ParameterError("missing", problem)
+        errors.append(ParameterError("missing", problem))
+    if errors:
+        raise joined_error(errors)
+    return found
 
 
 def _is_of_options(name: str) -> bool:
@@ -334,7 +354,8 @@ def _probability_note(read: str, *others: str) -> str:
 def _truth(table: Table) -> str:
     """Return the column that says whether an answer is right."""
     right = table.usual("right")
-    found = right or table.usual("label")
+    labels = table.named([*USUAL["label"], _TARGET])
+    found = right or labels
     problem = "must name the column that says whether an answer is right"
     if not found:
         known = ", ".join([*USUAL["right"], *USUAL["label"]])
@@ -346,6 +367,12 @@ def _truth(table: Table) -> str:
     if len(found) > 1:
         several = ", ".join(map(repr, found))
         raise ParameterError("columns", f"{problem}, since {several} are possible.")
+    if found[0].lower().strip() == _TARGET:
+        raise ParameterError(
+            "columns",
+            f"{problem}. {found[0]!r} may be this column, or say which option is the "
+            "right one, as in the records of lm-evaluation-harness.",
+        )
     return found[0]
 
 
@@ -388,14 +415,15 @@ def _read_wide(
             others += numbers.values()
     table.read([*others, *columns.values()], options.verbose, failed)
     found = {name: column.finish() for name, column in texts.items()}
+    constant: dict[str, float] = {}
     if gold is not None:
         scores = _right_answers(table, columns, gold, found[gold], systems)
     else:
         if failed is not None:
-            columns = _systems_among(table, columns, numbers, failed)
+            columns, constant = _systems_among(table, columns, numbers, failed)
         scores = {name: column.finish() for name, column in columns.items()}
     left = [name for name in free if name not in scores and name != question]
-    notes = () if systems is not None else (_note(list(scores), left),)
+    notes = () if systems is not None else (_note(list(scores), left, constant),)
     if not scores:
         return {}
     more = [column for column in more if column.name not in scores]
@@ -480,13 +508,13 @@ def _systems_among(
     columns: dict[str, Numbers],
     numbers: dict[str, Numbers],
     failed: dict[Column, ParameterError],
-) -> dict[str, Numbers]:
-    """Return the columns of scores.
+) -> tuple[dict[str, Numbers], dict[str, float]]:
+    """Return the columns of scores, and the number of each constant column.
 
     A column with the same number in each row, such as a temperature, has no scores,
     unless the number is 0 or 1, as for a system that is always wrong or always right.
     """
-    scores = {}
+    scores, constant = {}, {}
     for name, column in numbers.items():
         if column in failed:
             if column.n_read >= _N_LOOKED_AT:  # the first cells were numbers
@@ -497,10 +525,12 @@ def _systems_among(
         if not values.size:
             continue
         # A system that is always wrong or always right is not a setting.
-        if (values != values[0]).any() or values[0] in (0, 1):
+        if (values == values[0]).all() and values[0] not in (0, 1):
+            constant[name] = float(values[0])
+        else:
             scores[name] = columns[name]
     if len(scores) < 2:
-        return {}
+        return {}, {}
     found = list(scores)
     # Scores inside an object may be several scores of one system.
     nested = [name for name in found if name.lower().rpartition(".")[2] in _ONE_SCORE]
@@ -512,13 +542,19 @@ def _systems_among(
             f"of one system. {_listed(map(repr, found))} of {table.path.name} may be "
             f"the scores of {len(found)} systems or {len(found)} scores of one system.",
         )
-    return scores
+    return scores, constant
 
 
-def _note(found: list[str], left: list[str]) -> str:
+def _note(found: list[str], left: list[str], constant: dict[str, float]) -> str:
     note = f"{SYSTEMS_NOTE} {_listed(map(repr, found))}."
     if left:
-        note += f" Not taken as systems: {_listed(map(repr, left))}."
+        named = (
+            f"{name!r} ({constant[name]:g} in each row)"
+            if name in constant
+            else repr(name)
+            for name in left
+        )
+        note += f" Not taken as systems: {_listed(named)}."
     return Marked(f"{note} Choose others with {parameter('systems')}.")
 
 

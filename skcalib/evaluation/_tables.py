@@ -371,6 +371,13 @@ class Fractions(_Column):
             yield first["outside"], f"is outside {where}"
 
 
+def joined_error(errors: Sequence[ParameterError]) -> ParameterError:
+    """Return one error for all errors in the columns of a table."""
+    if len(errors) == 1:
+        return errors[0]
+    return file_error(" It also ".join(each.problem.template for each in errors))  # type: ignore[attr-defined]
+
+
 _DELIMITERS = ",;\t|"
 
 # Number of rows read as text at a time, and bytes of a block without quotes.

@@ -228,11 +228,7 @@ def test_names_and_order_of_periods_are_those_of_the_standard_library(numbers):
 @pytest.mark.parametrize(
     ("date", "freq", "expected"),
     [
-        (
-            "03/04/2020",
-            "year",
-            "such as %d.%m.%Y or %m/%d/%Y",
-        ),
+        ("03/04/2020", "year", "--date-format %d/%m/%Y or --date-format %m/%d/%Y"),
         ("2020-13-01", "year", "'2020-13-01' is not a date: month must be in 1..12"),
         ("last year", "year", "Got 'last year'"),
         ("2020", "month", "'2020' does not say which month it is"),

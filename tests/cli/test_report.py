@@ -324,14 +324,16 @@ def test_parts_that_err_in_both_directions_are_recalibrated_by_part(run, subject
     assert "Recalibrate: " in out
 
 
-def test_an_error_names_all_kinds_of_probabilities_that_cannot_be_read(run):
+def test_the_first_attempt_names_all_kinds_of_cells_that_cannot_be_read(run):
     cells = ["90%", "", "high", "1.5", "0.5"]
-    file = write("bad.csv", delimited({"y": [1, 0, 1, 1, 0], "q": cells}))
+    file = write("bad.csv", delimited({"y": [1, 0, "maybe", 1, 0], "q": cells}))
     code, out, err = run("report", file)
     assert (code, out) == (2, "")
     assert err.count(file) == 1
     for place in (
+        "'maybe' in line 4",
         "'90%' in line 2",
+        "an empty cell of 'q' in line 3",
         "'high' in line 4",
         "'1.5' in line 5",
     ):

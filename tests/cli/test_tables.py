@@ -226,8 +226,8 @@ def test_the_note_of_compare_names_options(run):
     found = as_json(run, "compare", write("wide.csv", rows))
     assert [each["name"] for each in found["systems"]] == ["one", "two"]
     assert found["notes"][-1] == (
-        "The systems are the columns 'one', 'two'. Not taken as systems: 'heat', "
-        "'note'. Choose others with --systems."
+        "The systems are the columns 'one', 'two'. Not taken as systems: 'heat' (0.7 "
+        "in each row), 'note'. Choose others with --systems."
     )
 
 

@@ -172,14 +172,14 @@ def test_a_constant_other_than_zero_or_one_is_not_a_system(tmp_path):
     }
     note = (
         "The systems are the columns 'small', 'large', 'always'. Not taken as systems: "
-        "'subject', 'heat'. Choose others with systems."
+        "'subject', 'heat' (0.7 in each row). Choose others with systems."
     )
     assert {e.notes for e in found.values()} == {(note,)}
     chosen = read_evaluations(path, systems=["small", "heat"])
     assert chosen["heat"].score.tolist() == [0.7] * 4
     assert chosen["heat"].notes == ()
     grouped = read_evaluations(path, groups=["subject"])["small"]
-    assert "'heat'" in grouped.notes[0]
+    assert "'heat' (0.7 in each row)" in grouped.notes[0]
     assert "subject" not in grouped.notes[0]
 
 
