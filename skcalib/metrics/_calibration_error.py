@@ -94,7 +94,8 @@ def calibration_error(
         :func:`calibration_error_interval`, which joins this estimate in narrow bins
         with the smooth part of the error and is never below the difference of the mean
         probability and the frequency (see Notes); `squared` returns the unbiased square
-        in the automatic bins, which may be averaged. Requires norm 'l2'. If None, it is False, or True with `n_draws`.
+        in the automatic bins, which may be averaged. Requires norm 'l2'. If None, it is
+        False, or True with `n_draws`.
     multi_class : {'pooled', 'top_label', 'class_wise', 'per_class'}, default=None
         How a probability matrix is reduced to binary problems. 'pooled' (the default
         for more than two columns) concatenates the one-vs-rest problems of all classes

@@ -360,11 +360,11 @@ def adaptive_reliability_curve(
 ) -> ReliabilityCurve:
     """Compute a reliability curve with the same number of pairs in every bin.
 
-    Pairs are sorted by probability and divided into bins of `bin_size` [1]_. By default,
-    no bin hides a range of probabilities (see `bin_size`). If a bin boundary falls
-    between rows of equal probability, each of the two bins gets a proportional share of
-    the positive labels of these rows. This share is the mean over all orders of these
-    rows. The curve therefore does not depend on the order of the rows.
+    Pairs are sorted by probability and divided into bins of `bin_size` [1]_. No
+    automatic bin hides a range of probabilities (see `bin_size`). If a bin boundary
+    falls between rows of equal probability, each of the two bins gets a proportional
+    share of the positive labels of these rows. This share is the mean over all orders
+    of these rows. The curve therefore does not depend on the order of the rows.
 
     Parameters
     ----------

@@ -123,11 +123,11 @@ class CalibrationErrorInterval(Result):
     Attributes
     ----------
     estimate : float
-        ``calibration_error(y_true, y_proba, debias=True)``: the debiased error in narrow
-        bins, joined with the smooth part of the error. It is at least the difference of
-        the mean probability and the frequency. With an explicit `bin_size`, it is the
-        debiased error in these bins, and 0 if its square is negative. For 'simulation',
-        it is the mean of the simulated errors.
+        ``calibration_error(y_true, y_proba, debias=True)``: the debiased error in
+        narrow bins, joined with the smooth part of the error. It is at least the
+        difference of the mean probability and the frequency. With an explicit
+        `bin_size`, it is the debiased error in these bins, and 0 if its square is
+        negative. For 'simulation', it is the mean of the simulated errors.
     low, high : float
         Ends of the interval, in [0, 1]. If `low` is 2.2e-16 (machine epsilon), the
         interval is open at 0: perfect calibration is rejected, but every positive error
@@ -367,11 +367,11 @@ def calibration_error_interval(
     probabilities are equal, the interval is derived from the exact interval of Clopper
     and Pearson for a proportion [5]_.
 
-    The lower end needs no assumption about the error. It combines the tails of T, of the
-    smooth part of the squared error (see :func:`calibration_error`) and of the mean
-    residual: each estimates a lower bound of the squared error. It is therefore above 0
-    if the test rejects because of a shift or a slope that T alone does not see. The
-    upper end assumes that the errors inside a bin are alike.
+    The lower end needs no assumption about the error. It combines the tails of T, of
+    the smooth part of the squared error (see :func:`calibration_error`) and of the mean
+    residual: each estimates a lower bound of the squared error. It is therefore usually
+    above 0 if the test rejects because of a shift or a slope that T alone does not see.
+    The upper end assumes that the errors inside a bin are alike.
     With bin_size='auto' and independent rows, it is therefore at least the upper end in
     bins of a fourth and a sixteenth of the automatic size (and at least five rows), at
     a lower confidence level: with .4 times the normal quantile of `confidence_level`.

@@ -228,13 +228,12 @@ def _between(x: np.ndarray, joined: np.ndarray) -> Any:
     from matplotlib.path import Path
 
     turns = np.flatnonzero(np.diff(np.r_[False, joined, False])).reshape(-1, 2)
-    boxes = [Path.unit_rectangle().vertices * 0]
-    boxes += [
-        [(low, -1), (high, -1), (high, 2), (low, 2), (low, -1)]
-        for low, high in zip(x[turns[:, 0]], x[turns[:, 1] - 1], strict=True)
+    ends = zip(x[turns[:, 0]], x[turns[:, 1] - 1], strict=True)
+    boxes = [
+        Path([(low, -1), (high, -1), (high, 2), (low, 2), (low, -1)], closed=True)
+        for low, high in ends
     ]
-    codes = Path.unit_rectangle().codes
-    return Path(np.concatenate(boxes), np.tile(codes, len(boxes)))
+    return Path.make_compound_path(*boxes)
 
 
 def name_curves(
