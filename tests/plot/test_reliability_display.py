@@ -899,8 +899,9 @@ def test_the_area_of_a_point_follows_its_weight():
     assert faint.tolist() == [False, False, True, True]
     # The line has the data of all points, and is drawn between the first two.
     assert display.line_.get_xdata().tolist() == display.curve.prob_pred.tolist()
-    path, _ = display.line_.get_clip_path().get_transformed_path_and_affine()
-    ends = display.ax_.transData.inverted().transform(path.vertices[-5:])[:, 0]
+    path = display.line_.get_clip_path().get_fully_transformed_path()
+    (box,) = path.to_polygons()
+    ends = display.ax_.transData.inverted().transform(box)[:, 0]
     assert [ends.min(), ends.max()] == pytest.approx([0.1, 0.3])
     assert display.bar_.get_color()[:, 3].min() < 0.5
 
