@@ -219,18 +219,6 @@ def test_errors_name_the_option_and_the_file_once(run, arguments, message):
     assert "Subject" not in arguments or "Did you mean 'subject'?" in err
 
 
-def test_the_note_of_compare_names_options(run):
-    rows = [
-        {"id": k, "one": k % 2, "two": 1, "heat": 0.7, "note": "x"} for k in range(20)
-    ]
-    found = as_json(run, "compare", write("wide.csv", rows))
-    assert [each["name"] for each in found["systems"]] == ["one", "two"]
-    assert found["notes"][-1] == (
-        "The systems are the columns 'one', 'two'. Not taken as systems: 'heat' (0.7 "
-        "in each row), 'note'. Choose others with --systems."
-    )
-
-
 def test_two_scores_of_one_system_in_each_file_are_not_four_systems(run):
     for name in "ab":
         rows = [{"id": k, "em": k % 2, "f1": k % 3 / 2} for k in range(20)]
