@@ -44,16 +44,6 @@ def test_missing_questions_are_an_error_that_counts_and_names_them():
     assert len(aligned.notes) == 2
 
 
-def test_a_question_without_a_score_is_missing():
-    systems = {
-        "A": evaluation_of([1, np.nan, 0], question=["a", "b", "c"]),
-        "B": evaluation_of([1, 1, 0], question=["a", "b", "c"]),
-    }
-    with pytest.raises(ValueError, match="1 of them without a score there"):
-        align_evaluations(systems)
-    assert len(align_evaluations(systems, missing="drop")) == 2
-
-
 def test_no_common_question_is_an_error_whatever_is_dropped():
     with pytest.raises(ValueError, match=r"in common.*A: 'a'.*B: 'x'"):
         align_evaluations(two(("a", "b"), ("x", "y")), missing="drop")
@@ -250,12 +240,6 @@ def test_samples_of_lm_evaluation_harness_are_matched_by_their_hashes(tmp_path):
         {name: read_evaluation(tmp_path / f"{name}.jsonl") for name in "ab"}
     )
     assert aligned.score.T.tolist() == [[1, 0, 1], [1, 1, 0]]
-
-
-def test_repr_and_dict():
-    aligned = align_evaluations(two())
-    assert repr(aligned).startswith("AlignedEvaluations(2 systems, n_questions=4")
-    assert list(aligned.to_dict()) == ["question", "A", "B"]
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,4 @@
-"""Readers of harnesses, on the small files that `harness_files` describes.
-
-The expected values are those that stand in the files: right answers, and probabilities
-with two digits, from which the log-likelihoods in the files were computed.
-"""
+"""Readers of harnesses give what stands in the files that `harness_files` describes."""
 
 import json
 import shutil
@@ -18,7 +14,6 @@ from harness_files import (
     PAIRS,
     fingerprints,
     write_archive,
-    write_log,
     write_zstandard,
 )
 
@@ -200,8 +195,6 @@ def test_filters_of_lm_eval(files):
     flexible = read_evaluation(files / SUMS, filter="flexible-extract")
     assert flexible.score.tolist() == [1, 0, 1, 1, 1, 0]
     assert any("6 rows of other filters" in note for note in flexible.notes)
-    with pytest.raises(ValueError, match=r"'strict-match', 'flexible-extract'"):
-        read_evaluation(files / SUMS)
 
 
 @pytest.mark.parametrize(
@@ -356,8 +349,6 @@ def test_old_log_of_inspect(files):
 
 def test_log_of_inspect_with_several_scores(files):
     path = files / "inspect/graded_tern.json"
-    with pytest.raises(ValueError, match=r"'letter', 'grader/style', 'grader/fact'"):
-        read_evaluation(path)
     style = read_evaluation(path, score="grader/style")
     np.testing.assert_array_equal(style.score, [1, 0.5, 0, NAN])
     assert style.proba.tolist() == [0.9, 0.8, 0.4, 0.7]
@@ -477,8 +468,6 @@ def test_run_folder_of_helm(files):
     assert prompts["id3"].startswith('["How many islands belong to Velia?", ["three"')
     path = files / "helm/tern/per_instance_stats.json"
     assert read_evaluation(path, split="valid").score.tolist() == TERN[:2]
-    with pytest.raises(ValueError, match=r"'split'.*\['valid', 'test'\]"):
-        read_evaluation(files / "helm/tern")
 
 
 def test_trials_of_helm_without_log_probabilities(files):
@@ -868,10 +857,6 @@ def test_instances_of_every_eval_ever(files):
 
 def test_metrics_of_every_eval_ever(files):
     path = files / "every_eval_ever/metrics_tern_samples.jsonl"
-    with pytest.raises(
-        ValueError, match=r"several: \['velia:exact_match', 'velia:f1'\]"
-    ):
-        read_evaluation(path)
     found = read_evaluation(path, filter="velia:f1", score="score")
     expected = [r or 0.25 + 0.05 * k for k, r in enumerate(TERN)]
     np.testing.assert_allclose(found.score, expected)
@@ -911,8 +896,6 @@ def test_an_aggregate_without_its_instances_is_an_error(files, tmp_path, named):
 
 def test_test_run_of_deepeval(files):
     path = files / "deepeval/velia_tern.json"
-    with pytest.raises(ValueError, match=r"'Letter match', 'Answer Relevancy'"):
-        read_evaluation(path)
     evaluation = read_evaluation(path, score="Letter match")
     assert evaluation.question.tolist() == [f"velia-{k}" for k in range(1, 13)]
     # The metric did not run on the ninth case.
@@ -1125,12 +1108,3 @@ def test_scores_that_are_none(files, tmp_path, value, message):
     path = changed(files / "inspect/velia_tern.json", tmp_path, change)
     with pytest.raises(ValueError, match=message):
         read_evaluation(path)
-
-
-def test_a_log_can_be_written_as_an_archive(files, tmp_path):
-    path = tmp_path / "epochs.eval"
-    write_log(path, files / "inspect/epochs_tern.json")
-    found = read_evaluation(path)
-    assert found.score.tolist() == (
-        read_evaluation(files / "inspect/epochs_tern.json").score.tolist()
-    )
