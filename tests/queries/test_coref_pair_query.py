@@ -3,7 +3,6 @@
 import itertools
 
 import numpy as np
-import pandas as pd
 import pytest
 import sklearn
 from hypothesis import given
@@ -144,11 +143,6 @@ def test_entities_may_have_any_names():
         assert CorefPairQuery().from_proba([labels], proba).y_true.tolist() == [0, 1, 0]
 
 
-def test_entities_that_are_not_known_are_refused():
-    with pytest.raises(ValueError, match="entity .* Got None for mention 1 of docum"):
-        CorefPairQuery().from_proba([[0, None, 1]], [[0.1, 0.2, 0.3]])
-
-
 @given(st.lists(st.lists(st.integers(0, 3), max_size=6), max_size=4), st.data())
 def test_the_pairs_of_any_documents(y, draw):
     sizes = [len(labels) * (len(labels) - 1) // 2 for labels in y]
@@ -188,21 +182,6 @@ def test_right_probabilities_stay_right_where_q_is_chosen_and_not_where_y_is():
         assert error(by_truth) > 0.2
 
 
-def test_numbers_and_tables():
-    answers = CorefPairQuery().from_proba([[0, 0]], [[0.5]])
-    assert answers.to_dict() == {
-        "y_true": [1],
-        "y_proba": [0.5],
-        "groups": [0],
-        "item": [0],
-        "label": [1],
-        "n_unseen": 0,
-    }
-    assert isinstance(answers.frame(), pd.DataFrame)
-    assert repr(CorefPairQuery(0.02)) == "CorefPairQuery(min_proba=0.02)"
-    assert CorefPairQuery() == CorefPairQuery(None)
-
-
 def test_single_precision_stays():
     q = np.array([0.25, 0.5, 0.75], dtype=np.float32)
     answers = CorefPairQuery().from_proba([[0], [0, 0, 1]], [np.zeros(0), q])
@@ -232,6 +211,7 @@ def test_a_little_above_one_is_rounding():
         ([[0, 0]], [["x"]], ValueError, "contain numbers, .* Got .* for document 0"),
         ([[0, 0], [0, 0, 1]], [[1], [[1], [0, 1]]], ValueError, "numbers.*document 1"),
         ([[0, np.nan]], [[0.5]], ValueError, "Got nan for mention 1 of document 0"),
+        ([[0, None]], [[0.5]], ValueError, "entity .* Got None for mention 1 of docum"),
     ],
 )
 def test_bad_input_is_named(y, proba, error, message):

@@ -9,7 +9,6 @@ from sklearn.pipeline import make_pipeline
 from skcalib.datasets import read_conll_columns
 from skcalib.experimental import PredictedEntities, predicted_entities
 from skcalib.posteriors import LinearChainPosterior
-from skcalib.queries import SpanQuery
 from skcalib.sequence import HMMTagger
 
 CLASSES = {
@@ -114,18 +113,6 @@ def test_entities_of_the_best_tagging_have_the_probability_of_the_enumeration(sc
         assert all(got[key] == pytest.approx(expected[key], abs=1e-10) for key in got)
         n_found += len(got)
     assert n_found > 4
-
-
-def test_the_probabilities_are_those_of_the_query():
-    posterior = draw(3, 40)
-    classes = CLASSES["BIO"]
-    found = predicted_entities(posterior, classes)
-    answers = SpanQuery().from_posterior([["O"] * 40], posterior, classes)
-    assert len(found) > 5
-    np.testing.assert_array_equal(found.proba, answers.y_proba)
-    np.testing.assert_array_equal(
-        np.column_stack([found.start, found.stop]), answers.item
-    )
 
 
 def test_one_label_is_chosen():

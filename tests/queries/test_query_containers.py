@@ -137,10 +137,6 @@ def test_answers_from_elsewhere():
         message = rf"indices below 2, the number of pairs. Got {rows[-1]}\."
         with pytest.raises(ValueError, match=message):
             answers.take(rows)
-    assert repr(answers) == "Answers(n_pairs=2, n_groups=1, n_unseen=0)"
-    message = "Answers needs y_true and y_proba and .* same length. Got: y_true has 1"
-    with pytest.raises(ValueError, match=message):
-        Answers([1], [0.5, 0.25], [0, 0], [1, 2], pairs)
 
 
 @pytest.mark.parametrize(
