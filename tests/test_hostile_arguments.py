@@ -53,6 +53,8 @@ crf = SimpleNamespace(
     batch_first=True,
 )
 BATCH = np.zeros((2, 3, 3))
+crf_params = sequence.CRFTagger(c1=0.1, max_iterations=2).get_params()
+del crf_params["model_filename"]  # any text is a name, and a file would be written
 
 # Each public function with valid arguments.
 CALLS = {
@@ -97,15 +99,7 @@ CALLS = {
     "trees.tempered": (trees.tempered, {"temperature": 2.0}),
     "HMMTagger": (
         lambda X, y, **kwargs: sequence.HMMTagger(**kwargs).fit(X, y).predict(X),
-        {
-            "X": X,
-            "y": Y,
-            "pseudocount": 1.0,
-            "emission_pseudocount": None,
-            "end_state": False,
-            "decoding": "viterbi",
-            "dtype": np.float64,
-        },
+        {"X": X, "y": Y, **sequence.HMMTagger(1.0).get_params()},
     ),
     "CRFTagger": (
         lambda X, y, X_dev=None, y_dev=None, **kwargs: (
@@ -116,22 +110,7 @@ CALLS = {
             "y": Y,
             "X_dev": X,
             "y_dev": Y,
-            "algorithm": "lbfgs",
-            "c1": 0.1,
-            "c2": 1.0,
-            "max_iterations": 2,
-            "all_possible_transitions": True,
-            "all_possible_states": False,
-            "min_freq": 0.0,
-            "epsilon": 1e-5,
-            "period": 10,
-            "delta": 1e-5,
-            "linesearch": "MoreThuente",
-            "max_linesearch": 20,
-            "num_memories": 6,
-            "verbose": False,
-            "decoding": "viterbi",
-            "dtype": np.float64,
+            **crf_params,
         },
     ),
     "tagger.predict": (tagger.predict, {"X": X}),
@@ -141,7 +120,7 @@ CALLS = {
     "tagger.score": (tagger.score, {"X": X, "y": Y}),
     "TokenFeatures": (
         lambda X, **kwargs: sequence.TokenFeatures(**kwargs).fit(X).transform(X),
-        {"X": X, "template": "basic", "output": "dict"},
+        {"X": X, **sequence.TokenFeatures().get_params()},
     ),
     "convert_tags": (sequence.convert_tags, {"y": Y, "scheme": "BIO", "to": "IOBES"}),
     "cross_val_marginals": (
@@ -164,12 +143,7 @@ CALLS = {
             "X": features,
             "y": entities,
             "sample_weight": [1.0, 1.0],
-            "C": 1.0,
-            "loss": "log",
-            "margin": (0.3, 2.0, 1.0),
-            "max_iter": 1000,
-            "tol": 1e-4,
-            "verbose": 0,
+            **coref.AntecedentRanker(max_iter=1000).get_params(),
         },
     ),
     "ranker.score": (
@@ -182,15 +156,7 @@ CALLS = {
     ),
     "SampledCorefPairs": (
         lambda X, **kwargs: coref.SampledCorefPairs(**kwargs).fit(X).transform(X),
-        {
-            "X": SCORES,
-            "n_samples": 5,
-            "method": "sample",
-            "decoding": "map",
-            "random_state": 0,
-            "n_jobs": None,
-            "verbose": 0,
-        },
+        {"X": SCORES, **coref.SampledCorefPairs(5, random_state=0).get_params()},
     ),
     "sampler.predict": (sampler.predict, {"X": SCORES}),
     "sampler.score": (
@@ -406,12 +372,9 @@ CALLS = {
             "y": Y * 2,
             "sample_weight": None,
             "groups": [0, 0, 1, 1],
-            "estimator": sequence.HMMTagger(),
-            "cv": GroupKFold(2),
-            "bounds": (0.1, 10.0),
-            "offset_bounds": (-1.0, 1.0),
-            "n_jobs": None,
-            "verbose": 0,
+            **TemperatureScaling(
+                sequence.HMMTagger(), cv=GroupKFold(2), bounds=(0.1, 10.0)
+            ).get_params(deep=False),
         },
     ),
     "make_calibrated_pairs": (
