@@ -105,13 +105,7 @@ CALLS = {
         lambda X, y, X_dev=None, y_dev=None, **kwargs: (
             sequence.CRFTagger(**kwargs).fit(X, y, X_dev, y_dev).predict(X)
         ),
-        {
-            "X": X,
-            "y": Y,
-            "X_dev": X,
-            "y_dev": Y,
-            **crf_params,
-        },
+        {"X": X, "y": Y, "X_dev": X, "y_dev": Y, **crf_params},
     ),
     "tagger.predict": (tagger.predict, {"X": X}),
     "tagger.predict_proba": (tagger.predict_proba, {"X": X}),
@@ -255,12 +249,7 @@ CALLS = {
         lambda y_true, posterior, classes, **kwargs: queries.TagPairQuery(
             **kwargs
         ).from_posterior(y_true, posterior, classes),
-        {
-            "y_true": Y,
-            "posterior": chain,
-            "classes": CLASSES,
-            "pairs": [("O", "O")],
-        },
+        {"y_true": Y, "posterior": chain, "classes": CLASSES, "pairs": [("O", "O")]},
     ),
     "TagPairQuery top": (
         lambda top: queries.TagPairQuery(top=top).from_posterior(Y, chain, CLASSES),

@@ -15,7 +15,6 @@ RIGHT = np.arange(N) % 3 > 0
 OTHER = np.arange(N) % 4 > 0
 PROBA = np.linspace(0.2, 0.9, N)
 LABELS = np.where(np.arange(N) % 2 > 0, RIGHT, np.nan)
-STATISTICS = np.c_[RIGHT, np.full(N, 2), np.full(N, 2)].astype(int)
 
 
 class Constant:

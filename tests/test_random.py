@@ -50,11 +50,6 @@ def test_different_seeds_give_different_streams():
     ids=repr,
 )
 def test_what_is_no_source_of_randomness_is_refused_by_name(value):
-    message = "'random_state' parameter of make_calibrated_pairs must be"
+    message = "'random_state' parameter of make_calibrated_pairs must be .* Got "
     with pytest.raises(ValueError, match=message):
         draw(value)
-
-
-def test_the_refusal_shows_what_came():
-    with pytest.raises(ValueError, match=r"non-negative integer.* Got -5 instead"):
-        draw(-5)

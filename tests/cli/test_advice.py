@@ -58,8 +58,7 @@ def test_no_gain_is_promised_where_no_pvalue_can_be_small(run, folder):
 
 
 @pytest.mark.parametrize(
-    ("n", "k", "words"),
-    [(3000, 0.3, "IsotonicRegression"), (3000, 0.0, None)],
+    ("n", "k", "words"), [(3000, 0.3, "IsotonicRegression"), (3000, 0.0, None)]
 )
 def test_a_report_advises_recalibration_only_after_a_miscalibration(
     run, folder, n, k, words

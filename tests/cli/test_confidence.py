@@ -10,10 +10,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from skcalib.cli import _blocks as b
-from skcalib.metrics import (
-    calibration_error_interval,
-    confidence_ranking,
-)
+from skcalib.metrics import calibration_error_interval, confidence_ranking
 
 
 def write(name, y, q, **columns):

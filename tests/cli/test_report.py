@@ -12,10 +12,7 @@ from cases import case
 from scipy.stats import binom, binomtest
 
 import skcalib
-from skcalib.metrics import (
-    calibration_error_interval,
-    score_decomposition,
-)
+from skcalib.metrics import calibration_error_interval, score_decomposition
 
 N = 200
 

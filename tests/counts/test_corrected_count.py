@@ -11,7 +11,7 @@ import pytest
 from scipy.special import ndtri
 from scipy.stats import t as student
 
-from skcalib.counts import CorrectedCount, corrected_count
+from skcalib.counts import corrected_count
 from skcalib.counts._estimates import Sample, unseen_sizes
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -322,21 +322,6 @@ def test_interval_does_not_contradict_the_labels():
     result = corrected_count(y, np.full(10, 0.1))
     assert result.low >= 7
     assert result.high <= 10
-
-
-def test_difference_of_two_actors():
-    rng = np.random.default_rng(4)
-    a, b = rng.poisson(3, 60) * 1.0, rng.poisson(1, 60) * 1.0
-    f_a, f_b = a + rng.normal(0, 0.5, 60), b + rng.normal(0, 0.5, 60)
-    everywhere = (-np.inf, np.inf)
-    result = corrected_count(
-        labels(a - b, range(30)), f_a - f_b, bounds=everywhere, slope=1
-    )
-    parts = [
-        corrected_count(labels(y, range(30)), f, bounds=everywhere, slope=1).estimate
-        for y, f in ((a, f_a), (b, f_b))
-    ]
-    assert result.estimate == pytest.approx(parts[0] - parts[1], abs=1e-10)
 
 
 def test_order_of_documents_does_not_matter():
@@ -654,20 +639,3 @@ def test_inputs_are_not_modified():
     corrected_count(y, f)
     np.testing.assert_array_equal(y, before)
     np.testing.assert_array_equal(f, F)
-
-
-def test_dict_and_frame():
-    y, period = periods_by_hand()
-    result = corrected_count(y, F)
-    assert isinstance(result, CorrectedCount)
-    found = result.to_dict()
-    assert found["labels_only"]["estimate"] == result.labels_only.estimate
-    assert found["table"] is None
-    frame = result.frame()
-    assert frame.shape[0] == 1
-    assert frame["labels_only_low"][0] == result.labels_only.low
-    with_table = corrected_count(y, F, periods=period)
-    assert with_table.to_dict()["table"]["period"] == [1990, 1991]
-    assert with_table.frame()["period"].tolist() == [1990, 1991]
-    assert "table of 2 rows" in repr(with_table)
-    assert "labels alone" in result._repr_html_()

@@ -9,13 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from harness_files import (
-    FILES,
-    PAIRS,
-    fingerprints,
-    write_archive,
-    write_zstandard,
-)
+from harness_files import FILES, PAIRS, fingerprints, write_archive, write_zstandard
 
 from skcalib import read_evaluation
 from skcalib.cli import main
@@ -177,8 +171,7 @@ def test_options_of_lm_eval(files):
 
 
 @pytest.mark.parametrize(
-    ("score", "lengths"),
-    [("acc_norm", [13, 12, 7, 9]), ("acc_bytes", [13, 12, 8, 9])],
+    ("score", "lengths"), [("acc_norm", [13, 12, 7, 9]), ("acc_bytes", [13, 12, 8, 9])]
 )
 def test_normalised_options_of_lm_eval(files, score, lengths):
     # Lengths of "the Amber Sea", "the Grey Sea", "the Øre", "the Sound".

@@ -181,10 +181,7 @@ SPACY = {
     "It/PRON/3/nsubjpass was/AUX/3/auxpass attacked=attack/VERB/3/ROOT "
     "by/ADP/3/agent Iran/PROPN/4/pobj": ({"Iran"}, {"Iran": "IRN"}),
     "president/NOUN/4/nsubj of/ADP/1/prep Iraq/PROPN/2/pobj "
-    "attacked=attack/VERB/0/ROOT": (
-        {"president"},
-        {"president": "IRQ", "Iraq": "IRQ"},
-    ),
+    "attacked=attack/VERB/0/ROOT": ({"president"}, {"president": "IRQ", "Iraq": "IRQ"}),
     "troops/NOUN/0/ROOT who/PRON/3/nsubj attacked=attack/VERB/1/relcl": (
         {"troops"},
         {},

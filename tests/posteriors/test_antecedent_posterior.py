@@ -279,12 +279,7 @@ class TestSample:
 class TestLogProba:
     def test_labels_of_any_kind(self):
         posterior = AntecedentPosterior([random_scores(0, 4)])
-        kinds = [
-            [7, 2, 7, 2],
-            "abab",
-            ["Ada", 1, "Ada", 1],
-            np.array([1, 0, 1, 0]),
-        ]
+        kinds = [[7, 2, 7, 2], "abab", ["Ada", 1, "Ada", 1], np.array([1, 0, 1, 0])]
         found = {float(posterior.log_proba([list(labels)])[0]) for labels in kinds}
         assert len(found) == 1
 

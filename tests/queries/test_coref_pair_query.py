@@ -135,11 +135,7 @@ def test_a_posterior_is_enough(scored):
 
 def test_entities_may_have_any_names():
     proba = [[0.1, 0.2, 0.3]]
-    for labels in (
-        [4, 7, 4],
-        ["a", "b", "a"],
-        [("x", 1), 0, ("x", 1)],
-    ):
+    for labels in ([4, 7, 4], ["a", "b", "a"], [("x", 1), 0, ("x", 1)]):
         assert CorefPairQuery().from_proba([labels], proba).y_true.tolist() == [0, 1, 0]
 
 
@@ -312,12 +308,7 @@ def test_weights_are_routed(data, pipe):
         routed = clone(pipe)
         routed[1].set_fit_request(sample_weight=False)
         found = cross_validate(
-            routed,
-            documents,
-            y,
-            cv=2,
-            scoring=scorer,
-            params={"sample_weight": weight},
+            routed, documents, y, cv=2, scoring=scorer, params={"sample_weight": weight}
         )["test_score"]
     half = len(y) // 2
     model = clone(pipe).fit(documents[half:], y[half:])

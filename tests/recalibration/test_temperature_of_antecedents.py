@@ -19,12 +19,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.pipeline import make_pipeline
 
-from skcalib import (
-    AntecedentRanker,
-    HMMTagger,
-    SampledCorefPairs,
-    TemperatureScaling,
-)
+from skcalib import AntecedentRanker, HMMTagger, SampledCorefPairs, TemperatureScaling
 from skcalib.coref import AntecedentFeatures, coref_scores
 from skcalib.datasets import make_coref_documents, make_tagged_sentences
 from skcalib.metrics import calibration_error
@@ -350,16 +345,6 @@ def test_the_order_of_documents_and_the_names_of_entities_do_not_matter(data):
     assert one.new_offset_ == pytest.approx(other.new_offset_, abs=1e-7)
 
 
-@pytest.mark.slow
-def test_jobs_do_not_matter(data, features):
-    y = data[1]
-    scaling = TemperatureScaling(AntecedentRanker(), cv=2)
-    one = clone(scaling).fit(features, y)
-    two = clone(scaling).set_params(n_jobs=2).fit(features, y)
-    assert one.temperature_ == two.temperature_
-    assert one.new_offset_ == two.new_offset_
-
-
 def test_folds_are_pooled(data, features):
     y = data[1]
     folds = list(KFold(3, shuffle=True, random_state=0).split(y))
@@ -494,16 +479,6 @@ def test_any_model_with_a_posterior_of_antecedents(data):
     assert found.temperature_ == pytest.approx(expected.temperature_)
     for a, b in zip(found.predict(range(9)), expected.predict(scores[:9]), strict=True):
         np.testing.assert_array_equal(a, b)
-
-
-def test_refitted_to_another_kind_it_forgets_the_offset(data):
-    _, y, scores = data
-    found = fit(scores, y)
-    assert hasattr(found, "new_offset_")
-    found.set_params(estimator=HMMTagger(), cv=2)
-    found.fit(*make_tagged_sentences(60, n_words=80, random_state=0))
-    assert not hasattr(found, "new_offset_")
-    assert found.predict_proba([["a"]])[0].shape == (1, found.classes_.size)
 
 
 def test_the_data_are_not_changed_and_a_pickle_predicts_as_before(

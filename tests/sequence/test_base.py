@@ -426,10 +426,7 @@ def test_what_is_not_sentences_is_refused_with_an_example(tagger):
         is_list = isinstance(sentences, list)
         labels = [["A"]] * len(sentences) if is_list else [["A", "A", "A"]] * 2
         for ask, *more in (["fit", labels], ["predict"], ["predict_proba"]):
-            with (
-                case(f"{ask}, {sentences!r}"),
-                pytest.raises(TypeError, match=message),
-            ):
+            with case(f"{ask}, {sentences!r}"), pytest.raises(TypeError, match=message):
                 getattr(tagger, ask)(sentences, *more)
 
 

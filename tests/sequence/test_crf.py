@@ -160,9 +160,7 @@ def test_the_best_path_scores_as_crfsuites_does(kind):
     place = {label: k for k, label in enumerate(ours.classes_.tolist())}
     theirs = [[place[label] for label in tags] for tags in ours.crf_.predict(items)]
     np.testing.assert_allclose(
-        posterior.log_proba(posterior.viterbi()),
-        posterior.log_proba(theirs),
-        atol=1e-9,
+        posterior.log_proba(posterior.viterbi()), posterior.log_proba(theirs), atol=1e-9
     )
 
 

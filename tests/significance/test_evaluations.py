@@ -4,11 +4,7 @@ import numpy as np
 import pytest
 
 from skcalib.evaluation import evaluation_of
-from skcalib.significance import (
-    mcnemar_test,
-    paired_bootstrap_test,
-    permutation_test,
-)
+from skcalib.significance import mcnemar_test, paired_bootstrap_test, permutation_test
 
 RNG = np.random.default_rng(0)
 NAMES = np.array([f"q{k}" for k in range(60)])

@@ -15,10 +15,7 @@ from skcalib.significance import (
     paired_bootstrap_test,
     permutation_test,
 )
-from skcalib.significance._sign_flips import (
-    signed_sum_saddlepoint,
-    signed_sum_tails,
-)
+from skcalib.significance._sign_flips import signed_sum_saddlepoint, signed_sum_tails
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 

@@ -10,10 +10,7 @@ import pytest
 from scipy.stats import false_discovery_control
 
 from skcalib.coref import coref_f1
-from skcalib.significance import (
-    compare_systems,
-    paired_bootstrap_test,
-)
+from skcalib.significance import compare_systems, paired_bootstrap_test
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 
@@ -21,7 +18,6 @@ ALTERNATIVES = ("two-sided", "greater", "less")
 LENGTH = [4, 7, 3, 9, 5]
 RIGHT = {"a": [4, 6, 2, 7, 5], "b": [3, 6, 3, 5, 4], "c": [2, 7, 1, 8, 2]}
 RATIO = {name: np.column_stack([right, LENGTH]) for name, right in RIGHT.items()}
-MEAN = {name: np.array(right) for name, right in RIGHT.items()}
 # right, guessed and gold entities
 F1 = {
     "a": [[2, 3, 2], [0, 1, 0], [1, 1, 1], [3, 4, 4], [0, 0, 2]],
