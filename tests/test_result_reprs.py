@@ -17,11 +17,7 @@ from skcalib.metrics import (
 )
 from skcalib.queries import ClassQuery, SpanQuery
 from skcalib.scorers import compare_calibration
-from skcalib.significance import (
-    mcnemar_test,
-    paired_bootstrap_test,
-    permutation_test,
-)
+from skcalib.significance import mcnemar_test, paired_bootstrap_test, permutation_test
 
 
 class Reader(HTMLParser):

@@ -456,10 +456,7 @@ CSV_ERRORS = [
     ("y,q\n1,2.2\n0,-1.5\n", "logits by scipy.special.expit"),
     ("y,q\n1,-0.1\n0,-2\n", "by exp"),
     ("answer,gold,q\nA,B,1\n", "add a column 'correct' with 1 for each right answer"),
-    (
-        'y,q\n1,"0.5\n0,0.5\n',
-        "must close each quote. The row that begins in line 2 has a quote",
-    ),
+    ('y,q\n1,"0.5\n0,0.5\n', "must close each quote. The row that begins in line 2"),
 ]
 JSON_ERRORS = [
     ("\n\n", "must contain rows"),
@@ -470,16 +467,10 @@ JSON_ERRORS = [
     ),
     ('{"y":[1],"q":0.5}\n{"y":1,"q":0.5}', r"'y'. Got '\[1\]' in line 1"),
     ('{"y":1,"q":1e999}\n{"y":1,"q":1}', r"'Infinity' in line 1, .*\[0, 1\]"),
-    (
-        '{"y":1,"q":1}\n{y:1}\n',
-        "a.jsonl must contain valid JSON. Got line 2: Expecting",
-    ),
+    ('{"y":1,"q":1}\n{y:1}\n', "a.jsonl must contain valid JSON. Got line 2:"),
     ('{"y":1,"q":1}\n[1, 2]\n', "Got list in number 2"),
     ('{"y":1,"q":1}\n', "a.jsonl must contain at least two predictions"),
-    (
-        '{"y":1,"q":1},\n{"y":0,"q":1}\n',
-        "a.jsonl must contain valid JSON. Extra data at column 14",
-    ),
+    ('{"y":1,"q":1},\n{"y":0,"q":1}\n', "contain valid JSON. Extra data at column 14"),
     ("{}\n{}\n", "--y-true must .* Its columns are "),
     ('{"y":1,"q":' + "1" * 5000 + "}", "valid JSON"),
     ('{"y":1,"q":' + "[" * 99999, "too deeply"),
@@ -494,28 +485,12 @@ OTHER_FILES = [
 ERRORS_OF_OPTIONS = [
     ("y,q\n1,0.5\n,0.5\n", "--skip-missing", "at least two predictions"),
     ("y,q\n,\n", "--skip-missing", "needs an answer with a score"),
-    (
-        "y,q,m\n1,0.5,a\n1,0.5,b\n0,0.5,a\n",
-        "--by m",
-        "--by needs at least two rows of each value. Got one row of 'b'",
-    ),
-    (
-        "y,q,g\n1,1,a\n0,1,\n",
-        "--groups g",
-        "no empty cells .--skip-missing .* an empty cell of 'g' in line 3",
-    ),
+    ("y,q,m\n1,0.5,a\n1,0.5,b\n0,0.5,a\n", "--by m", "each value. Got one row of 'b'"),
+    ("y,q,g\n1,1,a\n0,1,\n", "--groups g", "no empty cells .* cell of 'g' in line 3"),
     ("y,q\n1,50\n0,101\n", "--percent", r"'101' in line 3, .* outside \[0, 100\]"),
     ("y,q\n1,1\n0,0.5\n", "--percent", "--percent does not apply"),
-    (
-        "y,q\n1,1\n0,0\n",
-        "--y-true q --y-proba q",
-        "--y-true and --y-proba must name different columns .*'q' for both",
-    ),
-    (
-        "y,q,g\n1,1,a\n0,0.5,a\n",
-        "--groups g",
-        "--groups needs rows of at least two groups. Got 'a' in every row",
-    ),
+    ("y,q\n1,1\n0,0\n", "--y-true q --y-proba q", "name different columns .*'q' for"),
+    ("y,q,g\n1,1,a\n0,0.5,a\n", "--groups g", "at least two groups. Got 'a' in every"),
 ]
 
 

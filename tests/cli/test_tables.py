@@ -196,14 +196,8 @@ def test_compare_needs_a_name_in_each_row(run):
             ("compare", "a.csv", "b.csv", "--question", "correct"),
             "--question must name different columns for score and question. Got 'corr",
         ),
-        (
-            ("report", "a.csv", "--by", "correct"),
-            "--by must name different columns for score and groups. Got 'correct'",
-        ),
-        (
-            ("report", "a.csv", "--model", "nobody"),
-            "--model does not apply to a table without a column of systems. Got 'nob",
-        ),
+        (("report", "a.csv", "--by", "correct"), "score and groups. Got 'correct'"),
+        (("report", "a.csv", "--model", "nobody"), "--model does not apply to a"),
         (("compare", "a.csv", "b.csv", "--model", "nobody"), "--model does not apply"),
         (("compare", "a.csv", "b.csv", "--gold", "subject"), "--gold must name a col"),
         (("count", "a.csv", "--by", "Subject"), "Did you mean 'subject'?"),

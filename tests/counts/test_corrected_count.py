@@ -117,20 +117,6 @@ def test_difference_estimator_by_hand():
     assert result.labels_only.estimate == pytest.approx(8 * 11 / 5, abs=1e-10)
 
 
-@pytest.mark.parametrize("lam", [0.0, 0.4, 1.0])
-def test_equal_to_prediction_powered_inference(lam):
-    # There the mean of the labelled documents is corrected by the others only, so that
-    # its factor is lam = slope M / N with M other documents of N.
-    rng = np.random.default_rng(0)
-    y, f = rng.poisson(2, 50) * 1.0, rng.uniform(0, 4, 50)
-    given, rest = slice(0, 20), slice(20, 50)
-    published = lam * f[rest].mean() + (y[given] - lam * f[given]).mean()
-    result = corrected_count(
-        labels(y, range(20)), f, slope=lam * 50 / 30, estimand="mean"
-    )
-    assert result.estimate == pytest.approx(published, abs=1e-10)
-
-
 @pytest.mark.parametrize(
     ("lam", "published"),
     [(0, 1.75), (0.4, 1.8166666666666667), (1, 1.9166666666666667)],
@@ -369,13 +355,6 @@ def test_periods_add_up_when_they_are_strata():
     y, period = periods_by_hand()
     result = corrected_count(y, F, periods=period, strata=period, slope=1)
     assert result.table["estimate"].sum() == pytest.approx(result.estimate, abs=1e-10)
-
-
-def test_mean_of_periods():
-    y, period = periods_by_hand()
-    count = corrected_count(y, F, periods=period).table
-    mean = corrected_count(y, F, periods=period, estimand="mean").table
-    assert mean["high"] == pytest.approx(count["high"] / 4)
 
 
 def test_rows_for_periods_and_other_labels():

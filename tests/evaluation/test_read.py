@@ -248,11 +248,7 @@ def without(*names):
         (set_all(acc="x"), {}, None),
         (without("arguments"), {"score": "acc_norm"}, "must be 'acc', since line 1 "),
         (set_all(filtered_resps=[["nan", "x"]] * 4), {}, "finite log-likelihoods"),
-        (
-            set_all(arguments=[["q", " "]] * 4),
-            {"score": "acc_norm"},
-            "line 1 of .*jsonl has an empty option",
-        ),
+        (set_all(arguments=[["q", " "]] * 4), {"score": "acc_norm"}, "empty option"),
         (set_all(), {"split": "test"}, "does not apply to files of lm-eval"),
     ],
 )
@@ -383,10 +379,7 @@ def of_samples(change):
             lambda samples: [{**s, "scores": {"letter": 1}} for s in samples],
             "never scored",
         ),
-        (
-            lambda samples: [*samples, samples[2]],
-            r"second sample 3 of velia_tern\.json in epoch 1",
-        ),
+        (lambda samples: [*samples, samples[2]], "second sample 3 of velia_tern"),
     ],
 )
 def test_errors_of_inspect(files, tmp_path, change, message):
@@ -813,11 +806,7 @@ CHOICE = {"type": "choice", "choice": "a", "probabilities": {"a": 0.7, "b": 0.3}
     ("answer", "labels", "message"),
     [
         (CHOICE, {}, "must have gold labels: 'labels'"),
-        (
-            CHOICE,
-            {"q": "c"},
-            r"options \['a', 'b'\]. Got 'c' for the question 'q' in e",
-        ),
+        (CHOICE, {"q": "c"}, r"options \['a', 'b'\]. Got 'c' for the question 'q'"),
         (CHOICE, {"team": "a"}, r"label of 'team' and answers to \['q'\] in entry 0"),
         (CHOICE | {"choice": "c"}, {"q": "a"}, "Got 'c'"),
         (CHOICE | {"probabilities": {"a": 0.7}}, {"q": "a"}, "with a sum of 1"),

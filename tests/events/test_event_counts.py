@@ -289,10 +289,7 @@ def test_what_it_gives(counts, unit):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (
-            lambda c: c.interval(1),
-            "'confidence_level' parameter of EventCounts.interva",
-        ),
+        (lambda c: c.interval(1), "'confidence_level' parameter of EventCounts"),
         (lambda c: c.interval(method="wald"), "'method' parameter of EventCounts"),
         (lambda c: c.compare("AAA", "XXX"), "'second' parameter of .* Got 'XXX'"),
         (lambda c: c.compare("AAA", "BBB", "1991Q1"), "'period' parameter .* '1991Q1'"),

@@ -22,6 +22,7 @@ HOME = Path(os.environ.get("SKCALIB_DATA", "nowhere"))
 
 def parse(text):
     """Make a sentence of FORM[=LEMMA]/UPOS/HEAD/DEPREL[;FEATS], heads from 1."""
+    text = text.replace("ATTACKED", "attacked=attack/VERB/0/root")
     rows = [word.split("/") for word in text.split()]
     return Sentence(
         [row[0].partition("=")[0] for row in rows],
@@ -65,86 +66,69 @@ def rule():
 # sentence -> heads of the agents, actors of the mentions
 WORKED = {
     # section 6 of the paper: "they attacked", "the forces attacked"
-    "They/PRON/2/nsubj attacked=attack/VERB/0/root": ({"They"}, {}),
-    "The/DET/2/det forces/NOUN/3/nsubj attacked=attack/VERB/0/root": ({"forces"}, {}),
+    "They/PRON/2/nsubj ATTACKED": ({"They"}, {}),
+    "The/DET/2/det forces/NOUN/3/nsubj ATTACKED": ({"forces"}, {}),
     # "attacked by them"
-    "It/PRON/3/nsubj:pass was/AUX/3/aux:pass attacked=attack/VERB/0/root "
+    "It/PRON/3/nsubj:pass was/AUX/3/aux:pass ATTACKED "
     "by/ADP/5/case them/PRON/3/obl:agent": ({"them"}, {}),
-    "It/PRON/3/nsubj:pass was/AUX/3/aux:pass attacked=attack/VERB/0/root "
-    "By/ADP/5/case them/PRON/3/obl": ({"them"}, {}),
-    "It/PRON/3/nsubj:pass was/AUX/3/aux:pass attacked=attack/VERB/0/root "
-    "at/ADP/5/case night/NOUN/3/obl": (set(), {}),
-    # active: by night is no agent
-    "They/PRON/2/nsubj attacked=attack/VERB/0/root by/ADP/4/case night/NOUN/2/obl": (
-        {"They"},
+    "It/PRON/3/nsubj:pass was/AUX/3/aux:pass ATTACKED By/ADP/5/case them/PRON/3/obl": (
+        {"them"},
         {},
     ),
+    "It/PRON/3/nsubj:pass was/AUX/3/aux:pass ATTACKED at/ADP/5/case night/NOUN/3/obl": (
+        set(),
+        {},
+    ),
+    # active: by night is no agent
+    "They/PRON/2/nsubj ATTACKED by/ADP/4/case night/NOUN/2/obl": ({"They"}, {}),
     # a participle that modifies a noun
     "towns/NOUN/0/root attacked=attack/VERB/1/acl;VerbForm=Part|Voice=Pass "
     "by/ADP/4/case rebels/NOUN/2/obl": ({"rebels"}, {}),
     # a subject says more than a feature
-    "rebels/NOUN/2/nsubj attacked=attack/VERB/0/root;VerbForm=Part|Voice=Pass": (
-        {"rebels"},
-        {},
-    ),
+    "rebels/NOUN/2/nsubj ATTACKED;VerbForm=Part|Voice=Pass": ({"rebels"}, {}),
     # "Americans", "American forces", "president of the U.S."
-    "Americans/PROPN/2/nsubj attacked=attack/VERB/0/root": (
-        {"Americans"},
-        {"Americans": "USA"},
-    ),
-    "American/ADJ/2/amod forces/NOUN/3/nsubj attacked=attack/VERB/0/root": (
-        {"forces"},
-        {"forces": "USA"},
-    ),
+    "Americans/PROPN/2/nsubj ATTACKED": ({"Americans"}, {"Americans": "USA"}),
+    "American/ADJ/2/amod forces/NOUN/3/nsubj ATTACKED": ({"forces"}, {"forces": "USA"}),
     "The/DET/2/det president/NOUN/6/nsubj of/ADP/5/case the/DET/5/det "
-    "U.S./PROPN/2/nmod attacked=attack/VERB/0/root": (
-        {"president"},
-        {"president": "USA", "U.S.": "USA"},
-    ),
-    "US/PROPN/2/compound troops/NOUN/3/nsubj attacked=attack/VERB/0/root": (
-        {"troops"},
-        {"troops": "USA"},
-    ),
+    "U.S./PROPN/2/nmod ATTACKED": ({"president"}, {"president": "USA", "U.S.": "USA"}),
+    "US/PROPN/2/compound troops/NOUN/3/nsubj ATTACKED": ({"troops"}, {"troops": "USA"}),
     # a possessive
-    "Iraq/PROPN/3/nmod:poss 's/PART/1/case army/NOUN/4/nsubj "
-    "attacked=attack/VERB/0/root": ({"army"}, {"army": "IRQ", "Iraq": "IRQ"}),
-    "Their/PRON/2/nmod:poss army/NOUN/3/nsubj attacked=attack/VERB/0/root "
-    "Iraq/PROPN/3/obj": ({"army"}, {"Iraq": "IRQ"}),
+    "Iraq/PROPN/3/nmod:poss 's/PART/1/case army/NOUN/4/nsubj ATTACKED": (
+        {"army"},
+        {"army": "IRQ", "Iraq": "IRQ"},
+    ),
+    "Their/PRON/2/nmod:poss army/NOUN/3/nsubj ATTACKED Iraq/PROPN/3/obj": (
+        {"army"},
+        {"Iraq": "IRQ"},
+    ),
     # the pronoun is no country
-    "They/PRON/2/nsubj attacked=attack/VERB/0/root us/PRON/2/obj": ({"They"}, {}),
+    "They/PRON/2/nsubj ATTACKED us/PRON/2/obj": ({"They"}, {}),
     # two countries spoil it for both, the same one twice does not
     "US/PROPN/3/compound -/PUNCT/3/punct British/ADJ/4/amod forces/NOUN/5/nsubj "
-    "attacked=attack/VERB/0/root": ({"forces"}, {"forces": "two"}),
+    "ATTACKED": ({"forces"}, {"forces": "two"}),
     "US/PROPN/3/compound -/PUNCT/3/punct backed/VERB/4/amod forces/NOUN/5/nsubj "
-    "attacked=attack/VERB/0/root": ({"forces"}, {}),
-    "US-British/ADJ/2/amod forces/NOUN/3/nsubj attacked=attack/VERB/0/root": (
+    "ATTACKED": ({"forces"}, {}),
+    "US-British/ADJ/2/amod forces/NOUN/3/nsubj ATTACKED": (
         {"forces"},
         {"forces": "two"},
     ),
     "Russian/ADJ/4/amod and/CCONJ/3/cc Chinese/ADJ/1/conj ships/NOUN/5/nsubj "
-    "attacked=attack/VERB/0/root": ({"ships"}, {"ships": "two"}),
+    "ATTACKED": ({"ships"}, {"ships": "two"}),
     "French/ADJ/2/amod president/NOUN/5/nsubj of/ADP/4/case France/PROPN/2/nmod "
-    "attacked=attack/VERB/0/root": (
-        {"president"},
-        {"president": "FRA", "France": "FRA"},
-    ),
+    "ATTACKED": ({"president"}, {"president": "FRA", "France": "FRA"}),
     # a word of two countries, and what decides
-    "Congolese/ADJ/2/amod troops/NOUN/3/nsubj attacked=attack/VERB/0/root": (
+    "Congolese/ADJ/2/amod troops/NOUN/3/nsubj ATTACKED": (
         {"troops"},
         {"troops": "two"},
     ),
-    "Congolese/ADJ/2/amod president/NOUN/4/nsubj Zaire/PROPN/2/nmod "
-    "attacked=attack/VERB/0/root": (
+    "Congolese/ADJ/2/amod president/NOUN/4/nsubj Zaire/PROPN/2/nmod ATTACKED": (
         {"president"},
         {"president": "COD", "Zaire": "COD"},
     ),
     # a name of several words
     "El/PROPN/2/compound Salvador/PROPN/4/nmod:poss 's/PART/2/case army/NOUN/5/nsubj "
-    "attacked=attack/VERB/0/root": ({"army"}, {"army": "SLV", "Salvador": "SLV"}),
-    "New/PROPN/2/compound Mexico/PROPN/3/nsubj attacked=attack/VERB/0/root": (
-        {"Mexico"},
-        {},
-    ),
+    "ATTACKED": ({"army"}, {"army": "SLV", "Salvador": "SLV"}),
+    "New/PROPN/2/compound Mexico/PROPN/3/nsubj ATTACKED": ({"Mexico"}, {}),
     # relative pronouns stand for the noun
     "troops/NOUN/0/root who/PRON/3/nsubj;PronType=Rel attacked=attack/VERB/1/acl:relcl "
     "Iran/PROPN/3/obj": ({"troops"}, {"Iran": "IRN"}),
@@ -155,14 +139,11 @@ WORKED = {
     "men/NOUN/0/root by/ADP/3/case whom/PRON/6/obl:agent it/PRON/6/nsubj:pass "
     "was/AUX/6/aux:pass attacked=attack/VERB/1/acl:relcl": ({"men"}, {}),
     # a question and a demonstrative stand for themselves
-    "Who/PRON/2/nsubj attacked=attack/VERB/0/root": ({"Who"}, {}),
-    "That/PRON/2/nsubj;PronType=Dem attacked=attack/VERB/0/root": ({"That"}, {}),
+    "Who/PRON/2/nsubj ATTACKED": ({"Who"}, {}),
+    "That/PRON/2/nsubj;PronType=Dem ATTACKED": ({"That"}, {}),
     # others than agents
-    "They/PRON/3/nsubj were/AUX/3/aux:pass attacked=attack/VERB/0/root": (set(), {}),
-    "They/PRON/3/nsubj:pass were/AUX/3/aux:pass attacked=attack/VERB/0/root": (
-        set(),
-        {},
-    ),
+    "They/PRON/3/nsubj were/AUX/3/aux:pass ATTACKED": (set(), {}),
+    "They/PRON/3/nsubj:pass were/AUX/3/aux:pass ATTACKED": (set(), {}),
     "The/DET/2/det attack/NOUN/4/nsubj was/AUX/4/cop Iranian/ADJ/0/root": (set(), {}),
     "He/PRON/4/nsubj is/AUX/4/cop the/DET/4/det attacker/NOUN/0/root": (set(), {}),
     "They/PRON/2/nsubj defended=defend/VERB/0/root": (set(), {}),
@@ -171,8 +152,7 @@ WORKED = {
         {},
     ),
     # coordination: the first one, and verbs with a subject of their own
-    "Rebels/NOUN/4/nsubj and/CCONJ/3/cc troops/NOUN/1/conj "
-    "attacked=attack/VERB/0/root": ({"Rebels"}, {}),
+    "Rebels/NOUN/4/nsubj and/CCONJ/3/cc troops/NOUN/1/conj ATTACKED": ({"Rebels"}, {}),
     "They/PRON/2/nsubj came=come/VERB/0/root and/CCONJ/4/cc "
     "attacked=attack/VERB/2/conj": (set(), {}),
 }
@@ -244,7 +224,7 @@ class TestOptions:
 
     def test_without_passive(self):
         text = (
-            "It/PRON/3/nsubj:pass was/AUX/3/aux:pass attacked=attack/VERB/0/root "
+            "It/PRON/3/nsubj:pass was/AUX/3/aux:pass ATTACKED "
             "by/ADP/5/case them/PRON/3/obl:agent"
         )
         assert found(EventRule(passive=False), document(text)) == (set(), {})
@@ -253,8 +233,7 @@ class TestOptions:
         ("text", "agents"),
         [
             (
-                "Rebels/NOUN/4/nsubj and/CCONJ/3/cc troops/NOUN/1/conj "
-                "attacked=attack/VERB/0/root",
+                "Rebels/NOUN/4/nsubj and/CCONJ/3/cc troops/NOUN/1/conj ATTACKED",
                 {"Rebels", "troops"},
             ),
             (
@@ -289,7 +268,7 @@ class TestOptions:
 
     def test_a_lexicon_of_other_actors(self):
         text = (
-            "The/DET/2/det guerrillas/NOUN/3/nsubj attacked=attack/VERB/0/root "
+            "The/DET/2/det guerrillas/NOUN/3/nsubj ATTACKED "
             "the/DET/6/det armed/ADJ/6/amod forces/NOUN/3/obj"
         )
         entries = {"REB": ["guerrilla"], "GOV": ["armed forces"]}
@@ -326,7 +305,7 @@ class TestOptions:
         ],
     )
     def test_lower_case(self, lowercase, subject, object_, codes):
-        text = f"{subject}/2/nsubj attacked=attack/VERB/0/root {object_}"
+        text = f"{subject}/2/nsubj ATTACKED {object_}"
         assert found(EventRule(lowercase=lowercase), document(text))[1] == codes
 
     def test_refused(self):
@@ -339,11 +318,7 @@ class TestOptions:
             ({"verbs": 3}, ValueError, "'verbs'"),
             ({"lexicon": 3}, TypeError, "'lexicon'.*Got 3"),
             ({"lexicon": len}, ValueError, "'codes'.*Got None"),
-            (
-                {"lexicon": len, "codes": ["A", "A"]},
-                ValueError,
-                "'codes'.*different strings",
-            ),
+            ({"lexicon": len, "codes": ["A", "A"]}, ValueError, "'codes'.*different"),
             ({"codes": ["A"]}, ValueError, "'codes'.*'lexicon' has its own codes"),
             ({"lexicon": CountryLexicon}, TypeError, "'lexicon'.*Got <class"),
             ({"lexicon": max, "codes": 3}, ValueError, "'codes'.*Got 3"),
@@ -358,7 +333,7 @@ class TestOptions:
                 EventRule(**kwargs)
 
     def test_a_pickle_finds_the_same(self, rule):
-        doc = document("Iran/PROPN/2/nsubj attacked=attack/VERB/0/root")
+        doc = document("Iran/PROPN/2/nsubj ATTACKED")
         again = pickle.loads(pickle.dumps(rule))
         assert found(again, doc) == found(rule, doc) == ({"Iran"}, {"Iran": "IRN"})
 
@@ -389,9 +364,7 @@ class TestEntities:
         assert rule(code, entity, doc) is expected
 
     def test_a_spoiled_mention_spoils_the_entity(self, rule):
-        doc = document(
-            "Congolese/PROPN/2/nsubj attacked=attack/VERB/0/root Zaire/PROPN/2/obj"
-        )
+        doc = document("Congolese/PROPN/2/nsubj ATTACKED Zaire/PROPN/2/obj")
         assert not rule("COD", [0, 1], doc)
 
     @pytest.mark.parametrize("code", ["iran", None, ["IRN"]])
@@ -419,24 +392,23 @@ class TestEntities:
 class TestMentions:
     def test_a_mention_without_head_gets_it_from_the_parse(self, rule):
         text = (
-            "the/DET/2/det army/NOUN/5/nsubj of/ADP/4/case Iran/PROPN/2/nmod "
-            "attacked=attack/VERB/0/root"
+            "the/DET/2/det army/NOUN/5/nsubj of/ADP/4/case Iran/PROPN/2/nmod ATTACKED"
         )
         evidence = rule.evidence(document(text, mentions=[(0, 4), (3, 4), (4, 5)]))
         assert evidence.agent.tolist() == [True, False, False]
         assert [rule.codes[code] for code in evidence.code[:2]] == ["IRN", "IRN"]
 
     def test_punctuation_is_no_head_if_possible(self, rule):
-        text = '"/PUNCT/3/punct They/PRON/3/nsubj attacked=attack/VERB/0/root'
+        text = '"/PUNCT/3/punct They/PRON/3/nsubj ATTACKED'
         assert rule.evidence(document(text, mentions=[(0, 2)])).agent.tolist() == [True]
 
     def test_a_head_that_is_given_is_kept(self, rule):
-        text = "Iran/PROPN/2/nmod army/NOUN/3/nsubj attacked=attack/VERB/0/root"
+        text = "Iran/PROPN/2/nmod army/NOUN/3/nsubj ATTACKED"
         evidence = rule.evidence(document(text, mentions=[(0, 2, 0), (0, 2, 1)]))
         assert evidence.agent.tolist() == [False, True]
 
     def test_no_mention_is_an_empty_answer(self, rule):
-        sentence = parse("It/PRON/2/nsubj attacked=attack/VERB/0/root")
+        sentence = parse("It/PRON/2/nsubj ATTACKED")
         for sentences in ([], [sentence], [Sentence(["no", "parse"])]):
             evidence = rule.evidence(Document("a", sentences=sentences))
             assert evidence.agent.shape == evidence.code.shape == (0,)
@@ -450,7 +422,7 @@ class TestMentions:
 
 
 class TestRefused:
-    parsed = "They/PRON/2/nsubj attacked=attack/VERB/0/root"
+    parsed = "They/PRON/2/nsubj ATTACKED"
 
     def test_no_parse(self, rule):
         bare = Sentence(["They", "ran"], upos=["PRON", "VERB"], lemma=["they", "run"])

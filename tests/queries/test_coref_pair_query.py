@@ -4,13 +4,12 @@ import itertools
 
 import numpy as np
 import pytest
-import sklearn
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import squareform
 from sklearn.base import BaseEstimator, clone
 from sklearn.metrics import brier_score_loss
-from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
+from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 
 from skcalib import AntecedentRanker, ReliabilityDisplay, SampledCorefPairs
@@ -298,24 +297,6 @@ def test_a_weight_of_a_document_is_its_repetition(data):
         if "debias" not in repr(scorer):  # copies of a document are no other ones
             assert found == pytest.approx(scorer(model, *many))
         assert np.isfinite(found)
-
-
-def test_weights_are_routed(data, pipe):
-    documents, y, _ = data
-    weight = np.arange(len(y)) % 3 + 0.0
-    scorer = make_calibration_scorer().set_score_request(sample_weight=True)
-    with sklearn.config_context(enable_metadata_routing=True):
-        routed = clone(pipe)
-        routed[1].set_fit_request(sample_weight=False)
-        found = cross_validate(
-            routed, documents, y, cv=2, scoring=scorer, params={"sample_weight": weight}
-        )["test_score"]
-    half = len(y) // 2
-    model = clone(pipe).fit(documents[half:], y[half:])
-    expected = calibration_error_scorer(
-        model, documents[:half], y[:half], sample_weight=weight[:half]
-    )
-    assert found[0] == pytest.approx(expected)
 
 
 def test_the_likelihood_is_of_whole_clusterings(data, pipe):

@@ -98,10 +98,7 @@ def test_one_column_is_the_probability_of_the_positive_label():
     ("proba", "message"),
     [
         ([sparse.eye_array(3).tocsr()], "must be dense.*toarray.*in sentence 0"),
-        (
-            [np.ma.array(np.eye(3), mask=np.eye(3))],
-            "masked entry in row 0.* sentence 0",
-        ),
+        ([np.ma.array(np.eye(3), mask=np.eye(3))], "entry in row 0.* sentence 0"),
     ],
 )
 def test_probabilities_that_cannot_be_read_are_named(proba, message):

@@ -12,7 +12,6 @@ from skcalib import SampledCorefPairs
 from skcalib.metrics import calibration_error
 from skcalib.posteriors import LinearChainPosterior
 from skcalib.queries import TagQuery
-from skcalib.queries._query import last_step, transform_before
 from skcalib.sequence import CRFTagger, HMMTagger, TokenFeatures
 
 X = [["the", "dog", "barks"], [], ["dogs", "bark"], ["it"]]
@@ -159,16 +158,6 @@ def test_a_pipeline_and_a_search_are_seen_through(query, search):
     model.fit(X, Y)
     expected = query(CRFTagger(c2=0.1).fit(X, Y), X, Y)
     same_answers(query(model, X, Y), expected)
-
-
-def test_the_last_step_is_found_through_searches_and_pipelines():
-    inner = make_pipeline(TokenFeatures("advanced"), CRFTagger())
-    model = GridSearchCV(make_pipeline("passthrough", inner), {}, cv=2).fit(X, Y)
-    assert isinstance(last_step(model), CRFTagger)
-    assert last_step(model).classes_.tolist() == ["D", "N", "V"]
-    before = transform_before(model, X)
-    assert [len(sentence) for sentence in before] == [3, 0, 2, 1]
-    assert before[0][0]["word+1"] == "dog"
 
 
 def test_a_neural_tagger_gives_lists_of_float32_arrays():

@@ -83,15 +83,6 @@ def test_variance_is_that_of_the_analysis_of_variance():
     assert freedom == pytest.approx(36 / 14 - 1)
 
 
-def test_groups_of_equal_size_have_the_variance_of_the_sandwich():
-    y = np.random.default_rng(0).random(12)
-    residual, size = y - y.mean(), np.full(4, 3.0)
-    sums = residual.reshape(4, 3).sum(axis=1)
-    expected = sandwich(sums, size)
-    found = mean_variance(sums, size, float(residual @ residual))
-    assert found == pytest.approx(expected, rel=1e-12)
-
-
 def test_large_passages_that_are_all_right_do_not_narrow_the_interval():
     # The answers of a passage are identical. The largest passages are right, and the
     # squared residuals of the passages alone give an interval with half of the width.

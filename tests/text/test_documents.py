@@ -138,10 +138,7 @@ class TestDocument:
         ("parts", "message"),
         [
             ({"sentences": SENTENCE}, "'sentences'.* sequence. Got Sentence"),
-            (
-                {"sentences": [["It"]]},
-                r"'sentences'.* Sentence. Got \['It'\] as item 0",
-            ),
+            ({"sentences": [["It"]]}, r"'sentences'.* Sentence. Got \['It'\] as item"),
             ({"mentions": [(0, 1)]}, r"'mentions'.* Mention. Got \(0, 1\) as item 0"),
             ({"entities": 0}, "'entities'.* sequence. Got 0 instead"),
         ],
