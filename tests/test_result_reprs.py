@@ -16,7 +16,6 @@ from skcalib.metrics import (
     score_decomposition,
 )
 from skcalib.queries import ClassQuery, SpanQuery
-from skcalib.scorers import compare_calibration
 from skcalib.significance import mcnemar_test, paired_bootstrap_test, permutation_test
 
 
@@ -166,12 +165,6 @@ def test_answers_about_spans_show_both_ends():
 def test_a_paired_test_says_whether_its_interval_contains_zero(gains, words):
     result = paired_bootstrap_test(gains, np.zeros(8))
     assert words in read(result).text[-1]
-
-
-def test_a_comparison_of_calibration_says_whether_its_interval_contains_zero():
-    y, proba = PAIRS
-    result = compare_calibration(y, proba, np.sqrt(proba), random_state=0)
-    assert "does not contain 0, so that a difference is shown" in read(result).text[-1]
 
 
 @pytest.mark.parametrize(

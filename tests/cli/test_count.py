@@ -369,7 +369,6 @@ def test_two_possible_columns_are_an_error_that_names_both(error):
         ("--label p", "--label and --proba must be different columns. Got 'p'"),
         ("--by p", "column 'p' is read as numbers and as names"),
         ("--html no/page.html", "No such file or directory: 'no/page.html'"),
-        ("--confidence-level 1", "--confidence-level must be above 0"),
         ("--missing drop", "--missing drop needs --labels or --design"),
     ],
 )

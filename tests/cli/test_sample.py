@@ -310,7 +310,6 @@ def test_files_are_not_overwritten(error, corpus, drawn, annotate):
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        ("--n 0", "--n must be at least 1. Got 0"),
         ("--n 121", "--n must be at most the number of documents, 120. Got 121"),
         ("--n 5 --date date --freq quarter", "--n must be at least 6, for two"),
         ("--n 5 --proba p --expected p", "--proba and --expected exclude each other"),

@@ -239,8 +239,3 @@ def test_the_weight_of_documents_is_routed(data, features):
         )
         expected.append(model.score(X[test], [y[i] for i in test], weight[test]))
     np.testing.assert_allclose(found["test_score"], expected)
-
-
-def test_fit_checks_the_number_of_features():
-    with pytest.raises(ValueError, match="must be a power of two.* Got 3 instead"):
-        AntecedentFeatures(3).fit(None)

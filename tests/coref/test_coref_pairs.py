@@ -102,7 +102,6 @@ class TestScore:
             ([[0, 0]], None, "each of the 2 documents. Got 1"),
             ([[0, 0], [0]], None, r"2 mentions of document 1. Got 1"),
             ([[0, 0], [0, 0]], [1], "'sample_weight' .* each of the 2"),
-            ([[0, 0], [0, 0]], [1, -1], "'sample_weight' .* not negative"),
             ([[0, 0], [0, 0]], [0, 0], "'sample_weight' .* zero in every row"),
             ([[0, 0], [0, 0]], ["a", 1], "'sample_weight' .* must contain numbers"),
         ],

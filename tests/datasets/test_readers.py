@@ -305,7 +305,6 @@ class TestColumns:
     @pytest.mark.parametrize(
         ("text", "kwargs", "message"),
         [
-            ("a\tA\nb\n", {}, "line 2: expected at least 2 columns, got 1"),
             ("a\tA\n\nb\tB\tC\n", {}, "line 3: expected 2 columns .*, got 3"),
             ("a\tA\n", {"token": 2}, "line 1: expected at least 3 columns, got 2"),
             ("a\tA\n", {"token": -3}, "line 1: expected at least 3 columns, got 2"),

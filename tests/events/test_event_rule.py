@@ -183,9 +183,8 @@ class TestWorkedByHand:
     def test_may_match_says_no_only_where_there_is_no_agent(self, rule):
         for text in WORKED | SPACY:
             doc = document(text)
-            assert rule.may_match(doc) == (
-                "=attack/VERB" in text or " attack/V" in text
-            )
+            marks = ("ATTACKED", "=attack/VERB", " attack/V")
+            assert rule.may_match(doc) == any(mark in text for mark in marks)
             assert rule.may_match(doc) or not rule.evidence(doc).agent.any()
 
     def test_words_are_counted_over_all_sentences(self, rule):

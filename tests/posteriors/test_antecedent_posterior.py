@@ -502,14 +502,6 @@ def test_number_of_samples_refused(n_samples, error):
         AntecedentPosterior([[[0]]]).sample(n_samples)
 
 
-def test_labels_of_documents_may_be_a_series():
-    posterior = AntecedentPosterior([np.zeros((2, 2)), [[0]]])
-    labels = [[0, 1], [0]]
-    expected = posterior.log_proba(labels)
-    found = posterior.log_proba(pd.Series(labels, index=[5, 7]))
-    np.testing.assert_array_equal(found, expected)
-
-
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize(
     ("temperature", "offset", "message"),

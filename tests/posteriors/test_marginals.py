@@ -330,13 +330,6 @@ def test_pairs_that_do_not_fit_are_refused(pairs, message):
         posterior.pair_marginals(pairs)
 
 
-@pytest.mark.parametrize("temperature", [None, "1", True])
-def test_a_temperature_that_is_no_number_is_refused(temperature):
-    posterior = LinearChainPosterior([np.zeros((2, 2))], np.zeros((2, 2)))
-    with pytest.raises(TypeError, match="'temperature' .* must be a positive number"):
-        posterior.tempered(temperature)
-
-
 def test_a_temperature_that_makes_scores_infinite_is_refused():
     posterior = LinearChainPosterior([np.full((2, 2), 1e5)], np.zeros((2, 2)))
     with pytest.raises(ValueError, match="too small: 1e-305 .* log_emission"):

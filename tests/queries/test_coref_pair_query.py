@@ -12,7 +12,7 @@ from sklearn.metrics import brier_score_loss
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 
-from skcalib import AntecedentRanker, ReliabilityDisplay, SampledCorefPairs
+from skcalib import AntecedentRanker, SampledCorefPairs
 from skcalib.coref import AntecedentFeatures
 from skcalib.datasets import make_coref_documents
 from skcalib.metrics import calibration_error
@@ -339,20 +339,6 @@ def test_a_pipeline_is_tuned_by_calibration_and_by_score(data, pipe, n_jobs):
     np.testing.assert_allclose(
         [plain.cv_results_[f"split{k}_test_score"][0] for k in (0, 1)], expected
     )
-
-
-# Plots
-
-
-@pytest.mark.filterwarnings("ignore:The interval of")
-def test_a_reliability_plot_is_drawn(data, pipe):
-    documents, y, _ = data
-    query = CorefPairQuery(min_proba=0.02)
-    display = ReliabilityDisplay.from_estimator(pipe, documents, y, query=query)
-    answers = query(pipe, documents, y)
-    assert display.curve.n_pairs == len(answers)
-    plain = ReliabilityDisplay.from_estimator(pipe, documents, y)
-    assert plain.curve.n_pairs == len(CorefPairQuery()(pipe, documents, y))
 
 
 def test_without_probabilities_no_query_is_known():
