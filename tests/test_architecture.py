@@ -169,12 +169,6 @@ def test_modules_import_each_other_without_circles():
     assert find_cycle(INTERNAL) == []
 
 
-def test_a_circle_of_imports_is_found():
-    edges = [Import("a", "b"), Import("b", "c"), Import("c", "a"), Import("c", "c")]
-    assert set(find_cycle(edges)) == {"a", "b", "c"}
-    assert find_cycle(edges[:2]) == []
-
-
 def test_a_public_module_has_no_public_names_beyond_all():
     # `from .module import name` in an __init__ binds the submodule too.
     for name in PUBLIC:
@@ -238,14 +232,6 @@ def test_imports_and_displays_need_neither_matplotlib_nor_a_neural_library():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stderr.strip() == ""
-
-
-def test_every_public_module_has_all_and_its_names_exist():
-    for name in PUBLIC:
-        module = importlib.import_module(name)
-        names = module.__all__
-        assert [each for each in names if not hasattr(module, each)] == [], name
-        assert len(set(names)) == len(names), name
 
 
 def test_every_folder_of_the_package_has_an_init():

@@ -41,10 +41,7 @@ def test_the_floor_of_the_benchmark_is_that_of_the_package(tool):
 def test_an_attribute_that_does_not_exist_is_an_error(tool):
     parts = tool("interval_constants")
     for path in ("_score_interval.no_function", "_score_interval.Levels.no_method"):
-        with (
-            pytest.raises(AttributeError),
-            parts.replaced([(path, parts.giving(0.0))]),
-        ):
+        with pytest.raises(AttributeError), parts.replaced([(path, parts.giving(0.0))]):
             pass
     with pytest.raises(ModuleNotFoundError):
         parts.locate("_no_module.function")

@@ -1,10 +1,4 @@
-"""Numbers of the guide are those of committed CSVs, in tables and in sentences.
-
-A number of a table is in one row of a CSV that its caption names by the role
-``measured``. A number of a sentence names its cell by the role ``cell``, or is in a
-cited CSV, in code or output of its page, or among the numbers below that have another
-source.
-"""
+"""Numbers of the guide are those of committed CSVs, in tables and in sentences."""
 
 import csv
 import re
@@ -104,27 +98,15 @@ OTHER_SOURCES = [
     ("names_in_tweets.rst", "ratios of errors in entities.csv", "1.5"),
     ("names_in_tweets.rst", "sizes of the corpora", "3,854 4,001"),
     ("significance_studies.rst", "sizes of the corpora", "1,287 1,418"),
-    (
-        "significance_studies.rst",
-        "comment of significance_wmt17_flips.csv",
-        "0.62 23.0",
-    ),
+    ("significance_studies.rst", "comment of wmt17_flips.csv", "0.62 23.0"),
     ("significance_studies.rst", "the paper", "1.20 1.51 21"),
-    (
-        "significance_studies.rst",
-        "comment of word_alignment_systems.csv",
-        "7,516 26,735",
-    ),
+    ("significance_studies.rst", "comment of word_alignment_systems", "7,516 26,735"),
     ("significance_studies.rst", "Figure 7 of the paper", "1.12"),
     ("speed.rst", "the paper", "193,403"),
     ("speed.rst", "planned from measured costs", "82 5.5"),
     ("speed.rst", "resolutions of float32 and of the sketch", "1e-6 4e-6"),
     ("speed_tables.rst", "attributes of the sentences, rounded", "350,000"),
-    (
-        "speed_tables.rst",
-        "planned from measured costs and bounds",
-        ".0006 .0025 2.6 26",
-    ),
+    ("speed_tables.rst", "planned from costs and bounds", ".0006 .0025 2.6 26"),
     ("speed_tables.rst", "printed by speed.py taggers", "8e-15"),
     ("speed_tables.rst", "ratios for ten times as many resamples", "70,000"),
     ("speed_tables.rst", "sizes of the corpora", "25,094 4,354,026"),

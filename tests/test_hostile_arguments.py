@@ -53,6 +53,8 @@ crf = SimpleNamespace(
     batch_first=True,
 )
 BATCH = np.zeros((2, 3, 3))
+crf_params = sequence.CRFTagger(c1=0.1, max_iterations=2).get_params()
+del crf_params["model_filename"]  # any text is a name, and a file would be written
 
 # Each public function with valid arguments.
 CALLS = {
@@ -97,38 +99,11 @@ CALLS = {
     "trees.tempered": (trees.tempered, {"temperature": 2.0}),
     "HMMTagger": (
         lambda X, y, **kwargs: sequence.HMMTagger(**kwargs).fit(X, y).predict(X),
-        {
-            "X": X,
-            "y": Y,
-            "pseudocount": 1.0,
-            "emission_pseudocount": None,
-            "end_state": False,
-            "decoding": "viterbi",
-            "dtype": np.float64,
-        },
+        {"X": X, "y": Y, **sequence.HMMTagger(1.0).get_params()},
     ),
     "CRFTagger": (
         lambda X, y, **kwargs: sequence.CRFTagger(**kwargs).fit(X, y).predict(X),
-        {
-            "X": X,
-            "y": Y,
-            "algorithm": "lbfgs",
-            "c1": 0.1,
-            "c2": 1.0,
-            "max_iterations": 2,
-            "all_possible_transitions": True,
-            "all_possible_states": False,
-            "min_freq": 0.0,
-            "epsilon": 1e-5,
-            "period": 10,
-            "delta": 1e-5,
-            "linesearch": "MoreThuente",
-            "max_linesearch": 20,
-            "num_memories": 6,
-            "verbose": False,
-            "decoding": "viterbi",
-            "dtype": np.float64,
-        },
+        {"X": X, "y": Y, **crf_params},
     ),
     "tagger.predict": (tagger.predict, {"X": X}),
     "tagger.predict_proba": (tagger.predict_proba, {"X": X}),
@@ -137,7 +112,7 @@ CALLS = {
     "tagger.score": (tagger.score, {"X": X, "y": Y}),
     "TokenFeatures": (
         lambda X, **kwargs: sequence.TokenFeatures(**kwargs).fit(X).transform(X),
-        {"X": X, "template": "basic", "output": "dict"},
+        {"X": X, **sequence.TokenFeatures().get_params()},
     ),
     "convert_tags": (sequence.convert_tags, {"y": Y, "scheme": "BIO", "to": "IOBES"}),
     "cross_val_marginals": (
@@ -160,12 +135,7 @@ CALLS = {
             "X": features,
             "y": entities,
             "sample_weight": [1.0, 1.0],
-            "C": 1.0,
-            "loss": "log",
-            "margin": (0.3, 2.0, 1.0),
-            "max_iter": 1000,
-            "tol": 1e-4,
-            "verbose": 0,
+            **coref.AntecedentRanker(max_iter=1000).get_params(),
         },
     ),
     "ranker.score": (
@@ -178,15 +148,7 @@ CALLS = {
     ),
     "SampledCorefPairs": (
         lambda X, **kwargs: coref.SampledCorefPairs(**kwargs).fit(X).transform(X),
-        {
-            "X": SCORES,
-            "n_samples": 5,
-            "method": "sample",
-            "decoding": "map",
-            "random_state": 0,
-            "n_jobs": None,
-            "verbose": 0,
-        },
+        {"X": SCORES, **coref.SampledCorefPairs(5, random_state=0).get_params()},
     ),
     "sampler.predict": (sampler.predict, {"X": SCORES}),
     "sampler.score": (
@@ -285,12 +247,7 @@ CALLS = {
         lambda y_true, posterior, classes, **kwargs: queries.TagPairQuery(
             **kwargs
         ).from_posterior(y_true, posterior, classes),
-        {
-            "y_true": Y,
-            "posterior": chain,
-            "classes": CLASSES,
-            "pairs": [("O", "O")],
-        },
+        {"y_true": Y, "posterior": chain, "classes": CLASSES, "pairs": [("O", "O")]},
     ),
     "TagPairQuery top": (
         lambda top: queries.TagPairQuery(top=top).from_posterior(Y, chain, CLASSES),
@@ -402,12 +359,9 @@ CALLS = {
             "y": Y * 2,
             "sample_weight": None,
             "groups": [0, 0, 1, 1],
-            "estimator": sequence.HMMTagger(),
-            "cv": GroupKFold(2),
-            "bounds": (0.1, 10.0),
-            "offset_bounds": (-1.0, 1.0),
-            "n_jobs": None,
-            "verbose": 0,
+            **TemperatureScaling(
+                sequence.HMMTagger(), cv=GroupKFold(2), bounds=(0.1, 10.0)
+            ).get_params(deep=False),
         },
     ),
     "make_calibrated_pairs": (

@@ -93,10 +93,7 @@ def test_dates_stay_dates():
     [
         ({"a"}, "must have an entry for each sentence. Got set"),
         ("ab", "must have an entry for each sentence. Got str"),
-        (
-            [["a"], "bc"],
-            "sequence of labels for each sentence. Got str 'bc' for sent.* 1",
-        ),
+        ([["a"], "bc"], "of labels for each sentence. Got str 'bc' for sent.* 1"),
         ([["a"], 3], "Got int 3 for sentence 1"),
         ([["a"], ["b", None]], "Token 1 of sentence 1 has None"),
         ([[0.0, np.nan]], "Token 1 of sentence 0 has nan"),

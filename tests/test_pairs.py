@@ -57,19 +57,6 @@ def test_one_column_is_the_probability_of_the_positive_class(shape):
     assert calibration_error(y, shape(q), bin_size=20) == expected
 
 
-def test_labels_that_end_in_nul_are_different():
-    names = ["N", "N\0", "V"]
-    y = [names[k] for k in CLASSES]
-    assert calibration_error(y, PROBA, bin_size=20, labels=names) == ERROR
-    assert calibration_error(y, PROBA, bin_size=20) == ERROR
-
-
-def test_tensors_are_labels(tensor):
-    y = [tensor(k) for k in CLASSES.tolist()]
-    assert calibration_error(y, PROBA, bin_size=20) == ERROR
-    assert calibration_error(y, PROBA, bin_size=20, labels=tensor([0, 1, 2])) == ERROR
-
-
 def test_an_unknown_label_is_named_with_its_row():
     y = np.where(np.arange(60) == 7, 3, CLASSES)
     with pytest.raises(ValueError, match="in 'labels'. Got 3 in row 7"):

@@ -39,22 +39,12 @@ def test_a_random_state_moves_on_with_each_use():
     assert random_state.random_sample() != untouched.random_sample()
 
 
-def test_different_seeds_give_different_streams():
-    draws = {tuple(draw(seed)) for seed in (0, 1, 2, np.random.RandomState(0))}
-    assert len(draws) == 4
-
-
 @pytest.mark.parametrize(
     "value",
     [-1, np.int64(-1), 1.0, "0", True, np.True_, [0], np.array([1, 2]), np.nan, object],
     ids=repr,
 )
 def test_what_is_no_source_of_randomness_is_refused_by_name(value):
-    message = "'random_state' parameter of make_calibrated_pairs must be"
+    message = "'random_state' parameter of make_calibrated_pairs must be .* Got "
     with pytest.raises(ValueError, match=message):
         draw(value)
-
-
-def test_the_refusal_shows_what_came():
-    with pytest.raises(ValueError, match=r"non-negative integer.* Got -5 instead"):
-        draw(-5)

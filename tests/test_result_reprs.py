@@ -7,11 +7,7 @@ import numpy as np
 import pytest
 
 from skcalib._results import Result, p_text
-from skcalib.datasets import (
-    make_calibrated_pairs,
-    make_event_documents,
-)
-from skcalib.events import EventCounter, EventRule
+from skcalib.datasets import make_calibrated_pairs
 from skcalib.metrics import (
     adaptive_reliability_curve,
     bin_size_curve,
@@ -19,15 +15,8 @@ from skcalib.metrics import (
     sample_size_curve,
     score_decomposition,
 )
-from skcalib.posteriors import AntecedentPosterior
 from skcalib.queries import ClassQuery, SpanQuery
-from skcalib.scorers import compare_calibration
-from skcalib.significance import (
-    compare_systems,
-    mcnemar_test,
-    paired_bootstrap_test,
-    permutation_test,
-)
+from skcalib.significance import mcnemar_test, paired_bootstrap_test, permutation_test
 
 
 class Reader(HTMLParser):
@@ -142,12 +131,6 @@ def test_results_of_single_numbers(result):
             assert float(cell) == pytest.approx(value, rel=1e-3)
 
 
-def event_counts():
-    documents, _, scores = make_event_documents(30, return_scores=True, random_state=0)
-    counter = EventCounter(EventRule(), random_state=0)
-    return counter.count(documents, AntecedentPosterior(scores))
-
-
 @pytest.mark.parametrize(
     ("result", "n"),
     [
@@ -164,47 +147,12 @@ def test_results_of_several_rows(result, n):
     assert found.rows[0] == list(result._columns())
 
 
-def test_counts_of_events():
-    counts = event_counts()
-    found = read(counts)
-    assert found.rows[0] == list(counts._columns())
-    assert found.rows[1][:2] == [str(counts.period[0]), counts.country[0]]
-    assert float(found.rows[1][2]) == pytest.approx(counts.mean[0], rel=1e-3)
-
-
 def test_answers_about_spans_show_both_ends():
     spans = [(0, 2, "PER", 0.9)]
     found = read(SpanQuery().from_proba([["B-PER", "I-PER", "O"]], [spans]))
     row = dict(zip(*found.rows, strict=True))
     assert row["item"] == "0, 2"
     assert row["y_proba"] == "0.9"
-
-
-def test_tests_of_two_systems():
-    rng = np.random.default_rng(0)
-    a, b = (rng.random((2, 60)) < 0.8).astype(int)
-    for result in (
-        paired_bootstrap_test(a, b),
-        permutation_test(a, b),
-        mcnemar_test(a, b),
-    ):
-        found = dict(read(result).rows)
-        assert float(found["pvalue"]) == pytest.approx(result.pvalue, rel=1e-3)
-
-
-def test_comparisons_of_systems_have_a_row_for_each_pair():
-    rng = np.random.default_rng(0)
-    scores = {name: rng.normal(size=30) for name in "xyz"}
-    comparison = compare_systems(scores, statistic="mean", random_state=0)
-    found = read(comparison)
-    assert len(found.rows) == 1 + 3
-    assert found.text[0] == repr(comparison)
-
-
-def test_a_comparison_of_two_calibrations():
-    y, q = PAIRS
-    result = compare_calibration(y, q, q**2, random_state=0)
-    assert len(read(result).rows) >= 3
 
 
 @pytest.mark.parametrize(
@@ -217,12 +165,6 @@ def test_a_comparison_of_two_calibrations():
 def test_a_paired_test_says_whether_its_interval_contains_zero(gains, words):
     result = paired_bootstrap_test(gains, np.zeros(8))
     assert words in read(result).text[-1]
-
-
-def test_a_comparison_of_calibration_says_whether_its_interval_contains_zero():
-    y, proba = PAIRS
-    result = compare_calibration(y, proba, np.sqrt(proba), random_state=0)
-    assert "does not contain 0, so that a difference is shown" in read(result).text[-1]
 
 
 @pytest.mark.parametrize(

@@ -70,19 +70,10 @@ def test_a_number_out_of_range_is_a_value_error(value):
         check_fraction(value, **WHO)
 
 
-def test_an_integer_below_its_minimum_is_a_value_error():
-    with pytest.raises(ValueError, match=r"integer of at least 2\. Got 1 instead"):
-        check_integer(1, minimum=2, **WHO)
-
-
 @pytest.mark.parametrize("value", ["l3", "L2", None, 2, ["l1"]], ids=repr)
 def test_a_choice_that_is_not_offered_is_refused_with_the_offer(value):
     with pytest.raises(ValueError, match=r"one of 'l1', 'l2'\. Got .* instead"):
         check_choice(value, ("l1", "l2"), **WHO)
-
-
-def test_a_choice_that_is_offered_is_returned():
-    assert check_choice("l1", ("l1", "l2"), **WHO) == "l1"
 
 
 def test_arrays_of_different_lengths_are_refused_with_each_length():
@@ -90,10 +81,6 @@ def test_arrays_of_different_lengths_are_refused_with_each_length():
         ValueError, match=r"needs y and q of the same length.* y has 2, q has 3"
     ):
         check_same_length(y=[0, 1], q=[0.1, 0.2, 0.3], weight=None)
-
-
-def test_arrays_of_one_length_pass_and_none_is_skipped():
-    check_same_length(y=[0, 1], q=[0.1, 0.2], weight=None)
 
 
 def test_a_number_beyond_all_floats_is_out_of_every_range():
@@ -155,11 +142,6 @@ def test_these_are_labels(label):
 def test_what_is_neither_true_nor_false_is_a_type_error(value):
     with pytest.raises(TypeError, match="'beta' parameter must be True or False"):
         check_bool(value, **WHO)
-
-
-def test_a_bool_of_numpy_is_a_bool():
-    assert check_bool(np.True_, **WHO) is True
-    assert check_bool(False, **WHO) is False
 
 
 @pytest.mark.parametrize(

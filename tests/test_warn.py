@@ -17,9 +17,7 @@ from skcalib.metrics import (
     calibration_error,
     calibration_error_interval,
 )
-from skcalib.plot import (
-    ReliabilityDisplay,
-)
+from skcalib.plot import ReliabilityDisplay
 from skcalib.posteriors import LinearChainPosterior
 from skcalib.queries import ClassQuery, TagQuery
 from skcalib.rates import accuracy_interval

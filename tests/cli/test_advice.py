@@ -11,27 +11,13 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from skcalib.cli._demo import MeasuredModel, demo_steps
 from skcalib.datasets import make_calibrated_pairs
-from skcalib.metrics import calibration_error_interval
-from skcalib.rates import accuracy_interval
 
 OUTPUTS = Path(os.environ.get("SKCALIB_DATA", "nowhere"), "system_outputs")
 
 
 def one_line(text):
     return " ".join(text.split())
-
-
-def measured(name, n, k, unit="rows"):
-    y_true, y_proba = make_calibrated_pairs(n, k=k, random_state=0)
-    return MeasuredModel(
-        name,
-        n,
-        unit,
-        accuracy_interval((y_proba > 0.5) == y_true),
-        calibration_error_interval(y_true, y_proba),
-    )
 
 
 def systems(folder, *shares, n=400, groups=1):
@@ -48,31 +34,6 @@ def systems(folder, *shares, n=400, groups=1):
             )
         names.append(str(path))
     return names
-
-
-@pytest.mark.parametrize(
-    ("n", "more", "words"),
-    [
-        (3000, {}, "method='isotonic'"),
-        (900, {}, "method='sigmoid'"),
-        (3000, {"unit": "sentences"}, "skcalib.recalibration.TemperatureScaling"),
-    ],
-)
-def test_a_miscalibrated_model_is_to_be_recalibrated(n, more, words):
-    steps = demo_steps([measured("mine", n, 0.3, **more)])
-    assert steps[0].startswith("Recalibrate mine: ")
-    assert words in steps[0]
-
-
-def test_a_model_without_a_miscalibration_is_left_as_it_is():
-    model = measured("mine", 2000, 0.0)
-    assert model.error.pvalue > 0.05
-    first, more, quote = demo_steps([model])
-    assert first.startswith("Leave mine as it is: no miscalibration is shown.")
-    assert f"{model.error.high:.3f} is compatible with the data" in first
-    assert "about 6,000 more rows" in more
-    assert f"accuracy {model.accuracy.estimate:.3f} (95%" in quote
-    assert f"calibration error {model.error.estimate:.3f} (95%" in quote
 
 
 def test_the_gain_that_is_found_is_the_one_of_the_power(run, folder):
@@ -97,8 +58,7 @@ def test_no_gain_is_promised_where_no_pvalue_can_be_small(run, folder):
 
 
 @pytest.mark.parametrize(
-    ("n", "k", "words"),
-    [(3000, 0.3, "IsotonicRegression"), (3000, 0.0, None)],
+    ("n", "k", "words"), [(3000, 0.3, "IsotonicRegression"), (3000, 0.0, None)]
 )
 def test_a_report_advises_recalibration_only_after_a_miscalibration(
     run, folder, n, k, words

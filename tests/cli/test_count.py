@@ -3,7 +3,6 @@
 import csv
 import datetime
 import json
-import re
 import warnings
 from pathlib import Path
 
@@ -370,14 +369,11 @@ def test_two_possible_columns_are_an_error_that_names_both(error):
         ("--label p", "--label and --proba must be different columns. Got 'p'"),
         ("--by p", "column 'p' is read as numbers and as names"),
         ("--html no/page.html", "No such file or directory: 'no/page.html'"),
-        ("--confidence-level 1", "--confidence-level must be above 0"),
         ("--missing drop", "--missing drop needs --labels or --design"),
     ],
 )
 def test_wrong_options_are_named(error, corpus, arguments, expected):
-    proba = () if "proba" in arguments or arguments == "--label p" else ("--proba", "p")
-    if arguments == "--label p":
-        proba = ("--proba", "p")
+    proba = () if "--proba" in arguments else ("--proba", "p")
     assert expected in error(corpus, *proba, *arguments.split())
 
 
@@ -420,43 +416,6 @@ def test_dates_of_a_parquet_file_are_read(numbers, corpus):
     expected = numbers(corpus, "--date", "date")["table"]
     assert numbers("same.parquet", "--date", "date")["table"] == expected
     assert numbers("same.parquet", "--date", "day")["table"] == expected
-
-
-def test_the_table_is_written_as_csv(run, numbers, corpus):
-    options = (corpus, "--date", "date", "--by", "paper")
-    code, _, _ = run("count", *options, "--csv", "table.csv")
-    assert code == 0
-    with open("table.csv", newline="") as file:
-        rows = list(csv.DictReader(file))
-    table = numbers(*options)["table"]
-    assert [(row["period"], row["by"]) for row in rows] == [
-        (row["period"], row["by"]) for row in table
-    ]
-    assert [float(row["high"]) for row in rows] == [row["high"] for row in table]
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        "",
-        *(
-            pytest.param(o, marks=pytest.mark.slow)
-            for o in ("--date date", "--by paper")
-        ),
-        "--date date --by paper",
-        "--mean",
-    ],
-)
-def test_the_page_has_the_numbers_and_nothing_from_elsewhere(run, corpus, options):
-    code, out, err = run("count", corpus, *options.split(), "--html", "page.html")
-    assert (code, err) == (0, "")
-    page = Path("page.html").read_text("utf-8")
-    estimate = re.search(r"^corrected +(\S+)", out, re.MULTILINE)[1]
-    assert f"<b>{estimate}</b>" in page
-    assert "What to do now" in page
-    assert "<script" not in page
-    assert 'src="' not in page
-    assert ("<svg" in page) == ("--date" in options)
 
 
 def test_the_figure_has_at_most_six_groups_and_says_so(run, documents):

@@ -326,6 +326,7 @@ IGNORED = [
     ("compare a.csv b.csv --power 0", "--power must be above 0 and below 1"),
     ("compare --power a.csv b.csv", "must be followed by a gain D, such as 0.02, or"),
     ("compare a.csv b.csv --metric f1 --question x", "--question does not apply to"),
+    ("compare a.csv b.csv --metric f1 --fail-if worse-calibrated", "--metric does not"),
     ("compare a.csv b.csv --metric f1 --missing drop", "--missing does not apply to"),
     ("compare a.csv b.csv --metric f1 --mismatch drop", "--mismatch drop does not"),
     ("compare a.csv b.csv --metric bleu --mismatch keep", "--mismatch keep does not"),

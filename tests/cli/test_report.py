@@ -12,11 +12,7 @@ from cases import case
 from scipy.stats import binom, binomtest
 
 import skcalib
-from skcalib.metrics import (
-    adaptive_reliability_curve,
-    calibration_error_interval,
-    score_decomposition,
-)
+from skcalib.metrics import calibration_error_interval, score_decomposition
 
 N = 200
 
@@ -64,19 +60,12 @@ def file(columns):
 # The numbers
 
 
-def test_the_errors_are_those_of_the_metrics(numbers, file, y, q):
-    found = numbers(file)
-    interval = calibration_error_interval(y, q)
-    assert found["calibration_error"] == pytest.approx(interval.to_dict())
-    curve = adaptive_reliability_curve(y, q)
-    assert found["plug_in"]["bin_size"] == curve.bin_size == round(N**0.6)
-    assert found["plug_in"]["error"] == pytest.approx(curve.error())
-
-
-def test_the_ece_is_the_mean_distance_in_ten_equal_bins(numbers, file, y, q):
+def test_ece_and_mce_are_of_distances_in_ten_equal_bins(numbers, file, y, q):
     cell = np.clip(np.ceil(q * 10).astype(int) - 1, 0, 9)
     distances = [abs((q - y)[cell == k].sum()) for k in range(10)]
-    assert numbers(file)["ece"] == pytest.approx(sum(distances) / N)
+    found = numbers(file)
+    assert found["ece"] == pytest.approx(sum(distances) / N)
+    assert found["mce"] == pytest.approx(max(distances / np.bincount(cell)))
 
 
 def test_the_brier_score_is_taken_apart_as_in_the_metric(run, numbers, file, y, q):
@@ -146,24 +135,6 @@ def test_the_guide_shows_what_is_printed(run):
     shown = page.read_text("utf-8")
     for line in out.splitlines():
         assert not line or f"    {line}\n" in shown
-
-
-def test_the_text_holds_the_numbers_of_the_json(run, numbers, file):
-    found = numbers(file)
-    code, out, err = run("report", file)
-    assert (code, err) == (0, "")
-    error = found["calibration_error"]
-    assert out.startswith(f"{file}: {N} predictions\n")
-    for number in (
-        *(error[key] for key in ("estimate", "low", "high")),
-        found["ece"],
-        found["overall"]["mean_probability"],
-        found["overall"]["frequency"],
-    ):
-        assert f"{number:.3f}" in out
-    assert f"p = {error['p_value']:.2f}" in out
-    rows = re.findall(r"^(0\.\d) to (?:0|1)\.\d +(\d+) ", out, re.MULTILINE)
-    assert [int(n) for _, n in rows] == [region["n"] for region in found["regions"]]
 
 
 def test_the_level_can_be_chosen(numbers, file, y, q):
@@ -285,43 +256,6 @@ def test_each_value_of_a_column_is_reported_by_itself(run, numbers, columns, y, 
         )
     _, out, _ = run("report", file, "--by", "model", "--no-figure")
     assert re.search(r"^new, shiny +100 ", out, re.MULTILINE)
-
-
-SUBJECTS = ("anatomy", "history", "law", "medicine", "physics", "poetry")
-
-
-@pytest.fixture
-def subjects():
-    """Answers of six subjects: five too confident, and poetry not confident enough."""
-    rng = np.random.default_rng(3)
-    columns = {"subject": np.repeat(SUBJECTS, 200)}
-    stated = rng.choice([0.5, 0.6, 0.7], 1200)
-    change = np.where(columns["subject"] == "poetry", 0.25, -0.25)
-    columns["is_correct"] = (rng.random(1200) < stated + change).astype(int)
-    columns["confidence"] = stated
-    return write("subjects.csv", delimited(columns))
-
-
-def test_a_report_by_six_subjects_fits_a_screen(run, subjects):
-    _, out, _ = run("report", subjects, "--by", "subject", "--html", "page.html")
-    lines = out.splitlines()
-    assert len(lines) <= 40
-    assert max(map(len, lines)) <= 80
-    for name in SUBJECTS:
-        assert len([line for line in lines if line.startswith(f"{name} ")]) == 1
-    # The advice and the quote follow the verdict.
-    assert lines.index("what to do now") < out[: out.index("measure ")].count("\n")
-
-
-def test_parts_that_err_in_both_directions_are_recalibrated_by_part(run, subjects):
-    _, out, _ = run("report", subjects, "--by", "subject", "--no-figure")
-    text = " ".join(out.split())
-    assert "Recalibrate by subject, not with one map for all: " in text
-    assert "too high for anatomy, history, law, medicine and physics, and " in text
-    assert "too low for poetry. For each subject, fit a logistic regression" in text
-    assert "one slope for all and an intercept per subject" in text
-    _, out, _ = run("report", subjects, "--no-figure")
-    assert "Recalibrate: " in out
 
 
 def test_the_first_attempt_names_all_kinds_of_cells_that_cannot_be_read(run):
@@ -522,10 +456,7 @@ CSV_ERRORS = [
     ("y,q\n1,2.2\n0,-1.5\n", "logits by scipy.special.expit"),
     ("y,q\n1,-0.1\n0,-2\n", "by exp"),
     ("answer,gold,q\nA,B,1\n", "add a column 'correct' with 1 for each right answer"),
-    (
-        'y,q\n1,"0.5\n0,0.5\n',
-        "must close each quote. The row that begins in line 2 has a quote",
-    ),
+    ('y,q\n1,"0.5\n0,0.5\n', "must close each quote. The row that begins in line 2"),
 ]
 JSON_ERRORS = [
     ("\n\n", "must contain rows"),
@@ -536,16 +467,10 @@ JSON_ERRORS = [
     ),
     ('{"y":[1],"q":0.5}\n{"y":1,"q":0.5}', r"'y'. Got '\[1\]' in line 1"),
     ('{"y":1,"q":1e999}\n{"y":1,"q":1}', r"'Infinity' in line 1, .*\[0, 1\]"),
-    (
-        '{"y":1,"q":1}\n{y:1}\n',
-        "a.jsonl must contain valid JSON. Got line 2: Expecting",
-    ),
+    ('{"y":1,"q":1}\n{y:1}\n', "a.jsonl must contain valid JSON. Got line 2:"),
     ('{"y":1,"q":1}\n[1, 2]\n', "Got list in number 2"),
     ('{"y":1,"q":1}\n', "a.jsonl must contain at least two predictions"),
-    (
-        '{"y":1,"q":1},\n{"y":0,"q":1}\n',
-        "a.jsonl must contain valid JSON. Extra data at column 14",
-    ),
+    ('{"y":1,"q":1},\n{"y":0,"q":1}\n', "contain valid JSON. Extra data at column 14"),
     ("{}\n{}\n", "--y-true must .* Its columns are "),
     ('{"y":1,"q":' + "1" * 5000 + "}", "valid JSON"),
     ('{"y":1,"q":' + "[" * 99999, "too deeply"),
@@ -560,36 +485,13 @@ OTHER_FILES = [
 ERRORS_OF_OPTIONS = [
     ("y,q\n1,0.5\n,0.5\n", "--skip-missing", "at least two predictions"),
     ("y,q\n,\n", "--skip-missing", "needs an answer with a score"),
-    (
-        "y,q,m\n1,0.5,a\n1,0.5,b\n0,0.5,a\n",
-        "--by m",
-        "--by needs at least two rows of each value. Got one row of 'b'",
-    ),
-    (
-        "y,q,g\n1,1,a\n0,1,\n",
-        "--groups g",
-        "no empty cells .--skip-missing .* an empty cell of 'g' in line 3",
-    ),
+    ("y,q,m\n1,0.5,a\n1,0.5,b\n0,0.5,a\n", "--by m", "each value. Got one row of 'b'"),
+    ("y,q,g\n1,1,a\n0,1,\n", "--groups g", "no empty cells .* cell of 'g' in line 3"),
     ("y,q\n1,50\n0,101\n", "--percent", r"'101' in line 3, .* outside \[0, 100\]"),
     ("y,q\n1,1\n0,0.5\n", "--percent", "--percent does not apply"),
-    (
-        "y,q\n1,1\n0,0\n",
-        "--y-true q --y-proba q",
-        "--y-true and --y-proba must name different columns .*'q' for both",
-    ),
-    (
-        "y,q,g\n1,1,a\n0,0.5,a\n",
-        "--groups g",
-        "--groups needs rows of at least two groups. Got 'a' in every row",
-    ),
+    ("y,q\n1,1\n0,0\n", "--y-true q --y-proba q", "name different columns .*'q' for"),
+    ("y,q,g\n1,1,a\n0,0.5,a\n", "--groups g", "at least two groups. Got 'a' in every"),
 ]
-
-
-def test_answers_without_a_probability_are_counted_in_the_first_line(run, folder):
-    Path("a.csv").write_text("correct,p\n1,0.9\n0,\n1,0.8\n")
-    _, out, _ = run("report", "a.csv", "--no-figure", "--unanswered", "wrong")
-    assert "3 questions, 2 with a probability\n" in out
-    assert "mean probability is 0.850," in " ".join(out.split())
 
 
 # The most probable outcome of these three answers.
@@ -658,14 +560,6 @@ def test_the_table_of_a_page_shows_that_an_interval_excludes_zero(run, folder):
     assert "an interval that begins with (0 excludes 0" in page
 
 
-def test_a_pvalue_that_underflows_is_not_printed_as_zero(run, folder):
-    Path("a.csv").write_text("y,q\n" + "0,0.99\n" * 2000)
-    _, out, _ = run("report", "a.csv", "--no-figure")
-    assert re.search(
-        r"perfect calibration +p < 0\.0001 +rejected by the score test", out
-    )
-
-
 def test_what_is_wrong_with_a_file_is_said_with_its_place(run, folder):
     cases = [("a.csv", text, "", message) for text, message in CSV_ERRORS]
     cases += [("a.jsonl", text, "", message) for text, message in JSON_ERRORS]
@@ -698,13 +592,6 @@ def test_what_is_wrong_with_an_option_is_said(run, file):
             assert (code, out) == (2, "")
             assert re.search(message, err)
             assert "Traceback" not in err
-
-
-def test_lines_of_help_fit_a_terminal(run, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "80")
-    for arguments in ((), ("report",), ("demo",)):
-        _, out, _ = run(*arguments, "--help")
-        assert max(map(len, out.splitlines())) < 80
 
 
 def test_the_version_is_that_of_the_package(run):

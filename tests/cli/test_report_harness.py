@@ -24,19 +24,6 @@ def only(pattern):
     return path
 
 
-def write_hle(path, answers):
-    judged = {
-        name: {
-            "model": "m",
-            "response": f"Confidence: {percent}%",
-            "judge_response": {"correct": correct, "confidence": percent},
-        }
-        for name, correct, percent in answers
-    }
-    Path(path).write_text(json.dumps(judged))
-    return path
-
-
 def write_inspect(path, values, model="m", task="t"):
     """Write a log; a value that is None is a sample with an error."""
     samples = [
@@ -52,48 +39,6 @@ def write_inspect(path, values, model="m", task="t"):
     log = {"version": 2, "eval": {"model": model, "task": task}, "samples": samples}
     Path(path).write_text(json.dumps(log))
     return path
-
-
-def write_lm_eval(path, metric, n=20, **more):
-    rows = [
-        {
-            "doc_id": k,
-            "doc": {"subject": "law"},
-            "target": str(k % 2),
-            "resps": [],
-            "filtered_resps": [["-1.0", "False"], ["-2.0", "False"]],
-            "metrics": [metric],
-            metric: float(k % 2 == 0),
-            **more,
-        }
-        for k in range(n)
-    ]
-    Path(path).write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
-
-
-KEYS = {
-    *("file", "format", "model", "task", "n", "n_samples", "n_groups", "n_skipped"),
-    *("accuracy", "unanswered", "unanswered_rule", "notes", "overall", "figure"),
-    *("calibration_error", "plug_in", "ece", "brier", "regions"),
-    *("ece_expected", "mce", "n_certain", "n_certain_wrong", "ranking"),
-}
-
-
-def test_json_has_its_keys_with_and_without_probabilities(numbers):
-    answers = [(f"q{k}", "yes" if k % 3 else "no", 80) for k in range(30)]
-    found = numbers(write_hle("judged.json", answers))
-    assert set(found) == KEYS
-    assert found["format"] == "HLE"
-    assert (found["n"], found["n_samples"], found["n_groups"]) == (30, 30, None)
-    assert set(found["accuracy"]) == {"estimate", "low", "high"}
-    assert found["accuracy"]["estimate"] == pytest.approx(2 / 3)
-    assert found["overall"]["mean_probability"] == pytest.approx(0.8)
-    found = numbers(write_inspect("log.json", ["C", "I"] * 10))
-    assert set(found) == KEYS
-    assert found["calibration_error"] is found["brier"] is found["ece"] is None
-    assert found["regions"] == []
-    assert found["accuracy"]["estimate"] == 0.5
 
 
 @pytest.mark.parametrize(
@@ -160,31 +105,6 @@ def test_fewer_than_five_groups_have_no_verdict(run, numbers, n_groups, verdict)
     assert [row["verdict"] for row in found["regions"]] == [verdict]
     text = run("report", "g.csv", "--groups", "g")[1]
     assert ("too few groups: a verdict needs 5 groups" in text) == (n_groups == 4)
-
-
-AMBIGUOUS = {
-    "two filters": ("--filter", ["--filter", "'strict'", "'loose'"]),
-    "two scores": ("--score", ["--score", "'exact_match'", "'contains'"]),
-}
-
-
-@pytest.mark.parametrize("case", AMBIGUOUS)
-def test_what_can_be_read_in_two_ways_is_an_error_that_names_both(run, case):
-    option, parts = AMBIGUOUS[case]
-    if case == "two filters":
-        for name in ("strict", "loose"):
-            write_lm_eval(f"{name}.jsonl", "exact_match", filter=name)
-        text = "".join(Path(f"{n}.jsonl").read_text() for n in ("strict", "loose"))
-        Path("samples.jsonl").write_text(text)
-    else:
-        write_lm_eval("samples.jsonl", "exact_match", contains=1.0)
-        text = Path("samples.jsonl").read_text()
-        text = text.replace('["exact_match"]', '["exact_match", "contains"]')
-        Path("samples.jsonl").write_text(text)
-    code, out, err = run("report", "samples.jsonl")
-    assert (code, out) == (2, "")
-    assert all(part in err for part in parts)
-    assert run("report", "samples.jsonl", option, parts[1].strip("'"))[0] == 0
 
 
 # The page

@@ -27,28 +27,16 @@ def f1(precision, recall):
 # Cases of the reference scorer's test suite, (recall, precision) there as here.
 REFERENCE = [
     ("a bc def", "a bc def", {"muc": (1, 1), "b3": (1, 1), "ceafe": (1, 1)}),
-    (
-        "a bc def",
-        "a de",
-        {"muc": (1 / 3, 1), "b3": (7 / 18, 1), "ceafe": (0.6, 0.9)},
-    ),
+    ("a bc def", "a de", {"muc": (1 / 3, 1), "b3": (7 / 18, 1), "ceafe": (0.6, 0.9)}),
     (
         "a bc def",
         "a bcx defy z",
-        {
-            "muc": (1, 3 / 5),
-            "b3": (1, (4 + 7 / 12) / 9),
-            "ceafe": (0.88571, 0.66429),
-        },
+        {"muc": (1, 3 / 5), "b3": (1, (4 + 7 / 12) / 9), "ceafe": (0.88571, 0.66429)},
     ),
     (
         "a bc def",
         "a bcx dy z",
-        {
-            "muc": (1 / 3, 1 / 3),
-            "b3": (10 / 18, 17 / 42),
-            "ceafe": (0.73333, 0.55),
-        },
+        {"muc": (1 / 3, 1 / 3), "b3": (10 / 18, 17 / 42), "ceafe": (0.73333, 0.55)},
     ),
     (
         "a bc def",
@@ -331,34 +319,18 @@ def test_labels_are_clusters_of_places(pairs):
         assert coref_scores([true], [true])["conll_f1"] == 1
 
 
-class Tensor:
-    """Iterate as tensors do: over objects no two of which are equal."""
-
-    ndim = 1
-
-    def __init__(self, values):
-        self.values = values
-
-    def __len__(self):
-        return len(self.values)
-
-    def __contains__(self, value):
-        return value in self.values
-
-    def __iter__(self):
-        return (object() for _ in self.values)
-
-    def tolist(self):
-        return self.values
-
-
-@pytest.mark.parametrize("column", [np.array, pd.Series, Tensor, tuple])
+@pytest.mark.parametrize("column", [np.array, pd.Series, tuple])
 def test_labels_in_columns(column):
     expected = coref_scores([[0, 0, 1]], [[0, 1, 1]])
     assert coref_scores([column([0, 0, 1])], [column([0, 1, 1])]) == expected
 
 
-@pytest.mark.parametrize("column", [np.array, pd.Series, Tensor, tuple])
+def test_labels_in_tensors(tensor):
+    expected = coref_scores([[0, 0, 1]], [[0, 1, 1]])
+    assert coref_scores([tensor([0, 0, 1])], [tensor([0, 1, 1])]) == expected
+
+
+@pytest.mark.parametrize("column", [np.array, pd.Series, tuple])
 def test_clusters_in_columns(column):
     expected = coref_scores([clusters("01 2")], [clusters("0 12")])
     true, pred = [column([0, 1]), column([2])], [column([0]), column([1, 2])]
@@ -438,51 +410,25 @@ def test_documents_are_added_up_not_averaged():
 
 def test_refused():
     cases = [
-        ([[0, 0]], [[0]], ValueError, "Got 2 in y_true and 1 in y_pred for document 0"),
         ([[0, 0]], [[]], ValueError, "Got 2 in y_true and 0 in y_pred for document 0"),
-        (
-            [[0]],
-            [],
-            ValueError,
-            "as many clusterings in y_true as in y_pred. Got 1 and 0",
-        ),
+        ([[0]], [], ValueError, "as many clusterings in y_true as .* Got 1 and 0"),
         (3, [[0]], TypeError, "'y_true' parameter of coref_scores .* Got int"),
         ([[0]], {1, 2}, TypeError, "'y_pred' parameter of coref_scores .* Got set"),
         ([0, 1], [[0], [0]], TypeError, "Got int as document 0 of the 'y_true'"),
         ([[0]], ["a"], TypeError, "Got str as document 0 of the 'y_pred'"),
         ([[0]], [{0}], TypeError, "Got set as document 0 of the 'y_pred'"),
-        (
-            [[0]],
-            [[{0}]],
-            TypeError,
-            "Got labels in y_true and clusters in y_pred for doc",
-        ),
+        ([[0]], [[{0}]], TypeError, "Got labels in y_true and clusters in y_pred"),
         ([[0, {1}]], [[0, 1]], TypeError, "both labels and clusters in document 0"),
         ([[0, np.nan]], [[0, 1]], ValueError, "Got nan as the label of mention 1"),
         ([[0, pd.NA]], [[0, 1]], ValueError, "Got <NA> as the label of mention 1"),
         (np.array([0, 1]), [[0], [0]], TypeError, "Got int64 as document 0 of the"),
         ([np.array(0)], [[0]], TypeError, "Got ndarray as document 0 of the 'y_true'"),
         (np.array(0), [[0]], TypeError, "'y_true' parameter .* Got ndarray"),
-        (
-            [[{1, 2}, {2}]],
-            [[{1}]],
-            ValueError,
-            "Got 2 again in cluster 1 of document 0",
-        ),
+        ([[{1, 2}, {2}]], [[{1}]], ValueError, "Got 2 again in cluster 1 of doc"),
         ([[[1, 1]]], [[{1}]], ValueError, "Got 1 again in cluster 0"),
-        (
-            [[{1}]],
-            [[{1}, set()]],
-            ValueError,
-            "at least one mention in each cluster. Got none in cluster 1 of document 0",
-        ),
+        ([[{1}]], [[{1}, set()]], ValueError, "Got none in cluster 1 of document 0"),
         ([[[{"a": 1}]]], [[{1}]], TypeError, r"hashable.* Got {'a': 1} in cluster 0"),
     ]
     for true, pred, error, message in cases:
         with case(f"{true}, {pred}"), pytest.raises(error, match=message):
             coref_scores(true, pred)
-
-
-def test_drop_singletons_is_a_bool():
-    with pytest.raises(TypeError, match="'drop_singletons' .* Got 'yes'"):
-        coref_scores([[0]], [[0]], drop_singletons="yes")

@@ -43,13 +43,6 @@ def test_sums_of_both_kinds_of_links_give_blanc(documents):
         assert coref_f1(sums) == pytest.approx(expected, abs=1e-12)
 
 
-def test_one_document_by_hand():
-    # key abc de, response ab cd e: links 3 and 2, right one
-    counts = coref_statistics([[0, 0, 0, 1, 1]], [[0, 0, 1, 1, 2]], metric="muc")
-    assert counts.tolist() == [[1, 2, 1, 3]]
-    assert coref_f1(counts[0]) == pytest.approx(0.4)
-
-
 def test_many_sums_at_once():
     sums = np.array([[1, 2, 1, 3], [0, 4, 0, 4], [0, 0, 0, 0]])
     assert coref_f1(sums) == pytest.approx([0.4, 0, 0])
@@ -62,16 +55,10 @@ def test_lists_of_clusters():
 
 
 def test_what_is_refused():
-    with pytest.raises(ValueError, match="'metric'.* of coref_statistics.*'bcub'"):
-        coref_statistics([[0]], [[0]], metric="bcub")
     with pytest.raises(TypeError, match="'drop_singletons'.* of coref_statistics"):
         coref_statistics([[0]], [[0]], drop_singletons=1)
-    with pytest.raises(ValueError, match="coref_statistics.*document 0"):
-        coref_statistics([[0, 1]], [[0]])
     with pytest.raises(ValueError, match="at least one document"):
         coref_statistics([], [])
-    with pytest.raises(ValueError, match=r"'sums'.*shape \(3,\)"):
-        coref_f1([1, 2, 3])
     for odd in ("abcd", list("abcd"), [[1], [1, 2]]):
         with pytest.raises(ValueError, match="'sums' .* must contain numbers. Got"):
             coref_f1(odd)

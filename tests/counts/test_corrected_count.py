@@ -11,7 +11,7 @@ import pytest
 from scipy.special import ndtri
 from scipy.stats import t as student
 
-from skcalib.counts import CorrectedCount, corrected_count
+from skcalib.counts import corrected_count
 from skcalib.counts._estimates import Sample, unseen_sizes
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -115,20 +115,6 @@ def test_difference_estimator_by_hand():
     assert result.low == pytest.approx(16.45 - length, abs=1e-10)
     assert result.uncorrected == 13.25
     assert result.labels_only.estimate == pytest.approx(8 * 11 / 5, abs=1e-10)
-
-
-@pytest.mark.parametrize("lam", [0.0, 0.4, 1.0])
-def test_equal_to_prediction_powered_inference(lam):
-    # There the mean of the labelled documents is corrected by the others only, so that
-    # its factor is lam = slope M / N with M other documents of N.
-    rng = np.random.default_rng(0)
-    y, f = rng.poisson(2, 50) * 1.0, rng.uniform(0, 4, 50)
-    given, rest = slice(0, 20), slice(20, 50)
-    published = lam * f[rest].mean() + (y[given] - lam * f[given]).mean()
-    result = corrected_count(
-        labels(y, range(20)), f, slope=lam * 50 / 30, estimand="mean"
-    )
-    assert result.estimate == pytest.approx(published, abs=1e-10)
 
 
 @pytest.mark.parametrize(
@@ -324,21 +310,6 @@ def test_interval_does_not_contradict_the_labels():
     assert result.high <= 10
 
 
-def test_difference_of_two_actors():
-    rng = np.random.default_rng(4)
-    a, b = rng.poisson(3, 60) * 1.0, rng.poisson(1, 60) * 1.0
-    f_a, f_b = a + rng.normal(0, 0.5, 60), b + rng.normal(0, 0.5, 60)
-    everywhere = (-np.inf, np.inf)
-    result = corrected_count(
-        labels(a - b, range(30)), f_a - f_b, bounds=everywhere, slope=1
-    )
-    parts = [
-        corrected_count(labels(y, range(30)), f, bounds=everywhere, slope=1).estimate
-        for y, f in ((a, f_a), (b, f_b))
-    ]
-    assert result.estimate == pytest.approx(parts[0] - parts[1], abs=1e-10)
-
-
 def test_order_of_documents_does_not_matter():
     rng = np.random.default_rng(5)
     order = rng.permutation(8)
@@ -384,13 +355,6 @@ def test_periods_add_up_when_they_are_strata():
     y, period = periods_by_hand()
     result = corrected_count(y, F, periods=period, strata=period, slope=1)
     assert result.table["estimate"].sum() == pytest.approx(result.estimate, abs=1e-10)
-
-
-def test_mean_of_periods():
-    y, period = periods_by_hand()
-    count = corrected_count(y, F, periods=period).table
-    mean = corrected_count(y, F, periods=period, estimand="mean").table
-    assert mean["high"] == pytest.approx(count["high"] / 4)
 
 
 def test_rows_for_periods_and_other_labels():
@@ -654,23 +618,6 @@ def test_inputs_are_not_modified():
     corrected_count(y, f)
     np.testing.assert_array_equal(y, before)
     np.testing.assert_array_equal(f, F)
-
-
-def test_dict_and_frame():
-    y, period = periods_by_hand()
-    result = corrected_count(y, F)
-    assert isinstance(result, CorrectedCount)
-    found = result.to_dict()
-    assert found["labels_only"]["estimate"] == result.labels_only.estimate
-    assert found["table"] is None
-    frame = result.frame()
-    assert frame.shape[0] == 1
-    assert frame["labels_only_low"][0] == result.labels_only.low
-    with_table = corrected_count(y, F, periods=period)
-    assert with_table.to_dict()["table"]["period"] == [1990, 1991]
-    assert with_table.frame()["period"].tolist() == [1990, 1991]
-    assert "table of 2 rows" in repr(with_table)
-    assert "labels alone" in result._repr_html_()
 
 
 def test_a_corpus_of_counts_that_was_drawn_completely_has_no_sampling_error():

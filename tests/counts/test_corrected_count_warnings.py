@@ -114,13 +114,6 @@ def test_model_recalibrated_on_the_labels():
         corrected_count(labels(y, sample), isotonic.predict(proba))
 
 
-def test_probabilities_that_do_not_add_up_to_the_sample_size():
-    y, proba, rng = corpus()
-    sample = rng.choice(400, 40, replace=False)
-    with pytest.warns(UserWarning, match="add up to 200.0, but 40 were drawn"):
-        corrected_count(labels(y, sample), proba, inclusion_probability=0.5)
-
-
 # Models and labels that tell little
 
 
@@ -133,14 +126,6 @@ def test_model_that_says_the_same_everywhere():
     assert result.labels_only == (result.estimate, result.low, result.high)
     assert result.uncorrected == 0
     assert result.low < y.sum() < result.high
-
-
-def test_student_interval_of_few_errors():
-    y = np.zeros(400)
-    proba = np.linspace(0, 0.1, 400)
-    y_true = labels(y, np.arange(0, 400, 10))
-    with pytest.warns(UserWarning, match="Use method='score'"):
-        corrected_count(y_true, proba, method="t")
 
 
 def test_one_document_carries_the_variance():
@@ -205,11 +190,7 @@ def test_skewed_labels_that_exclude_the_model_have_a_lower_limit():
 @pytest.mark.parametrize(
     ("f", "bounds", "match"),
     [
-        (
-            -0.3,
-            None,
-            r"in 1 of 400 rows: -0.3 in row 5, where a count is between 0 and",
-        ),
+        (-0.3, None, "in 1 of 400 rows: -0.3 in row 5, where a count is between"),
         (1.5, (0, 1), r"1.5 in row 5, where a count is between 0 and 1"),
     ],
 )
@@ -267,21 +248,11 @@ GROUPS = np.repeat(np.arange(40), 10)
     ("arguments", "problem"),
     [
         ({"inclusion_probability": np.r_[0, np.ones(399) / 8]}, "Got 0 in row 0"),
-        (
-            {"inclusion_probability": np.full(400, 1.5)},
-            "Got 1.5 in row 0",
-        ),
-        ({"inclusion_probability": np.full(400, -0.5)}, "row 0"),
-        (
-            {"inclusion_probability": np.ones(400)},
-            "is 1 for a document",
-        ),
-        ({"inclusion_probability": np.ones(3)}, "each of 400 documents. Got 3"),
+        ({"inclusion_probability": np.full(400, 1.5)}, "Got 1.5 in row 0"),
+        ({"inclusion_probability": np.ones(400)}, "is 1 for a document"),
         ({"expected": np.r_[np.nan, np.zeros(399)]}, "'expected'.*row 0"),
-        ({"expected": np.zeros(399)}, "'expected'.*400 documents. Got 399"),
         ({"expected": np.zeros((400, 2))}, "'expected'.*shape"),
         ({"size": np.zeros(400)}, "'size'.*positive"),
-        ({"groups": GROUPS}, "labelled as a whole or not at all"),
         ({"strata": np.repeat(["a", "b"], [399, 1])}, "'strata'.*none in 'b'"),
         ({"strata": ["a"]}, "'strata'.*400 documents"),
         ({"periods": ["a"]}, "'periods'.*400 documents"),
@@ -300,7 +271,6 @@ GROUPS = np.repeat(np.arange(40), 10)
         ({"unit": 0}, "'unit'"),
         ({"slope": "tuned"}, "'slope'"),
         ({"slope": np.nan}, "'slope'"),
-        ({"confidence_level": 95}, "'confidence_level'"),
     ],
 )
 def test_wrong_arguments(arguments, problem):

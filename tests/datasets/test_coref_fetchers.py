@@ -137,13 +137,8 @@ class TestLitbank:
         ],
     )
     def test_folds(self, home, subset, fold, expected):
-        data = fetch_corpus(
-            "litbank",
-            subset=subset,
-            fold=fold,
-            data_home=home,
-            download_if_missing=False,
-        )
+        options = {"data_home": home, "download_if_missing": False}
+        data = fetch_corpus("litbank", subset=subset, fold=fold, **options)
         assert [document.id for document in data.data] == [f"d{i:02}" for i in expected]
         assert [labels.tolist() for labels in data.target] == [[0]] * len(expected)
         assert "CC BY 4.0" in data.DESCR
@@ -195,9 +190,7 @@ class TestRealData:
         ("subset", "expected"),
         [
             pytest.param(
-                "train",
-                (177, 10224, 177410, 49649, 25758),
-                marks=pytest.mark.slow,
+                "train", (177, 10224, 177410, 49649, 25758), marks=pytest.mark.slow
             ),
             ("dev", (30, 1575, 28119, 7897, 3940)),
             pytest.param("test", (30, 1464, 28397, 7927, 4319), marks=pytest.mark.slow),
@@ -223,10 +216,7 @@ class TestRealData:
     @pytest.mark.slow
     @pytest.mark.parametrize(
         ("predicative", "n_mentions", "n_entities", "n_singletons"),
-        [
-            ("singleton", 29103, 7927, 5763),
-            ("drop", 29103 - 692, 7235, 5763 - 692),
-        ],
+        [("singleton", 29103, 7927, 5763), ("drop", 29103 - 692, 7235, 5763 - 692)],
     )
     def test_litbank(self, need, predicative, n_mentions, n_entities, n_singletons):
         need("litbank", ARCHIVE)

@@ -5,7 +5,6 @@ import zipfile
 
 import pytest
 
-from skcalib.coref import coref_scores
 from skcalib.datasets import read_conll2012, read_conllu, read_litbank
 from skcalib.documents import Mention
 
@@ -293,18 +292,9 @@ class TestConll2012:
     @pytest.mark.parametrize(
         ("old", "new", "message"),
         [
-            (
-                "#begin document (toy); part 000\n",
-                "",
-                "line 1: expected #begin document",
-            ),
             ("part 000", f"part {'9' * 5000}", "line 1: expected #begin document"),
             ("#end document", "", "line 4: expected #end document, got the end"),
-            (
-                "#end document",
-                "#begin document (x); part 0",
-                "expected #end document b",
-            ),
+            ("#end document", "#begin document (x)", "expected #end document b"),
             ("toy  0  0", "toy  0  1", "line 2: expected word number 0, got '1'"),
             ("  lem  -  -", "", "line 2: expected at least 12 columns, .*, got 10"),
             ("(1)", "1)", r"line 2: expected \(1 before 1\)"),
@@ -355,29 +345,6 @@ class TestFilesOfTheReferenceScorer:
             (7, 8): "2",
             (7, 9): "3",
         }
-
-    def test_scores_of_a_key_and_a_response(self):
-        """The case a, bc, def against a, bcx, dy, z of the scorer's own tests."""
-
-        def entities(text):
-            rows = "".join(
-                f"t 0 {k} {letter} ({number})\n"
-                for number, part in enumerate(text.split())
-                for k, letter in enumerate(part)
-            )
-            (document,) = read2012(f"#begin document (t);\n{rows}#end document\n")
-            words = [word for s in document.sentences for word in s.form]
-            clusters = {}
-            for mention, entity in zip(
-                document.mentions, document.entities, strict=True
-            ):
-                clusters.setdefault(entity, []).append(words[mention.start])
-            return list(clusters.values())
-
-        scores = coref_scores([entities("a bc def")], [entities("a bcx dy z")])
-        assert scores["ceafm"].f1 == pytest.approx(0.61538, abs=5e-6)
-        assert scores["blanc"].f1 == pytest.approx(0.30357, abs=5e-6)
-        assert scores["muc"].f1 == pytest.approx(1 / 3)
 
     @pytest.mark.parametrize(
         ("old", "new", "message"),
@@ -500,31 +467,15 @@ class TestLitbank:
     @pytest.mark.parametrize(
         ("old", "new", "message"),
         [
-            (
-                "0 0 0 0 Ada",
-                "0 1 0 1 Ada",
-                "line 1: .* words of the text, 'met', got 'Ada'",
-            ),
+            ("0 0 0 0 Ada", "0 1 0 1 Ada", "line 1: .*, 'met', got 'Ada'"),
             ("0 0 0 0 Ada", "7 0 7 0 Ada", "line 1: expected the words of the text"),
             ("0 0 0 0 Ada", "0 x 0 0 Ada", "line 1: expected sentences and words"),
             (" PER PROP", " PER", "line 1: expected 9 columns of a MENTION, got 8"),
-            (
-                "MENTION T3",
-                "MENTION T2",
-                "line 2: expected a mention's id once, got 'T2'",
-            ),
+            ("MENTION T3", "MENTION T2", "line 2: .* id once, got 'T2'"),
             ("COREF T3", "COREF T2", "line 8: expected one chain .* 'T2' again"),
-            (
-                "COREF T3 Ada-0",
-                "COREF T3",
-                "line 8: expected 3 columns of COREF, got 2",
-            ),
+            ("COREF T3 Ada-0", "COREF T3", "line 8: .* 3 columns of COREF, got 2"),
             ("COREF T3", "COREF T9", "line 8: expected the id of a mention, got 'T9'"),
-            (
-                "COP T5 T4",
-                "COP T5 T9",
-                "line 11: expected the id of a mention, got 'T9'",
-            ),
+            ("COP T5 T4", "COP T5 T9", "line 11: .* id of a mention, got 'T9'"),
             ("COP T5", "COPY T5", "line 11: expected MENTION, COREF, COP or APPOS"),
         ],
     )

@@ -2,11 +2,9 @@
 
 import datetime
 
-import numpy as np
 import pytest
 
 from skcalib.datasets import make_event_documents
-from skcalib.posteriors import AntecedentPosterior
 
 
 @pytest.fixture(scope="module")
@@ -85,17 +83,6 @@ def test_events_are_those_of_the_entities(data):
         assert found == events
         n_events += sum(found.values())
     assert n_events > 100
-
-
-def test_entities_follow_the_true_posterior():
-    documents, _, scores = make_event_documents(600, return_scores=True, random_state=1)
-    posterior = AntecedentPosterior(scores)
-    pmf = posterior.n_entities_pmf()
-    mean = np.array([np.arange(len(p)) @ p for p in pmf])
-    var = sum(np.arange(len(p)) ** 2 @ p - m**2 for p, m in zip(pmf, mean, strict=True))
-    found = sum(len(set(document.entities)) for document in documents)
-    assert abs(found - mean.sum()) < 4 * np.sqrt(var)
-    assert np.isfinite(posterior.log_proba([d.entities for d in documents])).all()
 
 
 def test_dates_lie_in_the_span():

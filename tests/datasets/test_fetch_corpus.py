@@ -158,10 +158,7 @@ def test_parameters_are_checked(tmp_path):
             fetch_corpus(data_home=tmp_path, download_if_missing=False, **given)
 
 
-def test_an_option_of_another_corpus_names_the_corpora_that_take_it(tmp_path):
-    message = "'parsed' .* is an option of 'muc3' and 'state_union', not of 'gum'"
-    with pytest.raises(TypeError, match=message):
-        fetch_corpus("gum", parsed=True, data_home=tmp_path)
+def test_an_unknown_option_is_answered_with_those_of_the_corpus(tmp_path):
     message = "'folds' .* is unknown. Options of 'litbank': 'fold', 'predicative'."
     with pytest.raises(TypeError, match=message):
         fetch_corpus("litbank", folds=2, data_home=tmp_path)
@@ -194,15 +191,6 @@ def test_old_names_warn_and_fetch_the_same(old, tmp_path):
     ):
         fetch(**kwargs)
     assert seen[0].filename == __file__
-
-
-def test_an_old_name_returns_what_the_new_one_returns(put, tmp_path):
-    put("ark_twitter_pos", "oct27.dev", TOY_TWEETS)
-    with pytest.warns(FutureWarning, match="fetch_ark_twitter_pos will be removed"):
-        X, y = datasets.fetch_ark_twitter_pos(
-            subset="dev", data_home=tmp_path, return_X_y=True
-        )
-    assert (X, y) == ([["#yes", "no"], ["no"]], [["A", "B"], ["B"]])
 
 
 def test_the_registry_pins_commits_and_checksums():

@@ -48,24 +48,8 @@ class TestPairs:
         assert (q == t).all()
         assert kstest(q, "beta", args=(0.5, 0.5)).pvalue > 1e-3
 
-    def test_labels_are_integers_and_probabilities_floats(self):
-        y, q = make_calibrated_pairs(100, random_state=0)
-        assert y.dtype.kind == "i"
-        assert q.dtype == np.float64
-        assert set(y.tolist()) == {0, 1}
-        assert ((q >= 0) & (q <= 1)).all()
-
 
 class TestSeeds:
-    @pytest.mark.parametrize(
-        "source", [int, np.random.RandomState, np.random.default_rng, np.int64]
-    )
-    def test_the_same_seed_gives_the_same_pairs(self, source):
-        first, second = (
-            make_calibrated_pairs(50, random_state=source(3)) for _ in range(2)
-        )
-        np.testing.assert_array_equal(first, second)
-
     def test_the_distortion_does_not_change_the_probabilities(self):
         _, plain = make_calibrated_pairs(50, random_state=3)
         _, distorted_q = make_calibrated_pairs(50, k=0.1, random_state=3)
@@ -76,18 +60,12 @@ class TestArguments:
     @pytest.mark.parametrize(
         ("parameter", "value", "error", "message"),
         [
-            ("n_samples", 0, ValueError, "an integer of at least 1. Got 0"),
-            ("n_samples", -5, ValueError, "an integer of at least 1. Got -5"),
             ("n_samples", 10.0, TypeError, "an integer of at least 1. Got 10.0"),
             ("a", 0, ValueError, r"a number in \[1e-06, 1e\+06\]. Got 0"),
-            ("a", "U", TypeError, r"a number in \[1e-06, 1e\+06\]. Got 'U'"),
             ("b", -1, ValueError, r"a number in \[1e-06, 1e\+06\]. Got -1"),
-            ("b", np.nan, ValueError, r"a number in \[1e-06, 1e\+06\]. Got nan"),
             ("k", -0.1, ValueError, r"a number in \[0, 0.5\]. Got -0.1"),
             ("k", 0.6, ValueError, r"a number in \[0, 0.5\]. Got 0.6"),
             ("k", None, TypeError, r"a number in \[0, 0.5\]. Got None"),
-            ("random_state", -1, ValueError, "None, a non-negative.*Got -1"),
-            ("random_state", 1.5, ValueError, "None, a non-negative.*Got 1.5"),
         ],
     )
     def test_a_wrong_one_is_named(self, parameter, value, error, message):

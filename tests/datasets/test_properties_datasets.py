@@ -17,7 +17,6 @@ from skcalib.datasets import (
     read_conllu,
     to_sequences,
 )
-from skcalib.posteriors import AntecedentPosterior
 
 few = settings(max_examples=15)
 
@@ -91,17 +90,3 @@ def test_a_seed_fixes_what_is_drawn(seed, n):
     other = make_calibrated_pairs(n, random_state=seed)
     for a, b in zip(one, other, strict=True):
         np.testing.assert_array_equal(a, b)
-
-
-@few
-@given(seed=st.integers(0, 10_000))
-def test_generated_documents_hold_together(seed):
-    X, y, scores = make_coref_documents(
-        2, mean_mentions=6, return_scores=True, random_state=seed
-    )
-    for document, labels in zip(X, y, strict=True):
-        assert len(document.mentions) == labels.size
-        assert document.mentions[-1].end <= document.n_words
-        assert (labels <= np.arange(labels.size)).all()  # the first of an entity
-        assert (labels[labels] == labels).all()
-    assert np.isfinite(AntecedentPosterior(scores).log_proba(y)).all()

@@ -178,11 +178,7 @@ class TestMalformedConllu:
             ([word(head="9" * 5000)], 1, "the id of another word"),
             (["# text = nothing"], 1, "expected a word, got the end of the sentence"),
             ([word(id="1-2", head="_")], 1, "expected a word, got the end"),
-            (
-                [word(head="2"), word(id="2", head="1")],
-                2,
-                "heads that lead to the root, got a word that depends on itself",
-            ),
+            ([word(head="2"), word(id="2", head="1")], 2, "depends on itself"),
         ]
         for lines, line, message in cases:
             with case(message):
@@ -293,19 +289,15 @@ class TestColumns:
             (f"a\tA\n\n{start}\nb\tA\n\n{start}\n{start}\nc\tA\n", [0, 1, 2]),
         ):
             assert self.read(text, return_documents=True)[2] == documents
-        assert self.read("1\t-DOCSTART-\n\n1\ta\n", token=1, label=0) == (
-            [["a"]],
-            [["1"]],
-        )
+        found = self.read("1\t-DOCSTART-\n\n1\ta\n", token=1, label=0)
+        assert found == ([["a"]], [["1"]])
 
     def test_the_mark_is_a_word_inside_a_sentence(self):
         assert self.read("a\tA\n-DOCSTART-\tB\n")[0] == [["a", "-DOCSTART-"]]
 
     def test_without_labels(self):
-        assert self.read("It\nrains\n\nno\n", label=None) == (
-            [["It", "rains"], ["no"]],
-            None,
-        )
+        found = self.read("It\nrains\n\nno\n", label=None)
+        assert found == ([["It", "rains"], ["no"]], None)
 
     def test_nothing(self):
         assert self.read("") == ([], [])
@@ -313,17 +305,12 @@ class TestColumns:
     @pytest.mark.parametrize(
         ("text", "kwargs", "message"),
         [
-            ("a\tA\nb\n", {}, "line 2: expected at least 2 columns, got 1"),
             ("a\tA\n\nb\tB\tC\n", {}, "line 3: expected 2 columns .*, got 3"),
             ("a\tA\n", {"token": 2}, "line 1: expected at least 3 columns, got 2"),
             ("a\tA\n", {"token": -3}, "line 1: expected at least 3 columns, got 2"),
             ("a\tA\n\tB\n", {}, "line 2: expected a token and a label, got"),
             ("a\tA\nb\t\n", {}, "line 2: expected a token and a label, got"),
-            (
-                "EU NNP B-NP B-ORG\n",
-                {},
-                r"line 1: .* got 1 with delimiter='\\t': pass delimiter=None",
-            ),
+            ("EU NNP B-NP\n", {}, "line 1: .* got 1 .*: pass delimiter=None"),
             ("a,A\n", {}, r"line 1: expected at least 2 columns, got 1\."),
         ],
     )

@@ -1,8 +1,4 @@
-"""What harnesses print of their own files is computed again from what is read.
-
-The files are described in the PROVENANCE.md beside them; all expected values are those
-that the harness wrote, read from its results at test time.
-"""
+"""What harnesses print of their own files is computed again from what is read."""
 
 import json
 import os

@@ -1,8 +1,4 @@
-"""The metric of inspect_ai, and the files that the guide shows for two harnesses.
-
-The tests of `measure` need no harness. The tests that run the files of the guide in a
-harness are skipped where it is not installed.
-"""
+"""The metric of inspect_ai, and the files that the guide shows for two harnesses."""
 
 import configparser
 import json

@@ -306,10 +306,7 @@ def test_answers_are_right_if_they_equal_the_right_answer(tmp_path):
     [
         ({"columns": {"gold": "gold"}}, "needs gold and prediction together"),
         ({"columns": ANSWERS | {"score": "gold"}}, "no column of scores beside"),
-        (
-            {"columns": ANSWERS | {"gold": "choice"}},
-            "gold and prediction. Got 'choice'",
-        ),
+        ({"columns": ANSWERS | {"gold": "choice"}}, "and prediction. Got 'choice'"),
         ({"columns": ANSWERS | {"proba": "choice"}}, "prediction and proba. Got 'ch"),
         ({"columns": ANSWERS | {"gold": "golds"}}, "Did you mean 'gold'"),
         ({"columns": ANSWERS, "score": "gold"}, "no column of scores beside"),

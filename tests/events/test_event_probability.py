@@ -308,12 +308,7 @@ def test_the_recursion_is_fast_for_a_long_certain_chain(as_log):
 def test_the_links_that_decide_come_first():
     # an agent, its likely country, one that may spoil it, another agent far away
     pairs = np.array(
-        [
-            [1, 0.5, 0.1, 0.0],
-            [0.5, 1, 0.1, 0.0],
-            [0.1, 0.1, 1, 0.0],
-            [0.0, 0.0, 0.0, 1],
-        ]
+        [[1, 0.5, 0.1, 0.0], [0.5, 1, 0.1, 0.0], [0.1, 0.1, 1, 0.0], [0.0, 0.0, 0.0, 1]]
     )
     agent = np.array([True, False, False, True])
     code = np.array([-1, 0, 1, -1])

@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 from skcalib.datasets import fetch_corpus
 from skcalib.documents import Document, Mention, Sentence, mentions_from_parse
 from skcalib.events import AffiliationLexicon, CountryLexicon, EventRule
-from skcalib.experimental import EventEvidence
 
 HOME = Path(os.environ.get("SKCALIB_DATA", "nowhere"))
 
 
 def parse(text):
     """Make a sentence of FORM[=LEMMA]/UPOS/HEAD/DEPREL[;FEATS], heads from 1."""
+    text = text.replace("ATTACKED", "attacked=attack/VERB/0/root")
     rows = [word.split("/") for word in text.split()]
     return Sentence(
         [row[0].partition("=")[0] for row in rows],
@@ -66,86 +66,69 @@ def rule():
 # sentence -> heads of the agents, actors of the mentions
 WORKED = {
     # section 6 of the paper: "they attacked", "the forces attacked"
-    "They/PRON/2/nsubj attacked=attack/VERB/0/root": ({"They"}, {}),
-    "The/DET/2/det forces/NOUN/3/nsubj attacked=attack/VERB/0/root": ({"forces"}, {}),
+    "They/PRON/2/nsubj ATTACKED": ({"They"}, {}),
+    "The/DET/2/det forces/NOUN/3/nsubj ATTACKED": ({"forces"}, {}),
     # "attacked by them"
-    "It/PRON/3/nsubj:pass was/AUX/3/aux:pass attacked=attack/VERB/0/root "
+    "It/PRON/3/nsubj:pass was/AUX/3/aux:pass ATTACKED "
     "by/ADP/5/case them/PRON/3/obl:agent": ({"them"}, {}),
-    "It/PRON/3/nsubj:pass was/AUX/3/aux:pass attacked=attack/VERB/0/root "
-    "By/ADP/5/case them/PRON/3/obl": ({"them"}, {}),
-    "It/PRON/3/nsubj:pass was/AUX/3/aux:pass attacked=attack/VERB/0/root "
-    "at/ADP/5/case night/NOUN/3/obl": (set(), {}),
-    # active: by night is no agent
-    "They/PRON/2/nsubj attacked=attack/VERB/0/root by/ADP/4/case night/NOUN/2/obl": (
-        {"They"},
+    "It/PRON/3/nsubj:pass was/AUX/3/aux:pass ATTACKED By/ADP/5/case them/PRON/3/obl": (
+        {"them"},
         {},
     ),
+    "It/PRON/3/nsubj:pass was/AUX/3/aux:pass ATTACKED at/ADP/5/case night/NOUN/3/obl": (
+        set(),
+        {},
+    ),
+    # active: by night is no agent
+    "They/PRON/2/nsubj ATTACKED by/ADP/4/case night/NOUN/2/obl": ({"They"}, {}),
     # a participle that modifies a noun
     "towns/NOUN/0/root attacked=attack/VERB/1/acl;VerbForm=Part|Voice=Pass "
     "by/ADP/4/case rebels/NOUN/2/obl": ({"rebels"}, {}),
     # a subject says more than a feature
-    "rebels/NOUN/2/nsubj attacked=attack/VERB/0/root;VerbForm=Part|Voice=Pass": (
-        {"rebels"},
-        {},
-    ),
+    "rebels/NOUN/2/nsubj ATTACKED;VerbForm=Part|Voice=Pass": ({"rebels"}, {}),
     # "Americans", "American forces", "president of the U.S."
-    "Americans/PROPN/2/nsubj attacked=attack/VERB/0/root": (
-        {"Americans"},
-        {"Americans": "USA"},
-    ),
-    "American/ADJ/2/amod forces/NOUN/3/nsubj attacked=attack/VERB/0/root": (
-        {"forces"},
-        {"forces": "USA"},
-    ),
+    "Americans/PROPN/2/nsubj ATTACKED": ({"Americans"}, {"Americans": "USA"}),
+    "American/ADJ/2/amod forces/NOUN/3/nsubj ATTACKED": ({"forces"}, {"forces": "USA"}),
     "The/DET/2/det president/NOUN/6/nsubj of/ADP/5/case the/DET/5/det "
-    "U.S./PROPN/2/nmod attacked=attack/VERB/0/root": (
-        {"president"},
-        {"president": "USA", "U.S.": "USA"},
-    ),
-    "US/PROPN/2/compound troops/NOUN/3/nsubj attacked=attack/VERB/0/root": (
-        {"troops"},
-        {"troops": "USA"},
-    ),
+    "U.S./PROPN/2/nmod ATTACKED": ({"president"}, {"president": "USA", "U.S.": "USA"}),
+    "US/PROPN/2/compound troops/NOUN/3/nsubj ATTACKED": ({"troops"}, {"troops": "USA"}),
     # a possessive
-    "Iraq/PROPN/3/nmod:poss 's/PART/1/case army/NOUN/4/nsubj "
-    "attacked=attack/VERB/0/root": ({"army"}, {"army": "IRQ", "Iraq": "IRQ"}),
-    "Their/PRON/2/nmod:poss army/NOUN/3/nsubj attacked=attack/VERB/0/root "
-    "Iraq/PROPN/3/obj": ({"army"}, {"Iraq": "IRQ"}),
+    "Iraq/PROPN/3/nmod:poss 's/PART/1/case army/NOUN/4/nsubj ATTACKED": (
+        {"army"},
+        {"army": "IRQ", "Iraq": "IRQ"},
+    ),
+    "Their/PRON/2/nmod:poss army/NOUN/3/nsubj ATTACKED Iraq/PROPN/3/obj": (
+        {"army"},
+        {"Iraq": "IRQ"},
+    ),
     # the pronoun is no country
-    "They/PRON/2/nsubj attacked=attack/VERB/0/root us/PRON/2/obj": ({"They"}, {}),
+    "They/PRON/2/nsubj ATTACKED us/PRON/2/obj": ({"They"}, {}),
     # two countries spoil it for both, the same one twice does not
     "US/PROPN/3/compound -/PUNCT/3/punct British/ADJ/4/amod forces/NOUN/5/nsubj "
-    "attacked=attack/VERB/0/root": ({"forces"}, {"forces": "two"}),
+    "ATTACKED": ({"forces"}, {"forces": "two"}),
     "US/PROPN/3/compound -/PUNCT/3/punct backed/VERB/4/amod forces/NOUN/5/nsubj "
-    "attacked=attack/VERB/0/root": ({"forces"}, {}),
-    "US-British/ADJ/2/amod forces/NOUN/3/nsubj attacked=attack/VERB/0/root": (
+    "ATTACKED": ({"forces"}, {}),
+    "US-British/ADJ/2/amod forces/NOUN/3/nsubj ATTACKED": (
         {"forces"},
         {"forces": "two"},
     ),
     "Russian/ADJ/4/amod and/CCONJ/3/cc Chinese/ADJ/1/conj ships/NOUN/5/nsubj "
-    "attacked=attack/VERB/0/root": ({"ships"}, {"ships": "two"}),
+    "ATTACKED": ({"ships"}, {"ships": "two"}),
     "French/ADJ/2/amod president/NOUN/5/nsubj of/ADP/4/case France/PROPN/2/nmod "
-    "attacked=attack/VERB/0/root": (
-        {"president"},
-        {"president": "FRA", "France": "FRA"},
-    ),
+    "ATTACKED": ({"president"}, {"president": "FRA", "France": "FRA"}),
     # a word of two countries, and what decides
-    "Congolese/ADJ/2/amod troops/NOUN/3/nsubj attacked=attack/VERB/0/root": (
+    "Congolese/ADJ/2/amod troops/NOUN/3/nsubj ATTACKED": (
         {"troops"},
         {"troops": "two"},
     ),
-    "Congolese/ADJ/2/amod president/NOUN/4/nsubj Zaire/PROPN/2/nmod "
-    "attacked=attack/VERB/0/root": (
+    "Congolese/ADJ/2/amod president/NOUN/4/nsubj Zaire/PROPN/2/nmod ATTACKED": (
         {"president"},
         {"president": "COD", "Zaire": "COD"},
     ),
     # a name of several words
     "El/PROPN/2/compound Salvador/PROPN/4/nmod:poss 's/PART/2/case army/NOUN/5/nsubj "
-    "attacked=attack/VERB/0/root": ({"army"}, {"army": "SLV", "Salvador": "SLV"}),
-    "New/PROPN/2/compound Mexico/PROPN/3/nsubj attacked=attack/VERB/0/root": (
-        {"Mexico"},
-        {},
-    ),
+    "ATTACKED": ({"army"}, {"army": "SLV", "Salvador": "SLV"}),
+    "New/PROPN/2/compound Mexico/PROPN/3/nsubj ATTACKED": ({"Mexico"}, {}),
     # relative pronouns stand for the noun
     "troops/NOUN/0/root who/PRON/3/nsubj;PronType=Rel attacked=attack/VERB/1/acl:relcl "
     "Iran/PROPN/3/obj": ({"troops"}, {"Iran": "IRN"}),
@@ -156,14 +139,11 @@ WORKED = {
     "men/NOUN/0/root by/ADP/3/case whom/PRON/6/obl:agent it/PRON/6/nsubj:pass "
     "was/AUX/6/aux:pass attacked=attack/VERB/1/acl:relcl": ({"men"}, {}),
     # a question and a demonstrative stand for themselves
-    "Who/PRON/2/nsubj attacked=attack/VERB/0/root": ({"Who"}, {}),
-    "That/PRON/2/nsubj;PronType=Dem attacked=attack/VERB/0/root": ({"That"}, {}),
+    "Who/PRON/2/nsubj ATTACKED": ({"Who"}, {}),
+    "That/PRON/2/nsubj;PronType=Dem ATTACKED": ({"That"}, {}),
     # others than agents
-    "They/PRON/3/nsubj were/AUX/3/aux:pass attacked=attack/VERB/0/root": (set(), {}),
-    "They/PRON/3/nsubj:pass were/AUX/3/aux:pass attacked=attack/VERB/0/root": (
-        set(),
-        {},
-    ),
+    "They/PRON/3/nsubj were/AUX/3/aux:pass ATTACKED": (set(), {}),
+    "They/PRON/3/nsubj:pass were/AUX/3/aux:pass ATTACKED": (set(), {}),
     "The/DET/2/det attack/NOUN/4/nsubj was/AUX/4/cop Iranian/ADJ/0/root": (set(), {}),
     "He/PRON/4/nsubj is/AUX/4/cop the/DET/4/det attacker/NOUN/0/root": (set(), {}),
     "They/PRON/2/nsubj defended=defend/VERB/0/root": (set(), {}),
@@ -172,8 +152,7 @@ WORKED = {
         {},
     ),
     # coordination: the first one, and verbs with a subject of their own
-    "Rebels/NOUN/4/nsubj and/CCONJ/3/cc troops/NOUN/1/conj "
-    "attacked=attack/VERB/0/root": ({"Rebels"}, {}),
+    "Rebels/NOUN/4/nsubj and/CCONJ/3/cc troops/NOUN/1/conj ATTACKED": ({"Rebels"}, {}),
     "They/PRON/2/nsubj came=come/VERB/0/root and/CCONJ/4/cc "
     "attacked=attack/VERB/2/conj": (set(), {}),
 }
@@ -182,10 +161,7 @@ SPACY = {
     "It/PRON/3/nsubjpass was/AUX/3/auxpass attacked=attack/VERB/3/ROOT "
     "by/ADP/3/agent Iran/PROPN/4/pobj": ({"Iran"}, {"Iran": "IRN"}),
     "president/NOUN/4/nsubj of/ADP/1/prep Iraq/PROPN/2/pobj "
-    "attacked=attack/VERB/0/ROOT": (
-        {"president"},
-        {"president": "IRQ", "Iraq": "IRQ"},
-    ),
+    "attacked=attack/VERB/0/ROOT": ({"president"}, {"president": "IRQ", "Iraq": "IRQ"}),
     "troops/NOUN/0/ROOT who/PRON/3/nsubj attacked=attack/VERB/1/relcl": (
         {"troops"},
         {},
@@ -207,9 +183,8 @@ class TestWorkedByHand:
     def test_may_match_says_no_only_where_there_is_no_agent(self, rule):
         for text in WORKED | SPACY:
             doc = document(text)
-            assert rule.may_match(doc) == (
-                "=attack/VERB" in text or " attack/V" in text
-            )
+            marks = ("ATTACKED", "=attack/VERB", " attack/V")
+            assert rule.may_match(doc) == any(mark in text for mark in marks)
             assert rule.may_match(doc) or not rule.evidence(doc).agent.any()
 
     def test_words_are_counted_over_all_sentences(self, rule):
@@ -248,7 +223,7 @@ class TestOptions:
 
     def test_without_passive(self):
         text = (
-            "It/PRON/3/nsubj:pass was/AUX/3/aux:pass attacked=attack/VERB/0/root "
+            "It/PRON/3/nsubj:pass was/AUX/3/aux:pass ATTACKED "
             "by/ADP/5/case them/PRON/3/obl:agent"
         )
         assert found(EventRule(passive=False), document(text)) == (set(), {})
@@ -257,8 +232,7 @@ class TestOptions:
         ("text", "agents"),
         [
             (
-                "Rebels/NOUN/4/nsubj and/CCONJ/3/cc troops/NOUN/1/conj "
-                "attacked=attack/VERB/0/root",
+                "Rebels/NOUN/4/nsubj and/CCONJ/3/cc troops/NOUN/1/conj ATTACKED",
                 {"Rebels", "troops"},
             ),
             (
@@ -293,7 +267,7 @@ class TestOptions:
 
     def test_a_lexicon_of_other_actors(self):
         text = (
-            "The/DET/2/det guerrillas/NOUN/3/nsubj attacked=attack/VERB/0/root "
+            "The/DET/2/det guerrillas/NOUN/3/nsubj ATTACKED "
             "the/DET/6/det armed/ADJ/6/amod forces/NOUN/3/obj"
         )
         entries = {"REB": ["guerrilla"], "GOV": ["armed forces"]}
@@ -320,38 +294,30 @@ class TestOptions:
             rule.evidence(doc)
 
     @pytest.mark.parametrize(
-        ("lowercase", "text", "codes"),
+        ("lowercase", "subject", "object_", "codes"),
         [
-            (
-                None,
-                "turkey/PROPN/2/nsubj attacked=attack/VERB/0/root",
-                {"turkey": "TUR"},
-            ),
-            (False, "turkey/PROPN/2/nsubj attacked=attack/VERB/0/root", {}),
-            (None, "turkey/NOUN/2/nsubj attacked=attack/VERB/0/root It/PRON/2/obj", {}),
-            (
-                True,
-                "turkey/NOUN/2/nsubj attacked=attack/VERB/0/root It/PRON/2/obj",
-                {"turkey": "TUR"},
-            ),
-            (None, "they/PRON/2/nsubj attacked=attack/VERB/0/root us/PRON/2/obj", {}),
+            (None, "turkey/PROPN", "", {"turkey": "TUR"}),
+            (False, "turkey/PROPN", "", {}),
+            (None, "turkey/NOUN", "It/PRON/2/obj", {}),
+            (True, "turkey/NOUN", "It/PRON/2/obj", {"turkey": "TUR"}),
+            (None, "they/PRON", "us/PRON/2/obj", {}),
         ],
     )
-    def test_lower_case(self, lowercase, text, codes):
+    def test_lower_case(self, lowercase, subject, object_, codes):
+        text = f"{subject}/2/nsubj ATTACKED {object_}"
         assert found(EventRule(lowercase=lowercase), document(text))[1] == codes
 
     def test_refused(self):
         cases = [
             ({"verbs": ()}, ValueError, r"'verbs'.*at least one.*Got \(\)"),
             ({"verbs": [""]}, ValueError, "'verbs'"),
-            ({"verbs": [1]}, ValueError, "'verbs'.*lemmas"),
+            ({"verbs": ["attack", 1]}, ValueError, "'verbs'.*lemmas"),
+            ({"verbs": [" "]}, ValueError, "'verbs'"),
+            ({"verbs": b"attack"}, ValueError, "'verbs'"),
+            ({"verbs": 3}, ValueError, "'verbs'"),
             ({"lexicon": 3}, TypeError, "'lexicon'.*Got 3"),
             ({"lexicon": len}, ValueError, "'codes'.*Got None"),
-            (
-                {"lexicon": len, "codes": ["A", "A"]},
-                ValueError,
-                "'codes'.*different strings",
-            ),
+            ({"lexicon": len, "codes": ["A", "A"]}, ValueError, "'codes'.*different"),
             ({"codes": ["A"]}, ValueError, "'codes'.*'lexicon' has its own codes"),
             ({"lexicon": CountryLexicon}, TypeError, "'lexicon'.*Got <class"),
             ({"lexicon": max, "codes": 3}, ValueError, "'codes'.*Got 3"),
@@ -365,15 +331,8 @@ class TestOptions:
             with case(kwargs), pytest.raises(error, match=message):
                 EventRule(**kwargs)
 
-    def test_repr_says_how_it_was_made(self):
-        rule = EventRule({"raid", "attack"}, lexicon={"A": "a"}, conjuncts=True)
-        assert repr(rule) == (
-            "EventRule(('attack', 'raid'), lexicon=AffiliationLexicon(1 codes, 1 names)"
-            ", lowercase=None, relative_pronouns=True, passive=True, conjuncts=True)"
-        )
-
     def test_a_pickle_finds_the_same(self, rule):
-        doc = document("Iran/PROPN/2/nsubj attacked=attack/VERB/0/root")
+        doc = document("Iran/PROPN/2/nsubj ATTACKED")
         again = pickle.loads(pickle.dumps(rule))
         assert found(again, doc) == found(rule, doc) == ({"Iran"}, {"Iran": "IRN"})
 
@@ -404,9 +363,7 @@ class TestEntities:
         assert rule(code, entity, doc) is expected
 
     def test_a_spoiled_mention_spoils_the_entity(self, rule):
-        doc = document(
-            "Congolese/PROPN/2/nsubj attacked=attack/VERB/0/root Zaire/PROPN/2/obj"
-        )
+        doc = document("Congolese/PROPN/2/nsubj ATTACKED Zaire/PROPN/2/obj")
         assert not rule("COD", [0, 1], doc)
 
     @pytest.mark.parametrize("code", ["iran", None, ["IRN"]])
@@ -434,34 +391,23 @@ class TestEntities:
 class TestMentions:
     def test_a_mention_without_head_gets_it_from_the_parse(self, rule):
         text = (
-            "the/DET/2/det army/NOUN/5/nsubj of/ADP/4/case Iran/PROPN/2/nmod "
-            "attacked=attack/VERB/0/root"
+            "the/DET/2/det army/NOUN/5/nsubj of/ADP/4/case Iran/PROPN/2/nmod ATTACKED"
         )
         evidence = rule.evidence(document(text, mentions=[(0, 4), (3, 4), (4, 5)]))
         assert evidence.agent.tolist() == [True, False, False]
         assert [rule.codes[code] for code in evidence.code[:2]] == ["IRN", "IRN"]
 
     def test_punctuation_is_no_head_if_possible(self, rule):
-        text = '"/PUNCT/3/punct They/PRON/3/nsubj attacked=attack/VERB/0/root'
+        text = '"/PUNCT/3/punct They/PRON/3/nsubj ATTACKED'
         assert rule.evidence(document(text, mentions=[(0, 2)])).agent.tolist() == [True]
 
     def test_a_head_that_is_given_is_kept(self, rule):
-        text = "Iran/PROPN/2/nmod army/NOUN/3/nsubj attacked=attack/VERB/0/root"
+        text = "Iran/PROPN/2/nmod army/NOUN/3/nsubj ATTACKED"
         evidence = rule.evidence(document(text, mentions=[(0, 2, 0), (0, 2, 1)]))
         assert evidence.agent.tolist() == [False, True]
 
-    def test_types(self, rule):
-        evidence = rule.evidence(document(*WORKED))
-        assert isinstance(evidence, EventEvidence)
-        assert evidence.agent.dtype == bool
-        assert np.issubdtype(evidence.code.dtype, np.integer)
-        assert evidence.agent.shape == evidence.code.shape
-        assert evidence.codes == rule.codes == CountryLexicon().codes
-        with pytest.raises(dataclasses.FrozenInstanceError):
-            evidence.codes = ()
-
     def test_no_mention_is_an_empty_answer(self, rule):
-        sentence = parse("It/PRON/2/nsubj attacked=attack/VERB/0/root")
+        sentence = parse("It/PRON/2/nsubj ATTACKED")
         for sentences in ([], [sentence], [Sentence(["no", "parse"])]):
             evidence = rule.evidence(Document("a", sentences=sentences))
             assert evidence.agent.shape == evidence.code.shape == (0,)
@@ -475,12 +421,7 @@ class TestMentions:
 
 
 class TestRefused:
-    parsed = "They/PRON/2/nsubj attacked=attack/VERB/0/root"
-
-    @pytest.mark.parametrize("verbs", [3, [], ["attack", 3], [" "], b"attack"])
-    def test_verbs(self, verbs):
-        with pytest.raises(ValueError, match="'verbs' parameter of EventRule"):
-            EventRule(verbs)
+    parsed = "They/PRON/2/nsubj ATTACKED"
 
     def test_no_parse(self, rule):
         bare = Sentence(["They", "ran"], upos=["PRON", "VERB"], lemma=["they", "run"])

@@ -415,10 +415,7 @@ def test_monte_carlo_error_is_the_spread_over_samples():
 BAD = [
     (7, "must be a list with the sampled parses of each of the 1 documents. Got 7"),
     ([], "each of the 1 documents. Got list of length 0"),
-    (
-        [[]],
-        r"at least one parse for each document. Got list of length 0 .* 0 \('news'\)",
-    ),
+    ([[]], r"least one parse for each document. Got list of length 0 .* 0 \('news'\)"),
     ([None], "at least one parse for each document. Got None"),
     ([[TROOPS, TROOPS[:1]]], r"each of the 2 sentences. .* as parse 1 of document 0"),
     ([[TROOPS, [TROOPS[0], np.zeros(3, int)]]], "for sentence 1 .* in parse 1 of"),

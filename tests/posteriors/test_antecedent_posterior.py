@@ -208,23 +208,14 @@ class TestAntecedentProba:
 
 
 class TestPairMarginals:
-    @pytest.mark.parametrize("n", [47, 48, 49, 96, 97, 150, 333])
-    def test_blocks_are_the_rows_of_the_definition(self, n):
-        scores = random_scores(1, n, scale=3, forbidden=0.5)
-        posterior = AntecedentPosterior([scores])
-        proba = posterior.antecedent_proba()[0]
-        expected = np.eye(n)
-        for j in range(1, n):
-            expected[j, :j] = expected[:j, j] = proba[j, :j] @ expected[:j, :j]
-        found = posterior.pair_marginals()[0]
-        np.testing.assert_allclose(found, expected, atol=1e-13)
-
-    @pytest.mark.parametrize("scale", [0.1, 10, 300])
-    def test_rows_of_any_kind(self, scale):
+    @pytest.mark.parametrize(
+        ("n", "scale"),
+        [*((n, 3) for n in (47, 48, 49, 96, 97, 150, 333)), (200, 0.1), (200, 300)],
+    )
+    @pytest.mark.parametrize("forbidden", [0, 0.5])
+    def test_blocks_are_the_rows_of_the_definition(self, n, scale, forbidden):
         """Even choices, nearly certain ones, and exact zeros and ones."""
-        n = 200
-        scores = random_scores(3, n, scale)
-        posterior = AntecedentPosterior([scores])
+        posterior = AntecedentPosterior([random_scores(1, n, scale, forbidden)])
         proba = posterior.antecedent_proba()[0]
         expected = np.eye(n)
         for j in range(1, n):
@@ -244,11 +235,6 @@ class TestPairMarginals:
         assert (posterior.sample(2, random_state=0)[0] == 0).all()
         assert (posterior.map_clusters()[0] == 0).all()
         assert posterior.log_proba([[0] * n]) == 0
-
-    def test_no_more_than_one(self):
-        pairs = AntecedentPosterior([random_scores(2, 200, 30)]).pair_marginals()[0]
-        assert (pairs >= 0).all()
-        assert (pairs <= 1).all()
 
     def test_a_forbidden_link_may_hold_by_way_of_others(self):
         scores = [[0, 0, 0], [5, 0, 0], [-np.inf, 5, 0]]
@@ -293,12 +279,7 @@ class TestSample:
 class TestLogProba:
     def test_labels_of_any_kind(self):
         posterior = AntecedentPosterior([random_scores(0, 4)])
-        kinds = [
-            [7, 2, 7, 2],
-            "abab",
-            ["Ada", 1, "Ada", 1],
-            np.array([1, 0, 1, 0]),
-        ]
+        kinds = [[7, 2, 7, 2], "abab", ["Ada", 1, "Ada", 1], np.array([1, 0, 1, 0])]
         found = {float(posterior.log_proba([list(labels)])[0]) for labels in kinds}
         assert len(found) == 1
 
@@ -400,12 +381,8 @@ class TestTempered:
     @pytest.mark.parametrize(
         ("args", "error", "message"),
         [
-            ((0,), ValueError, "'temperature' .* positive number. Got 0 instead"),
             ((-1.0,), ValueError, "'temperature' .* positive"),
-            ((np.inf,), ValueError, "'temperature' .* positive"),
-            ((np.nan,), ValueError, "'temperature' .* positive"),
             (("1",), TypeError, "'temperature' .* Got '1'"),
-            ((True,), TypeError, "'temperature' .* Got True"),
             ((1, np.inf), ValueError, "'new_offset' .* finite number. Got inf"),
             ((1, None), TypeError, "'new_offset' .* Got None"),
             ((1e-308,), ValueError, "'temperature' .* too small: 1e-308"),
@@ -418,18 +395,15 @@ class TestTempered:
 
 
 class TestDocuments:
-    def test_length_slice_and_repr(self):
+    def test_length_and_slice(self):
         posterior = AntecedentPosterior([random_scores(n, n) for n in (2, 0, 3)])
         assert len(posterior) == 3
         assert posterior.lengths.tolist() == [2, 0, 3]
-        assert repr(posterior) == "AntecedentPosterior(n_documents=3, n_mentions=5)"
         part = posterior[1:]
         assert len(part) == 2
         np.testing.assert_array_equal(
             part.pair_marginals()[1], posterior.pair_marginals()[2]
         )
-        with pytest.raises(TypeError, match="a slice of documents. Got 1"):
-            posterior[1]
 
     def test_no_mention_and_one(self):
         posterior = AntecedentPosterior([[], [[3.0]], np.zeros((0, 0))])
@@ -464,26 +438,14 @@ class TestDocuments:
         ([np.array([[1j]])], ValueError, "numbers, in rows.* in document 0"),
         (np.zeros((2, 2)), ValueError, r"\(2,\).* Put a single document into a list"),
         ([np.zeros((2, 3))], ValueError, r"shape \(2, 3\) for document 0"),
-        (
-            [[[0]], [[0, 0], [0]]],
-            ValueError,
-            "in rows of equal length. .* in document 1",
-        ),
+        ([[[0]], [[0, 0], [0]]], ValueError, "rows of equal length. .* in document 1"),
+        ([[[10**400]]], ValueError, "'log_scores'.*other content in document 0"),
         ([[["a"]]], ValueError, "the text .a. in row 0 in document 0"),
         ([[[0, 0], [0, np.nan]]], ValueError, "Got nan in document 0, row 1, column 1"),
         ([[[0, 0], [np.inf, 0]]], ValueError, "Got inf in document 0, row 1, column 0"),
-        (
-            [[[0, 2], [0, 0]]],
-            ValueError,
-            "later mention .* Got 2.0 in document 0, row 0",
-        ),
+        ([[[0, 2], [0, 0]]], ValueError, "later .* Got 2.0 in document 0, row 0"),
         ([[[0, np.inf], [0, 0]]], ValueError, "above the diagonal.* Got inf"),
-        (
-            [[[0]], [[0, 0], [-np.inf, -np.inf]]],
-            ValueError,
-            "an antecedent, or NEW, .* Got only -inf for mention 1 of document 1",
-        ),
-        ([[[-np.inf]]], ValueError, "mention 0 of document 0"),
+        ([[[-np.inf]]], ValueError, "or NEW, .* only -inf for mention 0 of document 0"),
     ],
 )
 def test_scores_refused(scores, error, message):
@@ -503,8 +465,6 @@ def test_scores_refused(scores, error, message):
         ([[0, 0], [0, pd.NA]], ValueError, "Got <NA> for mention 1 of document 1"),
         ([[0, 0], np.array(3)], TypeError, "Got ndarray .* for document 1"),
         (7, TypeError, "an entry for each document. Got int"),
-        (np.array(3), TypeError, "an entry for each document. Got ndarray"),
-        ({0, 1}, TypeError, "an entry for each document. Got set"),
     ],
 )
 def test_labels_refused(labels, error, message):
@@ -520,11 +480,7 @@ def test_labels_refused(labels, error, message):
         ([{0}], ValueError, "each of the 2 documents. Got 1"),
         ([{0}, {2}], ValueError, r"from 0 to 1. Got \{2\} in document 1"),
         ([{0}, [0, 0]], ValueError, r"distinct mentions.* Got \[0, 0\] in document 1"),
-        (
-            [[{0}], [{0}, set()]],
-            ValueError,
-            r"one or more.* Got set\(\) in document 1",
-        ),
+        ([[{0}], [{0}, set()]], ValueError, r"one or more.* Got set\(\) in document 1"),
         ([[{0}], [{0.5}]], ValueError, r"Got \{0.5\} in document 1"),
         ([{0}, [True, False]], ValueError, "Got True in document 1"),
         ([{0}, [{0}]], ValueError, "entries of both kinds"),
@@ -546,25 +502,11 @@ def test_number_of_samples_refused(n_samples, error):
         AntecedentPosterior([[[0]]]).sample(n_samples)
 
 
-def test_numbers_beyond_float64_are_refused():
-    with pytest.raises(ValueError, match="'log_scores'.*other content in document 0"):
-        AntecedentPosterior([[[10**400]]])
-
-
-def test_labels_of_documents_may_be_a_series():
-    posterior = AntecedentPosterior([np.zeros((2, 2)), [[0]]])
-    labels = [[0, 1], [0]]
-    expected = posterior.log_proba(labels)
-    found = posterior.log_proba(pd.Series(labels, index=[5, 7]))
-    np.testing.assert_array_equal(found, expected)
-
-
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize(
     ("temperature", "offset", "message"),
     [
         (0.1, 0, "makes scores exceed 1e\\+300"),
-        (10**400, 0, "'temperature' .* must be a positive number"),
         (1, 10**400, "'new_offset' .* must be a finite number"),
     ],
 )

@@ -98,10 +98,3 @@ def test_more_paths_than_there_are_cost_nothing():
     (paths, _), (empty, _) = posterior.k_best(10**30)
     assert paths.tolist() == [[0, 0], [1, 0], [0, 1], [1, 1]]
     assert empty.shape == (1, 0)
-
-
-@pytest.mark.parametrize("k", [0, -1])
-def test_at_least_one_path_is_asked_for(k):
-    posterior = LinearChainPosterior([np.zeros((2, 2))], np.zeros((2, 2)))
-    with pytest.raises(ValueError, match="'k' parameter of LinearChainPosterior.k_"):
-        posterior.k_best(k)

@@ -9,7 +9,6 @@ from scipy.special import logsumexp
 from skcalib.posteriors import LinearChainPosterior
 
 K = 3
-ALL = [(i, j) for i in range(K) for j in range(K)]
 SEEDS = st.integers(0, 10_000)
 SCALES = st.sampled_from([0.5, 5.0, 100.0, 1000.0])
 
@@ -210,17 +209,6 @@ def test_chunks_together_are_all_pairs(any_chain, chunk):
     assert seen == list(range(len(posterior)))
 
 
-@given(seed=SEEDS)
-def test_sequences_do_not_depend_on_their_neighbours(random_chain, seed):
-    emissions, *rest = random_chain(seed, scale=300.0)
-    together = LinearChainPosterior(emissions, *rest)
-    alone = [LinearChainPosterior([e], *rest) for e in emissions]
-    for ask in ("pair_marginals", "filtered", "entropy"):
-        found, expected = getattr(together, ask)(), [getattr(p, ask)() for p in alone]
-        for a, (b,) in zip(found, expected, strict=True):
-            np.testing.assert_allclose(a, b, atol=1e-11)
-
-
 # Sizes
 
 
@@ -340,20 +328,6 @@ def test_pairs_that_do_not_fit_are_refused(pairs, message):
     expected = f"'pairs' parameter of LinearChainPosterior.pair_marginals .*{message}"
     with pytest.raises(ValueError, match=expected):
         posterior.pair_marginals(pairs)
-
-
-@pytest.mark.parametrize("temperature", [0, -1.0, np.inf, np.nan])
-def test_a_temperature_that_is_not_positive_is_refused(temperature):
-    posterior = LinearChainPosterior([np.zeros((2, 2))], np.zeros((2, 2)))
-    with pytest.raises(ValueError, match="'temperature' .* must be a positive number"):
-        posterior.tempered(temperature)
-
-
-@pytest.mark.parametrize("temperature", [None, "1", True])
-def test_a_temperature_that_is_no_number_is_refused(temperature):
-    posterior = LinearChainPosterior([np.zeros((2, 2))], np.zeros((2, 2)))
-    with pytest.raises(TypeError, match="'temperature' .* must be a positive number"):
-        posterior.tempered(temperature)
 
 
 def test_a_temperature_that_makes_scores_infinite_is_refused():

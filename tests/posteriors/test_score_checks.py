@@ -18,14 +18,6 @@ BORDER = np.array([0.5, -0.5])
 SQUARE = np.array([[0.0, 0.0, 0.0], [1.0, 0.5, 0.0], [0.25, 2.0, 1.0]])
 
 
-def torch_tensor(**settings):
-    def convert(array):
-        torch = pytest.importorskip("torch", reason="PyTorch is not installed")
-        return torch.tensor(array, **settings)
-
-    return convert
-
-
 LIBRARIES = {
     "array_api_strict": lambda array: array_api_strict.asarray(array),
     "dask": lambda array: dask.array.from_array(array, chunks=1),
@@ -39,18 +31,27 @@ LIBRARIES = {
     "polars rows": lambda array: pl.Series(array.tolist()),
     "unmasked": np.ma.MaskedArray,
     "rows": lambda array: list(array),
-    "torch": torch_tensor(),
-    "torch with gradient": torch_tensor(requires_grad=True),
 }
 
 
-@pytest.fixture(params=[*LIBRARIES, "gradient", "bfloat16"])
-def convert(request, tensor):
-    if request.param == "gradient":
-        return lambda array: tensor(array, requires_grad=True)
-    if request.param == "bfloat16":
-        return lambda array: tensor(array, "torch.bfloat16", requires_grad=True)
-    return LIBRARIES[request.param]
+@pytest.fixture(params=LIBRARIES.values(), ids=LIBRARIES)
+def convert(request):
+    return request.param
+
+
+@pytest.mark.parametrize("dtype", [None, "torch.bfloat16"])
+def test_scores_are_read_from_tensors(tensor, dtype):
+    def convert(array):
+        return tensor(array.tolist(), dtype, requires_grad=True)
+
+    expected = LinearChainPosterior([EMISSION], TRANSITION, BORDER, BORDER[::-1])
+    found = LinearChainPosterior(
+        [convert(EMISSION)], *map(convert, (TRANSITION, BORDER, BORDER[::-1]))
+    )
+    np.testing.assert_allclose(found.log_partition(), expected.log_partition())
+    expected = AntecedentPosterior([SQUARE]).pair_marginals()[0]
+    found = AntecedentPosterior([convert(SQUARE)]).pair_marginals()[0]
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
 def test_scores_of_chains_are_read_from_any_library(convert):

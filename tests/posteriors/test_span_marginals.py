@@ -213,16 +213,14 @@ def test_an_unlikely_span_becomes_certain_where_nothing_else_can_end():
         ([[(2, 0)], []], "tokens 2 to 2 as span 0 of sequence 0, which has 2 tokens"),
         ([[(0, 2)], []], "from 0 to 1. Got 2 in span 0 of sequence 0"),
         ([[(0, [0, {-1}])], []], "from 0 to 1. Got -1 in span 0 of sequence 0"),
-        (
-            [[(0, [])], []],
-            "must have at least one token. Got none in span 0 of sequence 0",
-        ),
+        ([[(0, [])], []], "at least one token. Got none in span 0 of sequence 0"),
         ([[], [(0, ["B"])]], "a tag index or a set of them .* Got 'B' in span 0 of"),
         ([[(0, "BI")], []], "a tag index or a set of them .* Got 'BI' in span 0"),
         ([[(0, [0.5])], []], "a tag index or a set of them .* Got 0.5"),
         ([[(0, [{0.5}])], []], "a tag index or a set of them .* Got {0.5}"),
         ([[(0, [[True, False]])], []], "a set of them .* Got .True, False. in span"),
         ([[(0, [True])], []], "a tag index or a set of them .* Got True"),
+        ([[(0, np.array(1))], []], r"Got array\(1\) in span 0 of seq"),
         ([[(0.0, 1)], []], r"\(first token, tags of each token\) .* as span 0 of"),
         ([[(0, 1, 1)], []], r"\(first token, tags of each token\)"),
         ([[3], []], r"\(first token, tags of each token\) .* Got 3 as span 0"),
@@ -247,13 +245,6 @@ def test_spans_that_are_no_list_are_refused(spans):
 
 def test_an_entry_that_is_no_list_of_spans_is_named():
     posterior = LinearChainPosterior([np.zeros((2, 2))] * 2, np.zeros((2, 2)))
-    with pytest.raises(TypeError, match="'spans' .* Got 3 for sequence 1"):
-        posterior.span_marginals([[], 3])
-
-
-def test_an_array_of_no_dimension_is_no_list_of_spans_and_no_tag():
-    posterior = LinearChainPosterior([np.zeros((2, 2))] * 2, np.zeros((2, 2)))
-    with pytest.raises(TypeError, match=r"'spans' .* Got array\(3\) for sequence 1"):
-        posterior.span_marginals([[], np.array(3)])
-    with pytest.raises(ValueError, match=r"'spans' .* Got array\(1\) in span 0 of seq"):
-        posterior.span_marginals([[(0, np.array(1))], []])
+    for entry, shown in ((3, "3"), (np.array(3), r"array\(3\)")):
+        with pytest.raises(TypeError, match=f"'spans' .* Got {shown} for sequence 1"):
+            posterior.span_marginals([[], entry])

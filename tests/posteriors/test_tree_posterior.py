@@ -304,12 +304,6 @@ def test_several_roots_are_impossible_with_a_single_root():
     assert posterior.log_proba([[0, 0]]) == [-np.inf]
 
 
-def test_same_seed_gives_the_same_trees():
-    posterior = TreePosterior([np.zeros((4, 5)), np.zeros((2, 3))])
-    for a, b in zip(posterior.sample(20, 5), posterior.sample(20, 5), strict=True):
-        assert (a == b).all()
-
-
 class TestErrors:
     def test_sentence_without_a_tree_is_named(self):
         closed = [[-np.inf, 0, 1], [-np.inf, 1, 0]]

@@ -54,10 +54,6 @@ class TestArcs:
         with pytest.raises(ValueError, match=message):
             ArcQuery().from_proba([[2, 0]], proba)
 
-    def test_wrong_choice(self):
-        with pytest.raises(ValueError, match="'predicted', 'all'"):
-            ArcQuery(arcs="gold")
-
     def test_other_posteriors_and_lengths(self, posterior):
         with pytest.raises(TypeError, match="TreePosterior"):
             ArcQuery().from_posterior(GOLDS, [1, 2, 3])

@@ -3,18 +3,16 @@
 import itertools
 
 import numpy as np
-import pandas as pd
 import pytest
-import sklearn
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import squareform
 from sklearn.base import BaseEstimator, clone
 from sklearn.metrics import brier_score_loss
-from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
+from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 
-from skcalib import AntecedentRanker, ReliabilityDisplay, SampledCorefPairs
+from skcalib import AntecedentRanker, SampledCorefPairs
 from skcalib.coref import AntecedentFeatures
 from skcalib.datasets import make_coref_documents
 from skcalib.metrics import calibration_error
@@ -136,17 +134,8 @@ def test_a_posterior_is_enough(scored):
 
 def test_entities_may_have_any_names():
     proba = [[0.1, 0.2, 0.3]]
-    for labels in (
-        [4, 7, 4],
-        ["a", "b", "a"],
-        [("x", 1), 0, ("x", 1)],
-    ):
+    for labels in ([4, 7, 4], ["a", "b", "a"], [("x", 1), 0, ("x", 1)]):
         assert CorefPairQuery().from_proba([labels], proba).y_true.tolist() == [0, 1, 0]
-
-
-def test_entities_that_are_not_known_are_refused():
-    with pytest.raises(ValueError, match="entity .* Got None for mention 1 of docum"):
-        CorefPairQuery().from_proba([[0, None, 1]], [[0.1, 0.2, 0.3]])
 
 
 @given(st.lists(st.lists(st.integers(0, 3), max_size=6), max_size=4), st.data())
@@ -188,21 +177,6 @@ def test_right_probabilities_stay_right_where_q_is_chosen_and_not_where_y_is():
         assert error(by_truth) > 0.2
 
 
-def test_numbers_and_tables():
-    answers = CorefPairQuery().from_proba([[0, 0]], [[0.5]])
-    assert answers.to_dict() == {
-        "y_true": [1],
-        "y_proba": [0.5],
-        "groups": [0],
-        "item": [0],
-        "label": [1],
-        "n_unseen": 0,
-    }
-    assert isinstance(answers.frame(), pd.DataFrame)
-    assert repr(CorefPairQuery(0.02)) == "CorefPairQuery(min_proba=0.02)"
-    assert CorefPairQuery() == CorefPairQuery(None)
-
-
 def test_single_precision_stays():
     q = np.array([0.25, 0.5, 0.75], dtype=np.float32)
     answers = CorefPairQuery().from_proba([[0], [0, 0, 1]], [np.zeros(0), q])
@@ -232,6 +206,7 @@ def test_a_little_above_one_is_rounding():
         ([[0, 0]], [["x"]], ValueError, "contain numbers, .* Got .* for document 0"),
         ([[0, 0], [0, 0, 1]], [[1], [[1], [0, 1]]], ValueError, "numbers.*document 1"),
         ([[0, np.nan]], [[0.5]], ValueError, "Got nan for mention 1 of document 0"),
+        ([[0, None]], [[0.5]], ValueError, "entity .* Got None for mention 1 of docum"),
     ],
 )
 def test_bad_input_is_named(y, proba, error, message):
@@ -324,29 +299,6 @@ def test_a_weight_of_a_document_is_its_repetition(data):
         assert np.isfinite(found)
 
 
-def test_weights_are_routed(data, pipe):
-    documents, y, _ = data
-    weight = np.arange(len(y)) % 3 + 0.0
-    scorer = make_calibration_scorer().set_score_request(sample_weight=True)
-    with sklearn.config_context(enable_metadata_routing=True):
-        routed = clone(pipe)
-        routed[1].set_fit_request(sample_weight=False)
-        found = cross_validate(
-            routed,
-            documents,
-            y,
-            cv=2,
-            scoring=scorer,
-            params={"sample_weight": weight},
-        )["test_score"]
-    half = len(y) // 2
-    model = clone(pipe).fit(documents[half:], y[half:])
-    expected = calibration_error_scorer(
-        model, documents[:half], y[:half], sample_weight=weight[:half]
-    )
-    assert found[0] == pytest.approx(expected)
-
-
 def test_the_likelihood_is_of_whole_clusterings(data, pipe):
     documents, y, _ = data
     posterior = pipe[1].posterior(pipe[:1].transform(documents))
@@ -387,20 +339,6 @@ def test_a_pipeline_is_tuned_by_calibration_and_by_score(data, pipe, n_jobs):
     np.testing.assert_allclose(
         [plain.cv_results_[f"split{k}_test_score"][0] for k in (0, 1)], expected
     )
-
-
-# Plots
-
-
-@pytest.mark.filterwarnings("ignore:The interval of")
-def test_a_reliability_plot_is_drawn(data, pipe):
-    documents, y, _ = data
-    query = CorefPairQuery(min_proba=0.02)
-    display = ReliabilityDisplay.from_estimator(pipe, documents, y, query=query)
-    answers = query(pipe, documents, y)
-    assert display.curve.n_pairs == len(answers)
-    plain = ReliabilityDisplay.from_estimator(pipe, documents, y)
-    assert plain.curve.n_pairs == len(CorefPairQuery()(pipe, documents, y))
 
 
 def test_without_probabilities_no_query_is_known():

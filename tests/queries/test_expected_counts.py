@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from skcalib import HMMTagger
-from skcalib.counts import corrected_count
 from skcalib.datasets import make_tagged_sentences
 from skcalib.posteriors import LinearChainPosterior
 from skcalib.queries import Answers, ClassQuery, SpanQuery, TagPairQuery, TagQuery
@@ -83,17 +82,6 @@ def test_a_label_may_be_a_pair(tagged):
     one = TagPairQuery([("DT", "NN")])(tagger, X, y)
     found = several.expected_counts(90, label=("DT", "NN"))
     assert found.expected == pytest.approx(one.expected_counts(90).expected)
-
-
-def test_counts_of_a_corpus_are_corrected(tagged):
-    tagger, X, y = tagged
-    counts = TagQuery("NN")(tagger, X, y).expected_counts(len(X))
-    sample = np.random.default_rng(0).choice(90, 30, replace=False)
-    y_true = np.full(90, np.nan)
-    y_true[sample] = counts.true[sample]
-    result = corrected_count(y_true, counts.expected)
-    assert result.low < counts.true.sum() < result.high
-    assert result.uncorrected == pytest.approx(counts.expected.sum())
 
 
 @pytest.mark.parametrize(

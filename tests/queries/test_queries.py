@@ -14,7 +14,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import LinearSVC
 
 from skcalib.queries import Answers, ClassQuery
 
@@ -167,33 +166,6 @@ def test_pooled_answers_hold_every_number_once_and_one_yes_a_sample(proba, data)
     assert np.bincount(answers.groups[answers.y_true == 1]).tolist() == [1] * n
 
 
-def test_answers_tell_their_size_and_what_they_hold():
-    answers = ClassQuery().from_proba(["N", "X", "A"], PROBA, CLASSES)
-    assert len(answers) == 12
-    assert repr(answers) == "Answers(n_pairs=12, n_groups=3, n_unseen=3)"
-
-
-def test_answers_become_plain_lists_and_a_table():
-    answers = ClassQuery().from_proba([0, 1], [[0.75, 0.25], [0.5, 0.5]])
-    assert answers.to_dict() == {
-        "y_true": [0, 1],
-        "y_proba": [0.25, 0.5],
-        "groups": [0, 1],
-        "item": [0, 0],
-        "label": [1, 1],
-        "n_unseen": 0,
-    }
-    expected = {key: answers.to_dict()[key] for key in answers.frame().columns}
-    assert answers.frame().to_dict("list") == expected
-    assert list(answers.frame().columns) == [
-        "y_true",
-        "y_proba",
-        "groups",
-        "item",
-        "label",
-    ]
-
-
 @pytest.fixture(scope="module")
 def iris():
     return load_iris(return_X_y=True)
@@ -247,12 +219,6 @@ def test_a_model_that_is_not_fitted_says_so(iris):
         ClassQuery()(LogisticRegression(), *iris)
 
 
-def test_a_model_without_probabilities_is_refused_with_the_remedy(iris):
-    model = LinearSVC().fit(*iris)
-    with pytest.raises(ValueError, match=r"predict_proba\. Got LinearSVC. Wrap it"):
-        ClassQuery()(model, *iris)
-
-
 def test_input_is_left_alone_and_float32_stays():
     proba, y = np.array(PROBA, dtype=np.float32), np.array(LABELS)
     answers = ClassQuery().from_proba(y, proba, CLASSES)
@@ -271,10 +237,7 @@ def test_a_query_is_a_value():
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        (
-            {"multi_class": "class_wise"},
-            "'multi_class' parameter of ClassQuery must be",
-        ),
+        ({"multi_class": "class_wise"}, "'multi_class' parameter of ClassQuery must"),
         ({"multi_class": True}, "'pooled', 'top_label'. Got True"),
         ({"multi_class": "pooled", "pos_label": 1}, "not both. Got 1 and 'pooled'"),
     ],
@@ -289,11 +252,7 @@ def test_a_query_that_makes_no_sense_is_refused_when_made(params, message):
     [
         (ClassQuery(), ([0, 1], PROBA, CLASSES), "y_true has 2, proba has 3"),
         (ClassQuery(), ([0, 1, 2], TWO), "Got 2 columns, and y_true has 3 distinct"),
-        (
-            ClassQuery(),
-            (LABELS, PROBA, ["N", "V"]),
-            "Got 3 columns, and 'classes' has length 2",
-        ),
+        (ClassQuery(), (LABELS, PROBA, ["N", "V"]), "3 columns, and 'classes' has len"),
         (ClassQuery(), (LABELS, PROBA, ["N", "V", "V"]), "'classes'.* repeats"),
         (ClassQuery(), ([0, 1, 2], PROBA, CLASSES), "of one type"),
         (ClassQuery(), ([1, 1, 1], [[1.0]] * 3, ["a"]), "of one type"),
@@ -303,11 +262,7 @@ def test_a_query_that_makes_no_sense_is_refused_when_made(params, message):
         (ClassQuery("z"), (list("nyy"), [0.1, 0.2, 0.3]), "Got 'z', and the labels"),
         (ClassQuery(), ([0, 1, None], PROBA, CLASSES), "Got None in row 2"),
         (ClassQuery(), ([0, 1, 1], [[0.5, np.nan]] * 3), "Got nan in row 0, column 1"),
-        (
-            ClassQuery(),
-            ([0, 1, 1], [30, 20, 10]),
-            r"Percentages must be divided by 100",
-        ),
+        (ClassQuery(), ([0, 1, 1], [30, 20, 10]), "Percentages must be divided by 100"),
         (ClassQuery(), ([0, 1, 1], [[[0.5]]] * 3), "Got shape"),
         (ClassQuery(), ([], []), "is empty"),
         (

@@ -12,10 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import softmax
 from sklearn.metrics import brier_score_loss
-from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
-from skcalib import ReliabilityDisplay, make_calibration_scorer
+from skcalib import make_calibration_scorer
 from skcalib.datasets import read_conll_columns
 from skcalib.metrics import calibration_error, calibration_error_interval
 from skcalib.posteriors import LinearChainPosterior
@@ -282,16 +281,6 @@ def test_all_doors_ask_the_same(tagger, query):
     same_answers(query.from_proba(Y, listed), found)
 
 
-@QUERIES
-@pytest.mark.parametrize("search", [False, True])
-def test_a_pipeline_and_a_search_are_seen_through(query, search):
-    model = make_pipeline(TokenFeatures(), CRFTagger(c2=0.1))
-    if search:
-        model = GridSearchCV(model, {"crftagger__c2": [0.1]}, cv=2)
-    model.fit(X, Y)
-    same_answers(query(model, X, Y), query(CRFTagger(c2=0.1).fit(X, Y), X, Y))
-
-
 def test_spans_from_anywhere_stay_in_their_order():
     spans = [[(3, 4, "P", 0.2), (0, 2, "P", 0.9)], [], [(0, 1, "L", 1)], []]
     answers = SpanQuery().from_proba(Y, spans)
@@ -307,18 +296,6 @@ def test_an_impossible_sentence_is_named():
     posterior = LinearChainPosterior(scores, np.zeros((3, 3)))
     with pytest.raises(ValueError, match="equence 1"):
         SpanQuery(spans="all", max_length=1).from_posterior(GOLD, posterior, CLASSES)
-
-
-def test_nothing_depends_on_the_order_of_the_sentences():
-    tagger = HMMTagger(0.1).fit(X, Y)
-    order = [3, 0, 2, 1]
-    found = SpanQuery()(tagger, [X[i] for i in order], [Y[i] for i in order])
-    expected = SpanQuery()(tagger, X, Y)
-    back = {
-        (order[i], *span): q
-        for (i, *span), q in zip(asked(found), found.y_proba, strict=True)
-    }
-    assert back == dict(zip(asked(expected), expected.y_proba, strict=True))
 
 
 def test_spans_have_their_columns_in_a_frame():
@@ -345,18 +322,6 @@ def test_scorers_take_the_query_and_weights_repeat_sentences():
     assert weighted == pytest.approx(repeated)
 
 
-def test_displays_take_the_query():
-    tagger = HMMTagger(0.5).fit(X * 10, Y * 10)
-    display = ReliabilityDisplay.from_estimator(
-        tagger, X * 10, Y * 10, query=SpanQuery()
-    )
-    assert display.curve.n_pairs == 40
-    panels = ReliabilityDisplay.from_estimator(
-        tagger, X * 10, Y * 10, query=SpanQuery(), by="label"
-    )
-    assert panels.name == ["P", "L"]
-
-
 def test_a_scorer_says_that_nothing_was_predicted():
     tagger = HMMTagger(0.1).fit(X, Y)
     scorer = make_calibration_scorer(SpanQuery("L"))
@@ -371,7 +336,6 @@ def test_a_scorer_says_that_nothing_was_predicted():
     ("params", "error", "message"),
     [
         ({"spans": "all"}, ValueError, "needs 'max_length'"),
-        ({"spans": "gold"}, ValueError, "one of 'predicted', 'all'. Got 'gold'"),
         ({"scheme": "IOB"}, ValueError, "'IOB' can mean 'IOB1' or 'IOB2'"),
         ({"max_length": 0}, ValueError, "an integer of at least 1. Got 0"),
         ({"label": 3}, TypeError, "a str such as 'PER', or None. Got 3"),
@@ -415,7 +379,6 @@ def test_a_label_that_nobody_knows_is_refused():
 @pytest.mark.parametrize(
     ("spans", "error", "message"),
     [
-        ([[(0, 3, "P", 0.5)], []], ValueError, "<= 2, the number of tokens. Got start"),
         ([[(1, 1, "P", 0.5)], []], ValueError, "start 1 and stop 1 in span 0 of sen"),
         ([[], [(-1, 1, "P", 0.5)]], ValueError, "start -1 and stop 1 in span 0 of"),
         ([[(0, 1, "P", 1.5)], []], ValueError, "Got 1.5 in span 0 of sentence 0"),
@@ -477,13 +440,6 @@ def test_entities_in_tweets():
     for key, q in zip(asked(predicted), predicted.y_proba, strict=True):
         if key[2] - key[1] <= 5:
             assert place[key] == pytest.approx(q, abs=1e-12)
-
-
-def test_a_tag_of_another_scheme_is_named_with_its_place():
-    y = [["O", "B-X"], ["O", "O", "Q-X"]]
-    spans = [[(0, 1, "X", 0.5)], []]
-    with pytest.raises(ValueError, match=r"Got 'Q-X' for token 2 of sentence 1\."):
-        SpanQuery().from_proba(y, spans)
 
 
 def test_the_door_for_probabilities_is_that_of_other_queries():

@@ -6,15 +6,10 @@ import re
 import numpy as np
 import pytest
 from scipy.special import softmax
-from sklearn.metrics import brier_score_loss
-from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
 
-from skcalib import ReliabilityDisplay, make_calibration_scorer
-from skcalib.metrics import calibration_error
+from skcalib import ReliabilityDisplay
 from skcalib.posteriors import LinearChainPosterior
 from skcalib.queries import TagPairQuery
-from skcalib.scorers import make_query_scorer
 from skcalib.sequence import CRFTagger, HMMTagger, TokenFeatures
 
 X = [["the", "dog", "barks"], [], ["dogs", "bark"], ["it"]]
@@ -213,16 +208,6 @@ def test_all_doors_ask_the_same(tagger, query):
     same_answers(query.from_proba(Y, columns, pairs), found)
 
 
-@DOORS
-@pytest.mark.parametrize("search", [False, True])
-def test_a_pipeline_and_a_search_are_seen_through(query, search):
-    model = make_pipeline(TokenFeatures(), CRFTagger(c2=0.1))
-    if search:
-        model = GridSearchCV(model, {"crftagger__c2": [0.1]}, cv=2)
-    model.fit(X, Y)
-    same_answers(query(model, X, Y), query(CRFTagger(c2=0.1).fit(X, Y), X, Y))
-
-
 def test_columns_are_named_by_the_query_or_in_place_of_classes():
     expected = TagPairQuery(PAIRS).from_proba(TAGS, PROBA, PAIRS)
     same_answers(TagPairQuery(PAIRS).from_proba(TAGS, PROBA), expected)
@@ -233,12 +218,6 @@ def test_columns_are_named_by_the_query_or_in_place_of_classes():
     same_answers(TagPairQuery(PAIRS).from_proba(TAGS, PROBA, classes=tags), expected)
 
 
-def test_labels_may_be_third_as_in_other_queries():
-    found = TagPairQuery().from_proba(UNSEEN, FULL, ["D", "N"])
-    expected = TagPairQuery().from_proba(UNSEEN, FULL, classes=["D", "N"])
-    same_answers(found, expected)
-
-
 def test_half_precision_of_a_posterior_is_kept():
     scores = [np.zeros((3, 2))]
     posterior = LinearChainPosterior(scores, np.zeros((2, 2)), dtype=np.float32)
@@ -247,32 +226,7 @@ def test_half_precision_of_a_posterior_is_kept():
     assert answers.y_proba.tolist() == [0.25] * 8
 
 
-@pytest.mark.parametrize("labels", [[0, 1], [False, True], [("D", 0), ("N", 1)]])
-def test_labels_may_be_of_any_kind(labels):
-    kind = dict(zip("DN", labels, strict=True))
-    tags = [[kind[tag] for tag in sentence] for sentence in TAGS]
-    pairs = [(kind[a], kind[b]) for a, b in PAIRS]
-    found = TagPairQuery(pairs).from_proba(tags, PROBA, pairs)
-    expected = TagPairQuery(PAIRS).from_proba(TAGS, PROBA, PAIRS)
-    assert found.y_true.tolist() == expected.y_true.tolist()
-    assert found.label.tolist() == pairs * 3
-
-
 # Scorers and plots
-
-
-def test_scorers_take_the_query_and_weights_repeat_sentences():
-    tagger = HMMTagger(0.1).fit(X, Y)
-    query = TagPairQuery([("N", "V"), ("D", "N")])
-    answers = query(tagger, X, Y)
-    scorer = make_calibration_scorer(query, bin_size=2)
-    expected = -calibration_error(answers.y_true, answers.y_proba, bin_size=2)
-    assert scorer(tagger, X, Y) == pytest.approx(expected)
-    scorer = make_query_scorer(brier_score_loss, query=query)
-    weighted = scorer(tagger, X, Y, sample_weight=[2, 1, 0, 1])
-    rows = [0, 0, 1, 3]
-    repeated = scorer(tagger, [X[i] for i in rows], [Y[i] for i in rows])
-    assert weighted == pytest.approx(repeated)
 
 
 def test_displays_take_the_query():
@@ -316,12 +270,7 @@ def test_what_is_no_query_is_refused(params, error, message):
         (TAGS, PROBA, None, "Sentence 0 has 3 labels and shape (2, 2)"),
         (TAGS, [PROBA[0], [], [], []], PAIRS, "Sentence 3 has 2 labels"),
         (TAGS, PROBA[:2], PAIRS, "Got 2 and 4"),
-        (
-            TAGS,
-            [*PROBA[:3], [[0.3, 1.6]]],
-            PAIRS,
-            "Got 1.6 in sentence 3, token 1",
-        ),
+        (TAGS, [*PROBA[:3], [[0.3, 1.6]]], PAIRS, "1.6 in sentence 3, token 1"),
         ([["D", None, "D"], *TAGS[1:]], PROBA, PAIRS, "Token 1 of sentence 0 has None"),
     ],
 )

@@ -151,12 +151,6 @@ def test_no_message_contradicts_itself():
     assert 40 < raised < 60
 
 
-@pytest.mark.parametrize("precision", [0, 1, 2])
-def test_the_precision_is_between_0_and_1(precision):
-    with pytest.raises(ValueError, match="'precision' .* strictly between 0 and 1"):
-        threshold_for_precision([1], [0.5], precision=precision)
-
-
 def capital(k, n, p):
     """Return the capital after k of n right answers, by numerical integration."""
     # of (1 - x) ** -0.75; the substitution t = (1 - x) ** 0.25 removes the pole

@@ -111,11 +111,6 @@ def test_the_split_finds_the_variances_of_a_simulation():
     assert result.within == pytest.approx(1 / 4 - 1 / 20, rel=0.05)
 
 
-def test_one_sample_of_each_question_cannot_be_split():
-    with pytest.raises(ValueError, match="one of which has two samples"):
-        sample_variance([1, 0], question=[0, 1])
-
-
 @pytest.mark.parametrize("wrong", [5, -0.1, np.nan, np.inf])
 def test_scores_of_samples_are_in_0_1(wrong):
     score, question = [0.5, wrong, 1, 0], [0, 0, 1, 1]

@@ -18,11 +18,7 @@ def test_a_table_worked_by_hand():
     assert result.chosen.tolist() == [1, 0, 0]
     np.testing.assert_allclose(result.share, [3 / 5, 1 / 2, 2 / 3])
     np.testing.assert_allclose(result.same, [3 / 10, 0, 1 / 3])
-    entropy = [
-        -0.6 * log(0.6) - 0.4 * log(0.2),
-        log(2),
-        log(3) - 2 / 3 * log(2),
-    ]
+    entropy = [-0.6 * log(0.6) - 0.4 * log(0.2), log(2), log(3) - 2 / 3 * log(2)]
     np.testing.assert_allclose(result.entropy, entropy)
     assert [each.tolist() for each in result.cluster] == [
         [0, 1, 1, 2, 1],

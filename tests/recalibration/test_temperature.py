@@ -212,8 +212,7 @@ class ScoredTagger(BaseEstimator):
 
 
 @pytest.mark.parametrize(
-    "temperature",
-    [0.4, *(pytest.param(t, marks=pytest.mark.slow) for t in (1.0, 2.5))],
+    "temperature", [0.4, *(pytest.param(t, marks=pytest.mark.slow) for t in (1.0, 2.5))]
 )
 def test_a_known_temperature_is_found_again(temperature):
     """Within three standard errors, by the variance of the true taggings' scores."""
@@ -230,13 +229,6 @@ def test_a_known_temperature_is_found_again(temperature):
         value += ScoredTagger.moves[drawn[:, :-1], drawn[:, 1:]].sum(axis=1)
         variance += value.var(ddof=1)
     assert abs(1 / found - 1 / temperature) < 3 / np.sqrt(variance)
-
-
-def test_the_likelihood_is_never_lower_after(corpus):
-    for pseudocount in (3.0, 1.0, 0.1, 1e-3, 1e-6):
-        model = TemperatureScaling(HMMTagger(pseudocount), cv=3).fit(*corpus)
-        before, after = model.log_likelihood_
-        assert after >= before, pseudocount
 
 
 def test_held_out_data_of_another_kind_are_better_calibrated(corpus):
@@ -264,14 +256,6 @@ def test_an_optimum_at_an_end_warns(right, end, reason):
     with pytest.warns(ConvergenceWarning, match=f"an end of 'bounds'.*{reason}"):
         model = TemperatureScaling(Chooser(), cv=2).fit(*choose([2] * 4, right))
     assert model.temperature_ == end
-
-
-def test_narrow_bounds_are_kept():
-    with pytest.warns(ConvergenceWarning, match="highest at 1.5"):
-        model = TemperatureScaling(Chooser(), cv=2, bounds=(0.5, 1.5)).fit(
-            *choose([2] * 4, [1, 1, 0, 1])
-        )
-    assert model.temperature_ == 1.5
 
 
 def test_where_no_temperature_matters_it_is_one():
@@ -376,14 +360,8 @@ def test_tags_that_a_fold_has_not_seen_are_counted():
 def test_what_counts_without_smoothing_forbid_is_counted():
     """Of six: a new word, a new transition, and an end without a start."""
     tagger = HMMTagger(0).fit(X, Y)
-    sentences = [
-        ["the", "dog"],
-        ["the", "mouse"],
-        ["dog", "the"],
-        ["barks"],
-        [],
-        ["it"],
-    ]
+    texts = ("the dog", "the mouse", "dog the", "barks", "", "it")
+    sentences = [text.split() for text in texts]
     tags = [["D", "N"], ["D", "N"], ["N", "D"], ["V"], [], ["N"]]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -397,20 +375,6 @@ def test_what_counts_without_smoothing_forbid_is_counted():
     assert model.log_likelihood_ == only.log_likelihood_
 
 
-def test_forbidden_choices_are_counted():
-    scores, right = choose([2] * 4, [1, 1, 0, 1])
-    scores.append([0.0, -np.inf])
-    model = TemperatureScaling(Chooser(), cv="prefit").fit(scores, [*right, 1])
-    assert model.n_unreachable_ == 1
-    assert model.temperature_ == pytest.approx(2 / np.log(3), rel=1e-5)
-
-
-def test_nothing_reachable_is_an_error():
-    tagger = HMMTagger().fit(X, Y)
-    with pytest.raises(ValueError, match="All 2 have probability 0"):
-        TemperatureScaling(tagger, cv="prefit").fit([["a"], ["b"]], [["Z"], ["Z"]])
-
-
 def test_nan_from_a_posterior_is_an_error():
     scores, right = choose([2] * 4, [1, 1, 0, 1])
     scores[2][0] = np.nan
@@ -419,19 +383,6 @@ def test_nan_from_a_posterior_is_an_error():
 
 
 # Weights, groups, folds
-
-
-def test_a_weight_is_a_repetition():
-    scores, right = choose([2, 2, 1], [1, 0, 1])
-    weighted = TemperatureScaling(Chooser(), cv="prefit").fit(
-        scores, right, sample_weight=[3, 1, 2]
-    )
-    rows = [0, 0, 0, 1, 2, 2]
-    repeated = TemperatureScaling(Chooser(), cv="prefit").fit(
-        [scores[i] for i in rows], [right[i] for i in rows]
-    )
-    assert weighted.temperature_ == pytest.approx(repeated.temperature_, rel=1e-5)
-    assert weighted.log_likelihood_ == pytest.approx(repeated.log_likelihood_)
 
 
 def test_rows_without_weight_do_not_count():
@@ -480,14 +431,9 @@ def test_groups_go_to_the_splitter(corpus):
     assert model.temperature_ == pytest.approx(masks.temperature_)
 
 
-def test_the_order_of_rows_and_the_number_of_jobs_do_not_matter(corpus):
-    X, y = corpus
-    tagger = HMMTagger().fit(X[:60], y[:60])
-    one = TemperatureScaling(tagger, cv="prefit").fit(X[60:], y[60:])
-    other = TemperatureScaling(tagger, cv="prefit").fit(X[:59:-1], y[:59:-1])
-    assert one.temperature_ == pytest.approx(other.temperature_, rel=1e-5)
-    folded = TemperatureScaling(HMMTagger(), cv=2).fit(X, y)
-    parallel = TemperatureScaling(HMMTagger(), cv=2, n_jobs=2).fit(X, y)
+def test_the_number_of_jobs_does_not_matter(corpus):
+    folded = TemperatureScaling(HMMTagger(), cv=2).fit(*corpus)
+    parallel = TemperatureScaling(HMMTagger(), cv=2, n_jobs=2).fit(*corpus)
     assert folded.temperature_ == parallel.temperature_
 
 
@@ -504,24 +450,11 @@ def test_a_frozen_estimator_is_as_one_fitted_before():
     assert again.temperature_ == frozen.temperature_
 
 
-@each_tagger
-def test_prefit_needs_a_fitted_estimator(tagger):
-    with pytest.raises(NotFittedError):
-        TemperatureScaling(clone(tagger), cv="prefit").fit(X, Y)
-
-
 # In scikit-learn
 
 
 def test_scikit_learns_own_checks_pass():
     check_without_data(TemperatureScaling(HMMTagger()))
-
-
-def test_parameters_are_nested():
-    model = TemperatureScaling(CRFTagger())
-    model.set_params(estimator__c2=0.1)
-    assert model.get_params()["estimator__c2"] == 0.1
-    assert model.estimator.c2 == 0.1
 
 
 def test_a_search_sets_parameters_of_the_estimator(corpus):
@@ -555,18 +488,6 @@ def test_it_may_hold_a_pipeline_or_end_one(corpus, inside):
     assert ll == pytest.approx(log_likelihood_scorer(plain, items[80:], y[80:]))
 
 
-def test_it_may_hold_a_search(corpus):
-    X, y = corpus
-    search = GridSearchCV(HMMTagger(), {"pseudocount": [0.1, 1.0]}, cv=2)
-    model = TemperatureScaling(search, cv=2)
-    assert hasattr(model, "predict_proba")
-    model.fit(X, y)
-    best = model.estimator_.best_estimator_
-    expected = best.posterior(X[:3]).tempered(model.temperature_).token_marginals()
-    for a, b in zip(model.predict_proba(X[:3]), expected, strict=True):
-        np.testing.assert_array_equal(a, b)
-
-
 @each_tagger
 def test_queries_see_through_it(tagger):
     model = prefit(tagger)
@@ -577,12 +498,6 @@ def test_queries_see_through_it(tagger):
         answers.y_proba.tolist()
         != TagQuery()(model.estimator_, OTHER_X, OTHER_Y).y_proba.tolist()
     )
-
-
-def test_the_likelihood_scorer_sees_the_tempered_posterior():
-    model = prefit(HMMTagger(0.5))
-    found = log_likelihood_scorer(model, OTHER_X, OTHER_Y)
-    assert found == pytest.approx(model.log_likelihood_[1])
 
 
 def test_it_has_the_methods_that_its_estimator_has():
@@ -610,12 +525,11 @@ def test_it_takes_the_input_that_its_estimator_takes():
     assert tags.target_tags.required
 
 
-def test_it_pickles_and_shows_itself():
+def test_a_pickle_predicts_the_same():
     model = prefit(HMMTagger(0.5))
     again = pickle.loads(pickle.dumps(model))
     for a, b in zip(again.predict_proba(NEW), model.predict_proba(NEW), strict=True):
         np.testing.assert_array_equal(a, b)
-    assert "TemperatureScaling" in model._repr_html_()
 
 
 # What it refuses
@@ -636,12 +550,7 @@ def test_wrong_settings_are_named():
         ({"bounds": (2.0, 3.0)}, ValueError, "low <= 1 <= high. Got (2.0"),
         ({"bounds": (1.0, 1.0)}, ValueError, "with low < high"),
         ({"bounds": (3.0, 0.3)}, ValueError, "Got (3.0, 0.3)"),
-        (
-            {"bounds": (0.0, 3.0)},
-            ValueError,
-            "'bounds' parameter of TemperatureScaling",
-        ),
-        ({"bounds": 3.0}, ValueError, "must be two temperatures (low, high)"),
+        ({"bounds": (0.0, 3.0)}, ValueError, "'bounds' parameter of Temperature"),
         ({"bounds": ("a", 3.0)}, TypeError, "must be a number in [1e-06, 1e+06]"),
         ({"cv": []}, ValueError, "'cv' parameter of TemperatureScaling gives no fold"),
         ({"cv": "last"}, ValueError, "Got last"),

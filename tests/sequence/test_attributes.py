@@ -1,7 +1,5 @@
 """What a token's attributes are: CRFsuite's rules, in training and in prediction."""
 
-import copy
-import pickle
 import re
 
 import numpy as np
@@ -109,15 +107,6 @@ def test_a_sentence_is_a_row_after_the_other_and_an_empty_one_no_row():
     assert matrix.toarray().tolist() == [[1, 0], [0, 0], [0, 1]]
 
 
-@pytest.mark.parametrize("sentences", [[], [[]], [[], []]])
-def test_no_token_is_a_matrix_without_rows(sentences):
-    assert AttributeIndex(["f"]).matrix(sentences).shape == (0, 1)
-
-
-def test_a_model_without_attributes_has_no_columns():
-    assert AttributeIndex([]).matrix([["a"], ["b"]]).shape == (2, 0)
-
-
 def test_tokens_are_not_modified():
     token = {"f": ["x", "x"], "g": {"x": 1.0}}
     list(as_items([[token]]))
@@ -179,15 +168,6 @@ def test_text_of_any_kind_may_be_asked(text):
     known = float(text in ("\u00e9", "", "\U0001f600"))
     for token in (text, {"word": text}, {"word": [text]}):
         assert index.matrix([[token]]).sum() == known
-
-
-def test_copies_look_up_alike():
-    index = AttributeIndex(NAMES)
-    sentences = [[{"f": "x", "g": 2.0}, {"a": "b", "a:b": 1.0}]]
-    expected = index.matrix(sentences).toarray()
-    for other in (pickle.loads(pickle.dumps(index)), copy.deepcopy(index)):
-        found = other.matrix(sentences).toarray()
-        np.testing.assert_array_equal(found, expected)
 
 
 def test_training_reads_one_sentence_at_a_time():

@@ -4,7 +4,6 @@ import copy
 import itertools
 import pickle
 
-import array_api_strict
 import dask.array
 import numpy as np
 import pandas as pd
@@ -18,7 +17,6 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import (
     GridSearchCV,
-    GroupKFold,
     KFold,
     cross_val_predict,
     cross_val_score,
@@ -99,21 +97,6 @@ def test_asking_before_fit_is_an_error(tagger):
             getattr(clone(tagger), ask)(X)
     with pytest.raises(NotFittedError, match=message):
         clone(tagger).score(X, Y)
-
-
-@each_tagger
-def test_fit_learns_the_sorted_labels(tagger):
-    assert fitted(tagger).classes_.tolist() == ["D", "N", "V"]
-    assert fitted(tagger).classes_.dtype.kind == "U"
-
-
-@each_tagger
-def test_marginals_are_a_row_for_each_token_and_a_column_for_each_class(tagger):
-    proba = fitted(tagger).predict_proba(NEW)
-    assert [p.shape for p in proba] == [(2, 3), (0, 3), (1, 3), (4, 3)]
-    for each in proba:
-        np.testing.assert_allclose(each.sum(axis=1), 1, atol=1e-12)
-        assert (each >= 0).all()
 
 
 @each_tagger
@@ -200,13 +183,6 @@ def test_one_token_is_enough_to_train(tagger):
     np.testing.assert_array_equal(tagger.predict_proba([["a", "z"]])[0], [[1], [1]])
 
 
-@each_tagger
-def test_a_sentence_does_not_depend_on_its_neighbours(tagger):
-    tagger = fitted(tagger)
-    alone = [tagger.predict_proba([sentence])[0] for sentence in NEW]
-    same_arrays(tagger.predict_proba(NEW), alone, 1e-15)
-
-
 # Containers
 
 
@@ -233,50 +209,6 @@ def test_sentences_may_be_in_any_container(tagger):
             assert found.score(container(X), container(Y)) == score
 
 
-def torch_tensor(values, **settings):
-    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
-    return torch.tensor(values, **settings)
-
-
-TAGS = [[0, 1, 2], [0, 1, 2], [], [1, 2], [1]]
-LABEL_CONTAINERS = {
-    "array_api_strict": lambda rows: [
-        array_api_strict.asarray(row, dtype=array_api_strict.int64) for row in rows
-    ],
-    "dask": lambda rows: [
-        dask.array.from_array(np.array(row, int), chunks=-1) for row in rows
-    ],
-    "polars within": lambda rows: [pl.Series(row, dtype=pl.Int64) for row in rows],
-    "nullable": lambda rows: [pd.Series(row, dtype="Int64") for row in rows],
-    "unmasked": lambda rows: [np.ma.MaskedArray(row, dtype=int) for row in rows],
-    "torch": lambda rows: [torch_tensor(row) for row in rows],
-    "torch scalars": lambda rows: [list(torch_tensor(row)) for row in rows],
-    "torch nested": lambda rows: pytest.importorskip("torch").nested.nested_tensor(
-        [torch_tensor(row) for row in rows]
-    ),
-}
-
-
-@pytest.fixture(params=[*LABEL_CONTAINERS, "tensors", "scalar tensors", "arrow"])
-def container_of_tags(request, tensor, arrow):
-    other = {
-        "tensors": lambda rows: [tensor(row) for row in rows],
-        "scalar tensors": lambda rows: [[tensor(tag) for tag in row] for row in rows],
-        "arrow": lambda rows: [arrow(row) for row in rows],
-    }
-    return {**LABEL_CONTAINERS, **other}[request.param]
-
-
-@each_tagger
-def test_labels_may_be_the_arrays_of_any_library(tagger, container_of_tags):
-    tags = container_of_tags(TAGS)
-    found = clone(tagger).fit(X, tags)
-    assert found.classes_.tolist() == [0, 1, 2]
-    expected = clone(tagger).fit(X, TAGS)
-    same_arrays(found.predict_proba(NEW), expected.predict_proba(NEW))
-    assert found.score(X, tags) == expected.score(X, TAGS)
-
-
 @each_tagger
 def test_words_may_be_the_arrays_of_other_libraries(tagger, arrow):
     expected = fitted(tagger).predict_proba(NEW)
@@ -287,13 +219,6 @@ def test_words_may_be_the_arrays_of_other_libraries(tagger, arrow):
     ):
         found = clone(tagger).fit(sentences, Y).predict_proba(NEW)
         same_arrays(found, expected)
-
-
-@each_tagger
-def test_masked_labels_are_named(tagger):
-    tags = [*TAGS[:3], np.ma.MaskedArray([1, 2], mask=[False, True]), TAGS[4]]
-    with pytest.raises(ValueError, match="'y' .*fit must not have masked entries"):
-        clone(tagger).fit(X, tags)
 
 
 @each_tagger
@@ -343,14 +268,6 @@ def test_a_pickled_tagger_predicts_as_before(model):
     assert as_lists(again.predict(NEW)) == as_lists(tagger.predict(NEW))
 
 
-@each_tagger
-def test_a_clone_has_the_parameters_and_no_model(tagger):
-    copied = clone(fitted(tagger))
-    assert copied.get_params() == tagger.get_params()
-    with pytest.raises(NotFittedError, match="not fitted"):
-        copied.predict(NEW)
-
-
 # Labels of any kind
 
 
@@ -389,11 +306,8 @@ def test_labels_that_are_none_or_cannot_be_sorted_are_refused(tagger):
     cases = [
         (["D", 1, "V"], "labels of one type, to be sorted. Got int, str"),
         (["D", None, "V"], "Token 1 of sentence 1 has None"),
-        (["D", float("nan"), "V"], "Token 1 of sentence 1 has nan"),
         (["D", pd.NA, "V"], "Token 1 of sentence 1 has <NA>"),
         (["D", ["N"], "V"], r"Token 1 of sentence 1 has \['N'\]"),
-        (["D", np.array([1, 2]), "V"], r"Token 1 of sentence 1 has \[1, 2\]"),
-        (np.zeros((3, 1)), r"Token 0 of sentence 1 has \[0.0\]"),
     ]
     for labels, message in cases:
         with (
@@ -401,14 +315,6 @@ def test_labels_that_are_none_or_cannot_be_sorted_are_refused(tagger):
             pytest.raises(ValueError, match=f"{name_of(tagger)}.fit .*{message}"),
         ):
             clone(tagger).fit([X[0], X[0]], [Y[0], labels])
-
-
-@each_tagger
-def test_a_score_counts_no_label_that_is_none(tagger):
-    tagger, message = fitted(tagger), "score must have a label .* Token 0 of sentence 1"
-    for label in (None, pd.NA, ["N"], np.array([1, 2])):
-        with case(label), pytest.raises(ValueError, match=message):
-            tagger.score(X[:2], [Y[0], [label, "N", "V"]])
 
 
 # Score
@@ -447,14 +353,10 @@ def test_a_label_unseen_in_training_counts_as_an_error(tagger):
 def test_weights_are_checked(tagger):
     cases = [
         ([1, 1], r"weight for each of the 5 samples. Got shape \(2,\)"),
-        ([[1]] * 5, r"Got shape \(5, 1\)"),
         ([0] * 5, "zero in every row"),
         ([-1, 1, 1, 1, 1], "not negative. Got -1.0 in row 0"),
         ([1, np.nan, 1, 1, 1], "finite .* Got nan in row 1"),
-        ([1, 1, np.inf, 1, 1], "finite .* Got inf in row 2"),
         ("heavy", "must contain numbers.* Got str"),
-        ([1, [2], 3, 4, 5], "must contain numbers.* Got .* in row"),
-        ([1j] * 5, "must contain numbers.* Got list"),
     ]
     for weight, message in cases:
         with case(weight), pytest.raises(ValueError, match=message):
@@ -483,7 +385,6 @@ def test_labels_that_do_not_match_the_tokens_are_named(tagger):
     cases = [
         (Y[:3], "Got 5 sentences in X and 3 in y"),
         ([*Y[:3], ["N"], *Y[4:]], "Sentence 3 has 2 tokens and 1 labels"),
-        ([*Y[:3], ["N", None], *Y[4:]], "Token 1 of sentence 3 has None"),
     ]
     for labels, message in cases:
         for ask in ("fit", "score"):
@@ -498,7 +399,6 @@ def test_what_is_not_sentences_is_refused_with_an_example(tagger):
         (["the dog"], "Got str 'the dog' as sentence 0: put its tokens into a list"),
         ([["a"], b"b"], "Got bytes b'b' as sentence 1"),
         ([["a"], None], "Got NoneType None as sentence 1"),
-        ([["a"], 7], "Got int 7 as sentence 1"),
         ([["a"], {"word": "b"}], "Got dict .* as sentence 1"),
         ({"a": 1}, "Got dict"),
         (None, "Got NoneType"),
@@ -510,9 +410,7 @@ def test_what_is_not_sentences_is_refused_with_an_example(tagger):
         (sparse.csr_array(np.eye(2)), r"a table of shape \(2, 2\)"),
         (np.array(3), "Got ndarray"),
         ([["a"], np.array("b")], "Got ndarray array.* as sentence 1"),
-        ([np.array("b"), np.array(["a"])], "Got ndarray array.* as sentence 0"),
         ([["a"], {"b", "c"}], "Got set .* as sentence 1"),
-        ({("a", "b")}, "Got set"),
         ([["a"], pd.DataFrame({"w": ["b"]})], "(?s)Got DataFrame .* as sentence 1"),
     ]
     tagger = fitted(tagger)
@@ -520,10 +418,7 @@ def test_what_is_not_sentences_is_refused_with_an_example(tagger):
         is_list = isinstance(sentences, list)
         labels = [["A"]] * len(sentences) if is_list else [["A", "A", "A"]] * 2
         for ask, *more in (["fit", labels], ["predict"], ["predict_proba"]):
-            with (
-                case(f"{ask}, {sentences!r}"),
-                pytest.raises(TypeError, match=message),
-            ):
+            with case(f"{ask}, {sentences!r}"), pytest.raises(TypeError, match=message):
                 getattr(tagger, ask)(sentences, *more)
 
 
@@ -533,15 +428,6 @@ def test_what_is_not_label_sequences_is_refused(tagger):
         ("DNV", "'y' parameter of .*.fit must have an entry for each sentence"),
         (["DNV"] * 5, "Got str 'DNV' for sentence 0"),
         ([0, 1, 2, 3, 4], "Got int 0 for sentence 0"),
-        (np.arange(5), "for sentence 0"),
-        (7, "Got int"),
-        (
-            pd.DataFrame({"a": range(5)}),
-            "must have an entry for each sentence. Got DataF",
-        ),
-        (np.array(3), "Got ndarray"),
-        ([*Y[:4], np.array("N")], "Got ndarray array.* for sentence 4"),
-        ([*Y[:4], {"N"}], "Got set .* for sentence 4"),
         ([*Y[:4], {"N": 1}], "Got dict .* for sentence 4"),
     ]
     for labels, message in cases:
@@ -576,25 +462,9 @@ def test_cross_validation_scores_each_fold_by_its_tokens(model, corpus):
 
 
 @each_model
-def test_two_processes_give_the_same_scores(model, corpus):
-    one = cross_validate(model, *corpus, cv=FOLDS, return_train_score=True)
-    two = cross_validate(model, *corpus, cv=FOLDS, return_train_score=True, n_jobs=2)
-    for key in ("test_score", "train_score"):
-        np.testing.assert_array_equal(one[key], two[key])
-
-
-@each_model
 def test_an_integer_of_folds_does_not_stratify(model, corpus):
     found = cross_val_score(model, *corpus, cv=3)
     np.testing.assert_allclose(found, by_hand(model, *corpus, cv=KFold(3)))
-
-
-@each_model
-def test_groups_stay_together(model, corpus):
-    groups = np.repeat(np.arange(6), 10)
-    found = cross_val_score(model, *corpus, cv=GroupKFold(3), groups=groups)
-    assert found.shape == (3,)
-    assert ((found > 0) & (found <= 1)).all()
 
 
 @each_model

@@ -76,13 +76,7 @@ def test_tags_without_a_label():
 def test_what_cannot_be_converted():
     cases = [
         ([["O"], ["O", "I-x"]], "BIO", "BIO", ValueError, "'I-x' for token 1 of sen"),
-        (
-            [["B-x", "I-x"]],
-            "IOB1",
-            "BIO",
-            ValueError,
-            "'B-x' for token 0 of sentence 0",
-        ),
+        ([["B-x", "I-x"]], "IOB1", "BIO", ValueError, "'B-x' for token 0 of sent"),
         ([["B-x"]], "IOB1", "BIO", ValueError, "B- begins every .* is 'IOB2'"),
         ([["E-x"]], "IOE1", "BIO", ValueError, "E- ends every .* is 'IOE2'"),
         ([["O", "E-x"]], "BIO", "BIO", ValueError, "scheme 'BIO'.* Got 'E-x' for tok"),

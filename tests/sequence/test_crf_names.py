@@ -89,10 +89,7 @@ def test_attributes_of_the_fitted_model(tagger, crf):
     assert [i["loss"] for i in ours] == [i["loss"] for i in theirs]
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["crf_", "state_features_", "transition_features_"],
-)
+@pytest.mark.parametrize("name", ["crf_", "state_features_", "transition_features_"])
 def test_attributes_before_fit(name):
     assert not hasattr(CRFTagger(), name)
     with pytest.raises(NotFittedError):
@@ -128,10 +125,7 @@ def test_every_setting_reaches_its_algorithm(algorithm, name):
 def test_bytes_are_text_in_utf_8():
     """In names and values, at fit and at predict."""
     text = [{"солнце": "не светит", "a": ["x"]}, {"b": 1.0}]
-    raw = [
-        {"солнце": "не светит".encode(), b"a": [b"x"]},
-        {b"b": 1.0},
-    ]
+    raw = [{"солнце": "не светит".encode(), b"a": [b"x"]}, {b"b": 1.0}]
     expected = CRFTagger().fit([text], [["A", "B"]])
     found = CRFTagger().fit([raw], [["A", "B"]])
     assert found.model_bytes_ == expected.model_bytes_

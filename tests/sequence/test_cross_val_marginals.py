@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from skcalib.coref import AntecedentFeatures, AntecedentRanker, SampledCorefPairs
 from skcalib.datasets import make_coref_documents, make_tagged_sentences
 from skcalib.experimental import ArcQuery, TreePosterior
-from skcalib.queries import CorefPairQuery, TagQuery
+from skcalib.queries import CorefPairQuery
 from skcalib.recalibration import TemperatureScaling
 from skcalib.sequence import CRFTagger, HMMTagger, TokenFeatures, cross_val_marginals
 
@@ -131,17 +131,6 @@ def test_a_search_within_chooses_in_each_fold(corpus):
     found, _ = cross_val_marginals(search, *corpus, cv=FOLDS)
     expected, _ = cross_val_marginals(HMMTagger(0.1), *corpus, cv=FOLDS)
     same_entries(found, expected)
-
-
-def test_the_result_can_be_asked(corpus):
-    X, y = corpus
-    proba, classes = cross_val_marginals(MODELS[0], X, y, cv=FOLDS)
-    answers = TagQuery().from_proba(y, proba, classes)
-    assert len(answers) == sum(map(len, y)) * classes.size
-    assert answers.n_unseen == 0
-    # every token has one tag, and its probabilities sum to one
-    assert answers.y_true.sum() == sum(map(len, y))
-    assert answers.y_proba.sum() == pytest.approx(sum(map(len, y)))
 
 
 # Coreference models and parsers

@@ -267,31 +267,25 @@ ONES = np.ones(5)
 @pytest.mark.parametrize(
     ("a", "b", "kwargs", "message"),
     [
-        ([1], [0], {}, "at least two items.*Got 1"),
         ([], [], {}, "at least two items.*Got 0"),
         ([1, 0, 1], [0, 1, 1], {"groups": [1, 1, 1]}, "at least two groups.*Got 1"),
         ([1, 0, np.nan], [0, 1, 1], {}, "'stats_a'.*nan.*in row 2"),
         ([1, 0, 1], [0, np.inf, 1], {}, "'stats_b'.*inf.*in row 1"),
-        (ONES, np.ones(4), {}, "stats_a has 5, stats_b has 4"),
         (ONES, ONES, {"groups": [1, 2]}, "'groups'.*5 rows. Got 2"),
         (ONES, ONES, {"groups": 5}, r"'groups'.*one-dimensional.*Got shape \(\)"),
         (ONES, ONES, {"groups": [[1], [2, 3], 4, 5, 6]}, "'groups'.*one-dimensional"),
         (ONES, ONES, {"groups": [1, 2, None, 1, 2]}, "'groups'.*None in row 2"),
-        (ONES, ONES, {"groups": [1, 2, np.nan, 1, 2]}, "'groups'.*nan in row 2"),
-        (ONES, ONES, {"statistic": "median"}, "'mean', 'ratio', 'f1'.*'median'"),
         (ONES, ONES, {"statistic": "ratio"}, r"shape \(n, 2\).*Got shape \(5,\)"),
         (np.ones((5, 2)), np.ones((5, 2)), {}, r"shape \(n,\).*Got shape \(5, 2\)"),
         (np.ones((5, 2)), np.ones((5, 2)), {"statistic": "f1"}, "correct, guessed"),
         (["a", "b"], ["a", "c"], {}, "'stats_a'.*numbers"),
+        ([10**400, 1], [0, 1], {}, "'stats_a'.*must contain numbers"),
         ([[1], [2, 3]], [[1], [2]], {}, "'stats_a'.*numbers, in rows of equal length"),
         ([1e200, 2e200], [0, 1], {}, "'stats_a'.*2e.200.*of column 0"),
         ([0, 1], [0, 1e-320], {}, "'stats_b'.*e-32.*of column 0"),
         (ONES, ONES, {"alternative": "better"}, "'alternative'.*'better'"),
         (ONES, ONES, {"method": "tilted"}, "'method'.*'monte_carlo'.*'tilted'"),
-        (ONES, ONES, {"n_resamples": 0}, "'n_resamples'"),
         (ONES, ONES, {"confidence_level": 1.0}, "'confidence_level'"),
-        (ONES, ONES, {"random_state": "x"}, "'random_state'"),
-        ([0.5, 1, 0], [0, 1, 1], {"method": "exact"}, "integer columns"),
         (F1_A, F1_B, {"statistic": "f1", "method": "exact"}, "'mean', or 'ratio'"),
         (F1_A, F1_B, {"statistic": "f1", "method": "saddlepoint"}, "'monte_carlo'"),
         (F1_A[:, ::-1], F1_B, {"statistic": "f1"}, "correct <= guessed.*row 0"),
@@ -301,12 +295,7 @@ ONES = np.ones(5)
             {"statistic": "ratio"},
             "'stats_a'.*at least 0.*row 1",
         ),
-        (
-            [[0, 0], [0, 0]],
-            [[0, 0], [0, 0]],
-            {"statistic": "ratio"},
-            "denominator above 0",
-        ),
+        (np.zeros((2, 2)), np.zeros((2, 2)), {"statistic": "ratio"}, "above 0"),
         (F1_A, F1_B[:, :2], {"statistic": f1_of_rows}, "same columns.*Got 3 and 2"),
         (F1_A, F1_B, {"statistic": lambda s: s}, "one number"),
         (F1_A, F1_B, {"statistic": lambda s: s[7]}, "3 summed columns.*index 7"),
@@ -351,8 +340,3 @@ def test_a_callable_may_have_the_name_of_a_statistic():
     result = paired_bootstrap_test(a, b, statistic=ratio, random_state=0)
     assert result.statistic == pytest.approx((a.sum() - b.sum()) / 10)
     assert result.metric == "ratio"
-
-
-def test_numbers_beyond_float64_are_refused():
-    with pytest.raises(ValueError, match="'stats_a'.*must contain numbers"):
-        paired_bootstrap_test([10**400, 1], [0, 1])

@@ -25,15 +25,6 @@ def test_both_ends_belong_to_the_interval():
     assert borderline_threshold(np.r_[50, gains, 50], outside).n_pairs == 12
 
 
-def test_the_sign_of_a_gain_plays_no_part():
-    gains = np.linspace(1, 2, 20)
-    pvalues = np.full(20, 0.05)
-    signs = np.where(np.arange(20) % 2, 1, -1)
-    assert borderline_threshold(gains * signs, pvalues) == borderline_threshold(
-        gains, pvalues
-    )
-
-
 @given(
     st.lists(st.tuples(st.floats(-5, 5), st.floats(0, 0.12)), min_size=1, max_size=60),
     st.floats(0, 1),
@@ -69,6 +60,7 @@ def test_few_pairs_warn_with_their_number():
         ([1.0, 1.0], [0.05, 1.5], {}, "'pvalues'.*1.5 in row 1"),
         ([[1.0]], [[0.05]], {}, "'gains'.*sequence of numbers"),
         (["a"], [0.05], {}, "'gains'.*must contain numbers"),
+        ([10**400, 1], [0.05, 0.05], {}, "'gains'.*must contain numbers"),
         ([1.0], [0.05], {"low": 0.07}, "'high'.*0.06"),
         ([1.0], [0.05], {"quantile": 2}, "'quantile'"),
     ],
@@ -76,8 +68,3 @@ def test_few_pairs_warn_with_their_number():
 def test_what_is_refused(gains, pvalues, params, message):
     with pytest.raises(ValueError, match=message):
         borderline_threshold(gains, pvalues, **params)
-
-
-def test_numbers_beyond_float64_are_refused():
-    with pytest.raises(ValueError, match="'gains'.*must contain numbers"):
-        borderline_threshold([10**400, 1], [0.05, 0.05])

@@ -1,9 +1,4 @@
-"""How often a gain that is none is called real, and a true one is in the interval.
-
-Two exchangeable systems share the difficulty of each sentence. A rate of r replicates
-has a standard error of sqrt(.05 * .95 / r); the seeds are fixed, so a test that passes
-always passes. The larger study is benchmarks/significance_errors.py.
-"""
+"""How often a gain that is none is called real, and a true one is in the interval."""
 
 import numpy as np
 import pytest

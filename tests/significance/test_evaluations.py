@@ -4,12 +4,7 @@ import numpy as np
 import pytest
 
 from skcalib.evaluation import evaluation_of
-from skcalib.significance import (
-    compare_systems,
-    mcnemar_test,
-    paired_bootstrap_test,
-    permutation_test,
-)
+from skcalib.significance import mcnemar_test, paired_bootstrap_test, permutation_test
 
 RNG = np.random.default_rng(0)
 NAMES = np.array([f"q{k}" for k in range(60)])
@@ -34,14 +29,6 @@ def test_tests_of_evaluations_are_those_of_their_matched_scores(test, groups):
 
 def test_mcnemars_test_of_evaluations():
     assert mcnemar_test(*EVALUATIONS).pvalue == mcnemar_test(A, B).pvalue
-
-
-def test_all_pairs_of_evaluations():
-    systems = dict(zip("AB", EVALUATIONS, strict=True))
-    found = compare_systems(systems, groups="src", random_state=0)
-    expected = compare_systems({"A": A, "B": B}, groups=SOURCE, random_state=0)
-    assert found.pvalue.tolist() == expected.pvalue.tolist()
-    assert found.names == ["A", "B"]
 
 
 def test_what_does_not_match_is_an_error():

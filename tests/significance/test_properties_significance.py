@@ -30,6 +30,8 @@ TESTS = {
     "bootstrap": (paired_bootstrap_test, "mean", {}),
     "bootstrap of ratios": (paired_bootstrap_test, "ratio", {"method": "saddlepoint"}),
     "bootstrap of f1": (paired_bootstrap_test, "f1", {"method": "monte_carlo"}),
+    "flips of ratios": (paired_bootstrap_test, "ratio", {"method": "sign_flips"}),
+    "flips of f1": (paired_bootstrap_test, "f1", {"method": "sign_flips"}),
     "swaps": (permutation_test, "mean", {}),
     "swaps of f1": (permutation_test, "f1", {"method": "monte_carlo"}),
 }

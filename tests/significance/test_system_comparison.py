@@ -1,11 +1,8 @@
 """All pairs: each as by enumeration, adjusted as by definition, with the same draws."""
 
-import functools
 import itertools
 import json
-import math
 import warnings
-from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -13,11 +10,7 @@ import pytest
 from scipy.stats import false_discovery_control
 
 from skcalib.coref import coref_f1
-from skcalib.significance import (
-    SystemComparison,
-    compare_systems,
-    paired_bootstrap_test,
-)
+from skcalib.significance import compare_systems, paired_bootstrap_test
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 
@@ -25,7 +18,6 @@ ALTERNATIVES = ("two-sided", "greater", "less")
 LENGTH = [4, 7, 3, 9, 5]
 RIGHT = {"a": [4, 6, 2, 7, 5], "b": [3, 6, 3, 5, 4], "c": [2, 7, 1, 8, 2]}
 RATIO = {name: np.column_stack([right, LENGTH]) for name, right in RIGHT.items()}
-MEAN = {name: np.array(right) for name, right in RIGHT.items()}
 # right, guessed and gold entities
 F1 = {
     "a": [[2, 3, 2], [0, 1, 0], [1, 1, 1], [3, 4, 4], [0, 0, 2]],
@@ -34,60 +26,15 @@ F1 = {
 }
 
 
-def ratio(rows):
-    right, total = (sum(column) for column in zip(*rows, strict=True))
-    return Fraction(right, total)
-
-
-def f1(rows):
-    right, guessed, gold = (sum(column) for column in zip(*rows, strict=True))
-    return Fraction(2 * right, guessed + gold) if guessed + gold else Fraction(0)
-
-
-@functools.cache
-def resampled(rows, metric):
-    """Return the metric of every multiset of rows, and how many resamples give it."""
-    found = []
-    for drawn in itertools.combinations_with_replacement(range(len(rows)), len(rows)):
-        times = math.factorial(len(rows))
-        for i in set(drawn):
-            times //= math.factorial(drawn.count(i))
-        found.append((metric([rows[i] for i in drawn]), times))
-    return found
-
-
-def enumerated(a, b, metric, alternative):
-    """Return the gain and the p-value over all n^n resamples, in whole numbers."""
-    n, d = len(a), metric(a) - metric(b)
-    extreme = 0
-    both = zip(resampled(a, metric), resampled(b, metric), strict=True)
-    for (first, times), (second, _) in both:
-        drawn = first - second
-        reached = {
-            "two-sided": abs(drawn - d) >= abs(d),
-            "greater": drawn >= 2 * d,
-            "less": drawn <= 2 * d,
-        }[alternative]
-        extreme += times * reached
-    return d, Fraction(extreme, n**n)
-
-
-def whole(stats):
-    return {
-        name: tuple(map(tuple, np.asarray(rows).tolist()))
-        for name, rows in stats.items()
-    }
-
-
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
-def test_ratios_by_enumeration(alternative):
+def test_ratios_by_enumeration(listed, listed_law, alternative):
     result = compare_systems(
         RATIO, statistic="ratio", alternative=alternative, method="exact"
     )
     assert result.pairs == [("a", "b"), ("a", "c"), ("b", "c")]
-    rows = whole(RATIO)
     for k, (a, b) in enumerate(result.pairs):
-        gain, p = enumerated(rows[b], rows[a], ratio, alternative)
+        gain, _ = listed_law(RATIO[b], RATIO[a], "ratio")
+        p = listed(RATIO[b], RATIO[a], "ratio", alternative)
         assert result.gain[k] == pytest.approx(float(gain), abs=1e-15)
         assert result.pvalue[k] == pytest.approx(float(p), rel=1e-12)
     assert result.method == ["exact"] * 3
@@ -97,15 +44,17 @@ def test_ratios_by_enumeration(alternative):
 
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
 @pytest.mark.parametrize(
-    ("stats", "statistic", "metric"),
+    ("stats", "statistic", "name"),
     [
-        (RATIO, "ratio", ratio),
-        (F1, "f1", f1),
-        (F1, lambda s: 2 * s[0] / (s[1] + s[2]) if s[1] + s[2] else 0.0, f1),
+        (RATIO, "ratio", "ratio"),
+        (F1, "f1", "f1"),
+        (F1, lambda s: 2 * s[0] / (s[1] + s[2]) if s[1] + s[2] else 0.0, "f1"),
     ],
     ids=["ratio", "f1", "callable"],
 )
-def test_draws_near_the_enumeration(stats, statistic, metric, alternative):
+def test_draws_near_the_enumeration(
+    listed, listed_law, stats, statistic, name, alternative
+):
     n_resamples = 20_000
     result = compare_systems(
         stats,
@@ -115,10 +64,9 @@ def test_draws_near_the_enumeration(stats, statistic, metric, alternative):
         n_resamples=n_resamples,
         random_state=0,
     )
-    rows = whole(stats)
     for k, (a, b) in enumerate(result.pairs):
-        gain, p = enumerated(rows[b], rows[a], metric, alternative)
-        p = float(p)
+        gain, _ = listed_law(stats[b], stats[a], name)
+        p = float(listed(stats[b], stats[a], name, alternative))
         assert result.gain[k] == pytest.approx(float(gain), abs=1e-14)
         # of 3 x 9 comparisons one of 4.5 standard errors comes once in 5000 runs
         error = np.sqrt(p * (1 - p) / n_resamples)
@@ -151,21 +99,6 @@ def test_the_order_of_items_plays_no_part():
         compare_systems(x, statistic="f1", random_state=0) for x in (F1, shuffled)
     )
     assert one.pvalue.tolist() == other.pvalue.tolist()
-
-
-def test_turning_a_pair_round_turns_its_sides():
-    turned = {name: RATIO[name] for name in "ba"}
-    for alternative, other in zip(
-        ALTERNATIVES, ("two-sided", "less", "greater"), strict=True
-    ):
-        one = compare_systems(
-            {name: RATIO[name] for name in "ab"},
-            statistic="ratio",
-            alternative=alternative,
-        )
-        two = compare_systems(turned, statistic="ratio", alternative=other)
-        assert one.gain[0] == -two.gain[0]
-        assert one.pvalue[0] == pytest.approx(two.pvalue[0], rel=1e-12)
 
 
 def test_a_gain_is_the_later_system_minus_the_earlier_in_every_comparison():
@@ -282,7 +215,6 @@ def test_a_lead_in_every_item_is_no_certainty():
 @pytest.mark.parametrize(
     ("systems", "params", "error", "message"),
     [
-        ({"a": [1, 0]}, {}, ValueError, "at least two systems. Got 1"),
         ([[1, 0], [0, 1]], {}, TypeError, "mapping from names.*Got list"),
         (
             {"a": [1, 0], "b": [1, 0, 1]},
@@ -299,6 +231,7 @@ def test_a_lead_in_every_item_is_no_certainty():
         ({"a": [1, 0], "b": [1, 1]}, {"n_resamples": 0}, ValueError, "'n_resamples'"),
         ({"a": [1, 0], "b": [1, 1]}, {"groups": [1]}, ValueError, "2 rows. Got 1"),
         ({"a": [1, 0], "b": [1, 1]}, {"groups": 7}, ValueError, "'groups'.*shape"),
+        ({"a": [1, 0], "b": [1, 1]}, {"groups": "s"}, ValueError, "must be an array"),
         ({"a": [1, 0], "b": [1, 1]}, {"groups": [1, 1]}, ValueError, "two groups"),
         ({"a": [1, 0], "b": [0.5, 1]}, {"method": "exact"}, ValueError, "integer"),
         (
@@ -392,7 +325,7 @@ def test_a_matrix_of_one_sided_tests_has_one_side():
     assert p[1, 0] == 1
 
 
-def test_significant_pairs_and_repr(result):
+def test_significant_pairs(result):
     chosen = result.significant(0.01)
     expected = [
         pair
@@ -403,6 +336,3 @@ def test_significant_pairs_and_repr(result):
     assert ("s0", "s3") in chosen
     with pytest.raises(ValueError, match="'alpha' parameter of .*.significant"):
         result.significant(0)
-    assert isinstance(result, SystemComparison)
-    assert repr(result).startswith("SystemComparison(4 systems, 6 pairs, ")
-    assert "adjust='holm', n_items=200)" in repr(result)

@@ -10,17 +10,8 @@ from skcalib.events import EventRule
 
 WORDS = ["The", "town", "was", "attacked", "by", "Iran", ".", "They", "left"]
 HEADS = [1, 3, 3, 3, 3, 4, 3, 8, 8]
-DEPS = [
-    "det",
-    "nsubjpass",
-    "auxpass",
-    "ROOT",
-    "agent",
-    "pobj",
-    "punct",
-    "nsubj",
-    "ROOT",
-]
+DEPS = ["det", "nsubjpass", "auxpass", "ROOT", "agent", "pobj", "punct"]
+DEPS += ["nsubj", "ROOT"]
 POS = ["DET", "NOUN", "AUX", "VERB", "ADP", "PROPN", "PUNCT", "PRON", "VERB"]
 LEMMAS = ["the", "town", "be", "attack", "by", "Iran", ".", "they", "leave"]
 
