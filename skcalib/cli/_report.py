@@ -500,7 +500,7 @@ class Report:
 
     def __init__(self, system: System, options: Namespace):
         self.system, self.options = system, options
-        whole, by = measure(system, options)
+        whole, by, self.one_map = measure(system, options)
         digits = out.decimals(whole.accuracy)
 
         def part(found: Measured) -> Part:
@@ -535,7 +535,11 @@ class Report:
             found["files"] = system.files
         if self.parts:
             values = {value: part.found for value, part in self.parts.items()}
-            found["by"] = {"column": system.by_name, "values": values}
+            found["by"] = {
+                "column": system.by_name,
+                "one_map_pvalue": self.one_map,
+                "values": values,
+            }
         found["figure"] = None if figure is None else str(figure)
         if self.condition is not None:
             found["fail_if"] = {"condition": self.condition, "is_met": self.is_met}
@@ -678,24 +682,23 @@ class Report:
                 "probabilities of another class do. Name the label that they are about "
                 "with --pos-label, or another column with --y-proba."
             )
-        tested = {k: part for k, part in self.parts.items() if part.pvalue is not None}
-        named: dict[str, list[str]] = {}
-        for name, part in tested.items():
-            found = part.direction if part.is_rejected else "not shown to be wrong"
-            named.setdefault(found, []).append(name)
-        if "fits" in named:
-            named["wrong in both directions"] = named.pop("fits")
-        if len(named) > 1:
-            each = [f"{found} for {_named_in(names)}" for found, names in named.items()]
-            n = min(part.n for part in tested.values())
+        p_value = self.one_map
+        if p_value is not None and p_value < whole.alpha:
+            least = min(part.n for part in self.parts.values())
             few = f"with few answers, one slope for all and an intercept per {by}"
             return (
-                f"Recalibrate by {by}, not with one map for all: probabilities are "
-                f"{', and '.join(each)}. For each {by}, {whole.recalibration(n, few)}"
+                f"Recalibrate by {by}, not with one map for all: one logistic map does "
+                f"not fit all ({out.p_text(p_value, 'p = ')}, score test). For each "
+                f"{by}, {whole.recalibration(least, few)}"
             )
         is_wrong = whole.pvalue is not None and whole.direction != "fits"
-        if whole.is_rejected or is_wrong or named.keys() - {"not shown to be wrong"}:
-            return f"Recalibrate: {whole.recalibration(whole.n)}"
+        is_rejected = any(part.is_rejected for part in self.parts.values())
+        if whole.is_rejected or is_wrong or is_rejected:
+            one = ""
+            if p_value is not None:
+                one = f"one map for all (no difference by {by} is shown, "
+                one += f"{out.p_text(p_value, 'p = ')}): "
+            return f"Recalibrate: {one}{whole.recalibration(whole.n)}"
         return None
 
     def brief(self) -> Iterator[out.Block]:
@@ -764,13 +767,6 @@ class Report:
             *([name, value] for name, value in self._named().items() if value),
             *(["note", note] for note in self.system.evaluation.notes),
         ]
-
-
-def _named_in(names: list[str]) -> str:
-    """Return names in a sentence."""
-    if len(names) > _MOST_NAMED:
-        names = [*names[: _MOST_NAMED - 1], f"{len(names) - _MOST_NAMED + 1} others"]
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 def _of_rows(header: list[str], rows: list[list[str]]) -> out.Table:

@@ -18,6 +18,7 @@ from ..metrics._curve import curve_of_pairs
 from ..metrics._decomposition import ScoreDecomposition, check_rule, decompose_pairs
 from ..metrics._frequency_intervals import frequency_interval
 from ..metrics._interval import LEAST_UNITS, interval_of_pairs
+from ..metrics._one_map import one_map_p_value
 from ..rates import accuracy_interval
 from ..rates._accuracy import grouped_frequency_interval
 from ..significance._system_comparison import holm
@@ -157,8 +158,13 @@ class Measured:
     judged: JudgedReport | None = None
 
 
-def measure(system: System, options: Namespace) -> tuple[Measured, dict[str, Measured]]:
-    """Return the numbers of a system, and the numbers of its parts by name."""
+def measure(
+    system: System, options: Namespace
+) -> tuple[Measured, dict[str, Measured], float | None]:
+    """Return the numbers of a system, and the numbers of its parts by name.
+
+    The last number is the p-value of one recalibration for all parts, if it is known.
+    """
     answers = system.answers
     if answers.y.size < 2:
         raise CommandError(f"{system.file} must contain at least two predictions.")
@@ -171,7 +177,19 @@ def measure(system: System, options: Namespace) -> tuple[Measured, dict[str, Mea
     }
     _adjust_pvalues(by)
     whole.judged = system.judged
-    return whole, by
+    one_map = None
+    if stating is not None and stating.by is not None:
+        one_map = one_map_p_value(
+            stating.y, stating.q, stating.by, _varying_groups(stating)
+        )
+    return whole, by, one_map
+
+
+def _varying_groups(answers: Answers) -> np.ndarray | None:
+    """Return the groups of dependent answers, if they are not those of the parts."""
+    if answers.is_by_group or not answers.has_two_groups:
+        return None
+    return answers.dependent
 
 
 def _measure_part(

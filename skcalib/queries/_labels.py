@@ -84,7 +84,7 @@ class ClassQuery:
     >>> model = GaussianNB().fit(X[:300], y[:300])
     >>> answers = ClassQuery()(model, X[300:], y[300:])
     >>> round(calibration_error(answers.y_true, answers.y_proba), 2)
-    0.04
+    0.07
     """
 
     pos_label: Any = None
