@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import logit
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GridSearchCV, KFold
@@ -514,3 +514,31 @@ def test_another_estimator_starts_anew():
     assert not hasattr(scaling, "classes_")
     assert scaling.set_params(estimator=HMMTagger()).fit(X, y).classes_.size > 1
     assert not hasattr(scaling, "new_offset_")
+
+
+class Neural(BaseEstimator):
+    """Someone's model: documents are numbers, scores are looked up."""
+
+    def __init__(self, table):
+        self.table = table
+
+    def fit(self, X, y):
+        self.fitted_ = True
+        return self
+
+    def posterior(self, X):
+        return AntecedentPosterior([self.table[i] for i in X])
+
+    def predict(self, X):
+        return self.posterior(X).map_clusters()
+
+
+def test_any_model_with_a_posterior_of_antecedents(data):
+    _, y, scores = data
+    scores = [2 * s for s in scores]
+    model = Neural(scores).fit(None, None)
+    found = TemperatureScaling(model, cv="prefit").fit(range(60), y)
+    expected = fit(scores, y)
+    assert found.temperature_ == pytest.approx(expected.temperature_)
+    for a, b in zip(found.predict(range(9)), expected.predict(scores[:9]), strict=True):
+        np.testing.assert_array_equal(a, b)
