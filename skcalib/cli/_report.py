@@ -261,9 +261,23 @@ class Part:
         return count
 
     def verdict(self) -> str:
-        """Return a summary of the calibration of the probabilities."""
-        rate, interval = self.estimate(self.accuracy)
-        rate = f"{self.word} is {rate} ({self.level} interval {interval})"
+        """Return a summary of the calibration of the probabilities.
+
+        If some answers have no probability, it is about the others.
+        """
+        shown, of, others = self.accuracy, "", ""
+        without = self.found.without_probability
+        if without is not None and self.stated is not None:
+            all_ = self.stated.overall
+            shown = out.Estimate(
+                all_.frequency, all_.frequency_low, all_.frequency_high
+            )
+            of = f" of the {all_.n:,} answers with a probability"
+            number, interval = self.estimate(without)
+            n = self.found.n_samples - all_.n
+            others = f" The {self.word} of the others ({n:,}) is {number} ({interval})."
+        rate, interval = self.estimate(shown)
+        rate = f"{self.word}{of} is {rate} ({self.level} interval {interval})"
         if self.error is None:
             return (
                 f"The {rate}. The answers have no probabilities, so calibration cannot "
@@ -273,7 +287,7 @@ class Part:
             f"An error of up to {self.number(self.error.high)} is compatible with "
             "the data."
         )
-        found = f"the mean probability is {self.mean}, and the {rate}."
+        found = f"the mean probability is {self.mean}, and the {rate}.{others}"
         if self.pvalue is None:
             return (
                 f"{_TOO_FEW}: at least {LEAST_UNITS} independent answers or groups are "
@@ -474,10 +488,13 @@ class Part:
         if self.error is None:
             return f"{quote}."
         error, interval = self.estimate(self.error)
+        of = ""
+        if self.found.without_probability is not None and self.stated is not None:
+            of = f" of the {self.stated.overall.n:,} with a probability"
         return (
-            f"{quote}; calibration error {error} ({self.level} interval {interval}, "
-            "debiased root mean square). The ECE depends on its bins and is biased "
-            "upwards: do not report it alone."
+            f"{quote}; calibration error{of} {error} ({self.level} interval "
+            f"{interval}, debiased root mean square). The ECE depends on its bins and "
+            "is biased upwards: do not report it alone."
         )
 
 

@@ -20,7 +20,7 @@ from ..metrics._frequency_intervals import frequency_interval
 from ..metrics._interval import LEAST_UNITS, interval_of_pairs
 from ..metrics._one_map import one_map_p_value
 from ..rates import accuracy_interval
-from ..rates._accuracy import grouped_frequency_interval
+from ..rates._accuracy import AccuracyInterval, grouped_frequency_interval
 from ..significance._system_comparison import holm
 from ._blocks import INSIDE, Estimate, ends, estimate_of, percent
 from ._labels import JudgedReport
@@ -152,6 +152,8 @@ class Measured:
     accuracy: Estimate
     stated: Stated | None = field(metadata={"otherwise": _OF_STATED})
     regions: list[Region]
+    # The accuracy of the answers without a probability, if others have one.
+    without_probability: Estimate | None = None
     # Of parts, adjusted over all of them, or NaN. The second is the old name.
     pvalue_adjusted: float | None = None
     p_value_adjusted: float | None = None
@@ -284,15 +286,10 @@ def _regions(part: Answers, stated: np.ndarray | None, level: float) -> list[Reg
 
 def _measure(part: Answers, stated: np.ndarray | None, options: Namespace) -> Measured:
     """Return the accuracy of some answers, and compare them with probabilities."""
-    with warnings.catch_warnings(action="ignore", category=UserWarning):
-        # of a single group
-        accuracy = accuracy_interval(
-            part.y,
-            questions=part.question,
-            groups=part.groups,
-            confidence_level=options.confidence_level,
-        )
-    stating, level = with_probabilities(part), options.confidence_level
+    stating, level, without = with_probabilities(part), options.confidence_level, None
+    accuracy = _accuracy(part, level)
+    if stating is not None and stating is not part:
+        without = estimate_of(_accuracy(part[~np.isfinite(part.q)], level))
     return Measured(
         accuracy.n,
         part.y.size,
@@ -300,7 +297,19 @@ def _measure(part: Answers, stated: np.ndarray | None, options: Namespace) -> Me
         estimate_of(accuracy),
         None if stating is None else _calibration(stating, level),
         [] if stating is None else _regions(stating, stated, level),
+        without,
     )
+
+
+def _accuracy(part: Answers, level: float) -> AccuracyInterval:
+    with warnings.catch_warnings(action="ignore", category=UserWarning):
+        # of a single group
+        return accuracy_interval(
+            part.y,
+            questions=part.question,
+            groups=part.groups,
+            confidence_level=level,
+        )
 
 
 def error_and_ranking(

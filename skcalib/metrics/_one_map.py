@@ -58,9 +58,9 @@ def one_map_p_value(
     model = LogisticRegression(C=np.inf, max_iter=1000, tol=1e-10)
     p = model.fit(terms[:, 1:], y).predict_proba(terms[:, 1:])[:, 1]
     # Columns: intercept and slope of each part.
-    design = np.zeros((y.size, kept.size, 2))
-    design[np.arange(y.size), part] = terms
-    design = design.reshape(y.size, -1)
+    by_part = np.zeros((y.size, kept.size, 2))
+    by_part[np.arange(y.size), part] = terms
+    design = by_part.reshape(y.size, -1)
     # What the common intercept and slope explain of them is taken out.
     variance = (p * (1 - p))[:, np.newaxis]
     common = terms * variance
