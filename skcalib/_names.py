@@ -43,7 +43,7 @@ REPLACED = {
 #: Objects by their old path, and what to do instead. Functions warn when called.
 OLD = {
     "skcalib.plot.ReliabilityPanelsDisplay": (
-        "skcalib.plot._panels.ReliabilityPanelsDisplay",
+        "skcalib.plot._reliability.ReliabilityPanelsDisplay",
         "Use ReliabilityDisplay with by=.",
     ),
     "skcalib.significance.ScoreComparison": (

@@ -18,7 +18,6 @@ from .._errors import printable
 from .._pairs import check_pairs
 from .._results import is_open
 from ..metrics import CalibrationErrorInterval
-from ..metrics._decomposition import ScoreDecomposition
 from ..metrics._interval import LEAST_GROUPS, LEAST_UNITS
 from ..plot import ReliabilityDisplay, _style
 from . import _blocks as out
@@ -28,10 +27,19 @@ from ._report_numbers import (
     TOO_FEW_GROUPS,
     Measured,
     Stated,
+    brier_parts,
     measure,
     with_probabilities,
 )
-from ._runs import ACCURACY, Answers, System, read_systems, safe_stem, word_of
+from ._runs import (
+    ACCURACY,
+    Answers,
+    System,
+    curves_of,
+    read_systems,
+    safe_stem,
+    word_of,
+)
 from ._shared import (
     DONE,
     FAILED,
@@ -47,9 +55,6 @@ from ._shared import (
 
 # With more values of --by, the panels of the figure would be too small.
 _MOST_CURVES = 10
-
-# Largest number of parts that a sentence names.
-_MOST_NAMED = 6
 
 # Number of answers needed for isotonic regression, as advised by scikit-learn.
 ENOUGH_FOR_ISOTONIC = 1000
@@ -84,7 +89,7 @@ def run_report(options: Namespace) -> int:
         print(out.as_text(reports[0].printed() if is_single else _printed(reports)))
     # The numbers are printed before the figure, which may fail.
     sys.stdout.flush()
-    figure = None if path is None else _figure_of(_curves(systems), systems, options)
+    figure = None if path is None else _figure_of(curves_of(systems), systems, options)
     if figure is not None:
         figure.savefig(path, dpi=200, bbox_inches="tight")
         if not options.json:
@@ -152,14 +157,6 @@ def _figure_path(options: Namespace) -> Path | None:
     if len(options.file) > 1:
         return Path("reliability.png")
     return Path(f"{safe_stem(options.file[0])}.reliability.png")
-
-
-def _curves(systems: list[System]) -> dict[str, Answers]:
-    """Return the answers of each curve of the figure."""
-    if len(systems) == 1:
-        only = systems[0]
-        return only.answers.parts() or {only.title: only.answers}
-    return {system.name: system.answers for system in systems}
 
 
 def _figure_of(
@@ -268,13 +265,10 @@ class Part:
         shown, of, others = self.accuracy, "", ""
         without = self.found.without_probability
         if without is not None and self.stated is not None:
-            all_ = self.stated.overall
-            shown = out.Estimate(
-                all_.frequency, all_.frequency_low, all_.frequency_high
-            )
-            of = f" of the {all_.n:,} answers with a probability"
+            shown, n = self.stated.frequency, self.stated.overall.n
+            of = f" of the {n:,} answers with a probability"
             number, interval = self.estimate(without)
-            n = self.found.n_samples - all_.n
+            n = self.found.n_samples - n
             others = f" The {self.word} of the others ({n:,}) is {number} ({interval})."
         rate, interval = self.estimate(shown)
         rate = f"{self.word}{of} is {rate} ({self.level} interval {interval})"
@@ -498,20 +492,6 @@ class Part:
         )
 
 
-def _brier_parts(bins: ScoreDecomposition, levels: ScoreDecomposition) -> list[str]:
-    size = bins.bin_size
-    where = "each probability" if size is None else f"bins of {size}"
-    # The residual inside bins can have either sign.
-    sign = "-" if bins.residual < 0 else "+"
-    return [
-        f"Brier score = {bins.calibration:.4f} calibration + {bins.refinement:.4f} "
-        f"refinement {sign} {abs(bins.residual):.4f} inside {where}",
-        f"Brier score = {levels.calibration:.4f} calibration - "
-        f"{levels.discrimination:.4f} discrimination + {levels.uncertainty:.4f} "
-        "uncertainty, isotonic",
-    ]
-
-
 class Report:
     """The report on a system and on each of its parts by name."""
 
@@ -713,8 +693,8 @@ class Report:
         if whole.is_rejected or is_wrong or is_rejected:
             one = ""
             if p_value is not None:
-                one = f"one map for all (no difference by {by} is shown, "
-                one += f"{out.p_text(p_value, 'p = ')}): "
+                p = out.p_text(p_value, "p = ")
+                one = f"one map for all (no difference by {by} is shown, {p}): "
             return f"Recalibrate: {one}{whole.recalibration(whole.n)}"
         return None
 
@@ -743,7 +723,7 @@ class Report:
             results.append(out.Beside([*figure, out.Page(self.by())]))
         advice: list[out.Block] = [self.steps()]
         if self.whole.stated is not None:
-            parts = map(out.Paragraph, _brier_parts(*self.whole.stated.brier))
+            parts = map(out.Paragraph, brier_parts(*self.whole.stated.brier))
             table = self.whole.table(is_long=True)
             numbers = [table, *parts, *self.whole.remarks()]
             advice.append(out.Folded(numbers, "all numbers"))

@@ -134,6 +134,12 @@ class Stated:
     n_certain: int
     n_certain_wrong: int
 
+    @property
+    def frequency(self) -> Estimate:
+        """The accuracy of the answers with probabilities."""
+        all_ = self.overall
+        return Estimate(all_.frequency, all_.frequency_low, all_.frequency_high)
+
 
 # Names of the numbers that answers without probabilities do not have.
 _OF_STATED = (
@@ -387,3 +393,18 @@ def _adjust_pvalues(parts: dict[str, Measured]) -> None:
     pvalues[is_tested] = holm(pvalues[is_tested])
     for part, pvalue in zip(parts.values(), pvalues.tolist(), strict=True):
         part.pvalue_adjusted = part.p_value_adjusted = pvalue
+
+
+def brier_parts(bins: ScoreDecomposition, levels: ScoreDecomposition) -> list[str]:
+    """Return the parts of the Brier score in words."""
+    size = bins.bin_size
+    where = "each probability" if size is None else f"bins of {size}"
+    # The residual inside bins can have either sign.
+    sign = "-" if bins.residual < 0 else "+"
+    return [
+        f"Brier score = {bins.calibration:.4f} calibration + {bins.refinement:.4f} "
+        f"refinement {sign} {abs(bins.residual):.4f} inside {where}",
+        f"Brier score = {levels.calibration:.4f} calibration - "
+        f"{levels.discrimination:.4f} discrimination + {levels.uncertainty:.4f} "
+        "uncertainty, isotonic",
+    ]

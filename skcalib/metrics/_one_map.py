@@ -11,8 +11,8 @@ References
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import chdtrc, fdtrc, logit
-from sklearn.linear_model import LogisticRegression
+from scipy.optimize import minimize
+from scipy.special import chdtrc, expit, fdtrc, logit
 
 # Probabilities are clipped to this distance from 0 and 1, as in the advice of a report.
 CLIPPED = 0.005
@@ -55,8 +55,7 @@ def one_map_p_value(
     y, log_odds = y[used], log_odds[used]
     part = np.searchsorted(kept, part[used])
     terms = np.stack([np.ones(y.size), log_odds - log_odds.mean()], axis=1)
-    model = LogisticRegression(C=np.inf, max_iter=1000, tol=1e-10)
-    p = model.fit(terms[:, 1:], y).predict_proba(terms[:, 1:])[:, 1]
+    p = expit(terms @ _fitted(terms, y))
     # Columns: intercept and slope of each part.
     by_part = np.zeros((y.size, kept.size, 2))
     by_part[np.arange(y.size), part] = terms
@@ -84,3 +83,15 @@ def one_map_p_value(
     # Hotelling's T squared of the scores of the groups
     rest = n_groups - freedom
     return float(fdtrc(freedom, rest, statistic * rest / (freedom * n_groups)))
+
+
+def _fitted(terms: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Return the coefficients of the largest likelihood."""
+
+    def loss(coefficients: np.ndarray) -> tuple[float, np.ndarray]:
+        odds = terms @ coefficients
+        slope = terms.T @ (expit(odds) - y)
+        return np.logaddexp(0, (1 - 2 * y) * odds).sum() / y.size, slope / y.size
+
+    start = np.zeros(terms.shape[1])
+    return minimize(loss, start, jac=True, method="BFGS", options={"gtol": 1e-10}).x
