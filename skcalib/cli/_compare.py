@@ -168,6 +168,8 @@ class Comparison:
         self.level = out.percent(found.confidence_level)
         self.alpha = 1 - found.confidence_level
         self.is_lower_better = bool(found.lower_is_better)
+        # A positive difference of TER is no gain.
+        self.change = "difference" if self.is_lower_better else "gain"
         # Percentages have two decimals.
         digits = out.decimals(found.systems[0])
         self.digits = ".2f" if found.is_percent else digits
@@ -322,8 +324,9 @@ class Comparison:
         # "questions" without its last letter is the singular.
         unit = units[:-1] if better == 1 else units
         sentences = [
-            f"{self.verdict(pair)}: gain {pair.gain:{self.signed}} ({self.level} "
-            f"{out.ends(pair, self.signed)}), {out.p_text(pair.pvalue, 'p = ')}.",
+            f"{self.verdict(pair)}: {self.change} {pair.gain:{self.signed}} "
+            f"({self.level} {out.ends(pair, self.signed)}), "
+            f"{out.p_text(pair.pvalue, 'p = ')}.",
             f"Test: {pair.method}. {pair.b} {words[0]} on {better} {unit}, "
             f"{words[1]} on {worse}, the same on {n - better - worse}.",
         ]
@@ -340,9 +343,9 @@ class Comparison:
 
     def cards(self, pair: Gain) -> out.Cards:
         """Return the scores of both systems, the gain and its p-value."""
-        gain = ("gain", f"{pair.gain:{self.signed}}", out.ends(pair, self.signed))
+        gain = f"{pair.gain:{self.signed}}", out.ends(pair, self.signed)
         test = ("p-value", out.p_text(pair.pvalue), pair.method)
-        return out.Cards([*self.systems().rows, gain, test])
+        return out.Cards([*self.systems().rows, (self.change, *gain), test])
 
     def table_of_pairs(self, most: int) -> list[out.Block]:
         """Return the table of pairs, or of pairs with the baseline if there are many.
@@ -364,7 +367,7 @@ class Comparison:
                 f"{len(pairs)}."
             )
             pairs = [pair for pair in pairs if pair.a == baseline]
-        header = ["later - earlier", "gain", self.level, "p", "adjusted"]
+        header = ["later - earlier", self.change, self.level, "p", "adjusted"]
         # The score of the later system is higher in a win, which is worse for TER.
         header += ["higher", "lower"] if self.is_lower_better else ["wins", "losses"]
         limit = pairs[0].limit
@@ -477,7 +480,14 @@ class Comparison:
         """Return the gains over the baseline for each value of --by."""
         column, rows = parts
         has_systems = self.n_systems > 2
-        header = [column, *["system"] * has_systems, "n", "baseline", "later", "gain"]
+        header = [
+            column,
+            *["system"] * has_systems,
+            "n",
+            "baseline",
+            "later",
+            self.change,
+        ]
         table = [
             [
                 row.value,
