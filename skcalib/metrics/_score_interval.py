@@ -188,8 +188,9 @@ _TRUSTED = 2.5
 _NARROW_SHARE = 0.4
 
 # Weights of the tails of T, of the smooth part and of the mean at the lower end. Their
-# sum exceeds 1 because T is a bound only where the error is smooth, and the smooth part
-# only where it is not. benchmarks/interval_coverage.py measures the coverage.
+# sum exceeds 1, since the three are seldom close to the squared error at once: where it
+# is not smooth, the smooth part and the mean are far below it, and where it is, T has
+# the most noise. benchmarks/interval_coverage.py measures the coverage.
 SHARES = (0.9, 0.15, 0.1)
 
 
