@@ -210,10 +210,12 @@ def compare_calibration(
     -----
     Let e_A and e_B be the calibration errors in the population, and T_A and T_B the
     debiased squared errors (see :func:`~skcalib.metrics.calibration_error_interval`),
-    which are unbiased estimates of their squares. The reported errors are the square
-    roots of T_A and T_B, or 0 if these are negative. The test of equal errors compares
-    T_A - T_B with its standard deviation. The difference of the roots would not be
-    suitable, because the bias of a root depends on the error.
+    which are unbiased estimates of their squares. The reported errors are the estimates
+    of the two intervals; with an explicit `bin_size`, they are the square roots of T_A
+    and T_B, or 0 if these are negative. The test of equal errors compares T_A - T_B
+    with its standard deviation. The difference of the estimates would not be suitable,
+    because their bias depends on the error. If T_A - T_B and the difference of the
+    estimates have opposite signs, the p-value is 1 (1/2 if it is one-sided).
 
     T_A - T_B is a sum over pairs of different items (rows or groups), and its variance
     is estimated jointly for both models. It contains the noise of the labels, the
