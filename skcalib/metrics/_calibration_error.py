@@ -174,9 +174,9 @@ def calibration_error(
     calibrated model. s is the smooth part of the squared error, the larger of the
     squared mean of r and of the debiased squared length of the projection of r on 1, v
     and v logit q, with v = q (1 - q): the errors that Platt scaling corrects. Shifts
-    and temperatures are then estimated with the noise of three numbers, and T adds what is
-    not smooth, shrunk by the nonnegative garrote [4]_. The user guide (theory) has the
-    equations, and measured errors beside those of T.
+    and temperatures are then estimated with the noise of three numbers, and T adds what
+    is not smooth, shrunk by the nonnegative garrote [4]_. The user guide (theory) has
+    the equations, and measured errors beside those of T.
 
     The value does not depend on the order of the rows. If a bin boundary falls between
     rows of equal probability, each of the two bins gets a proportional share of the
