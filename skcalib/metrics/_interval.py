@@ -110,6 +110,9 @@ LEAST_UNITS = 5
 # all rows. benchmarks/interval_coverage.py measures how often a warning is issued.
 LEAST_CARRYING = 10
 
+# Steps to which probabilities are rounded, the largest first.
+_STEPS = (0.1, 0.05, 0.01, 0.005, 0.001)
+
 # Smaller p-values underflow.
 _TINY = float(np.finfo(float).tiny)
 
@@ -158,6 +161,9 @@ class CalibrationErrorInterval(Result):
         the same information. It is (sum n)^2 / sum n^2 for groups of n rows.
     n_samples : int or None
         Number of random draws. None for 'score', which does not use random draws.
+    rounded_to : float or None
+        Step of the grid of the probabilities, such as 0.05, if a label contradicts a
+        probability of 0 or 1 that the test takes as a rounded value. Otherwise None.
 
     See Also
     --------
@@ -188,6 +194,7 @@ class CalibrationErrorInterval(Result):
     n_groups: int | None
     n_effective_groups: float | None
     n_samples: int | None
+    rounded_to: float | None = None
     # Independent rows or groups as text, such as "3 rows", if they are too few.
     _too_few: str = field(default="", compare=False)
     # Size of narrower bins, and their estimate, if the estimates are surely different.
@@ -209,10 +216,16 @@ class CalibrationErrorInterval(Result):
         verdict = "is compatible with the data"
         if self.pvalue < 1 - self.confidence_level:
             verdict = f"is rejected at level {1 - self.confidence_level:.2g}"
+        rounded = ""
+        if self.rounded_to is not None:
+            rounded = (
+                f" All probabilities are multiples of {self.rounded_to:g}: 0 and 1 are "
+                "taken as rounded values."
+            )
         return [
             f"The {self.confidence_level:.4g} confidence interval "
-            f"{contains_zero(self.low, self.high)}. Perfect "
-            f"calibration {verdict} ({p_text(self.pvalue, before='p-value ')})."
+            f"{contains_zero(self.low, self.high)}. Perfect calibration {verdict} "
+            f"({p_text(self.pvalue, before='p-value ')}).{rounded}"
         ]
 
     @property
@@ -407,10 +420,12 @@ def calibration_error_interval(
 
     A probability of exactly 0 or 1 means that one of the labels is impossible. If this
     label occurs in a single row, perfect calibration is excluded, and pvalue is
-    2.2e-308, the smallest float. If 0 and 1 mean "almost never" and "almost always",
-    for example because probabilities were rounded or a language model prints "100%",
-    clip the probabilities to values that say what is meant, such as ``np.clip(y_proba,
-    0.005, 0.995)`` for whole percents.
+    2.2e-308, the smallest float. This is not so if probabilities are rounded: if all of
+    them are multiples of .1, .05, .01, .005 or .001, and at least two of them are
+    between 0 and 1, then 1 stands for at least 1 - step / 2, and 0 for at most
+    step / 2. The test then replaces 1 and 0 by the number in this range that is next to
+    the frequency of the labels, and `rounded_to` is the step. To state another range,
+    clip the probabilities, such as ``np.clip(y_proba, 0.005, 0.995)``.
 
     If a bin boundary falls between rows of equal probability, T is averaged over all
     orders of these rows. The variance treats these rows as one set, regardless of the
@@ -507,13 +522,61 @@ def interval_of_pairs(
     _check_total(pairs.total)
     if binning.bin_size == "auto":
         binning = FOR_INTERVAL
-    n_pairs = pairs.q.size
-    if not pairs.is_dependent:
-        return _of_rows(order_pairs(pairs), binning, level, n_pairs)
-    if are_single_rows(pairs):
-        return _of_rows(order_pairs(pairs), binning, level, n_pairs, n_pairs)
-    grouped = grouped_bins(pairs, binning)
-    return _of_groups(grouped, distribution_of_groups(grouped), level, pairs)
+    n_pairs, (rounded, step) = pairs.q.size, as_rounded(pairs)
+    if not pairs.is_dependent or are_single_rows(pairs):
+        ordered = None if rounded is None else order_pairs(rounded)
+        n_groups = n_pairs if pairs.is_dependent else None
+        result = _of_rows(
+            order_pairs(pairs), binning, level, n_pairs, n_groups, ordered
+        )
+    else:
+        grouped = grouped_bins(pairs, binning)
+        tested = None if rounded is None else grouped_bins(rounded, binning)
+        distribution = distribution_of_groups(grouped)
+        result = _of_groups(grouped, distribution, level, pairs, tested)
+    return result if step is None else replace(result, rounded_to=step)
+
+
+def as_rounded(pairs: Pairs) -> tuple[Pairs | None, float | None]:
+    """Return pairs in which 0 and 1 are rounded values, and the step of their grid.
+
+    Return None twice if no label contradicts a probability of 0 or 1, or if the
+    probabilities are not on a grid.
+    """
+    is_one, positive_q = pairs.q == 1, pairs.positive_q
+    is_contradicted = np.count_nonzero(is_one) > np.count_nonzero(positive_q == 1)
+    if not is_contradicted and positive_q.min(initial=1) > 0:
+        return None, None
+    step = _step_of(pairs.q)
+    if step is None:
+        return None, None
+    positive = pairs.indicator()
+    q = pairs.q.astype(np.float64)
+    for rows, low, high in (
+        (pairs.q == 0, 0.0, step / 2),
+        (is_one, 1 - step / 2, 1.0),
+    ):
+        if rows.any():
+            weight = None if pairs.weight is None else pairs.weight[rows]
+            frequency = float(np.average(positive[rows], weights=weight))
+            q[rows] = min(max(frequency, low), high)
+    return replace(pairs, q=q, positive_q=q[positive]), step
+
+
+def _step_of(q: np.ndarray) -> float | None:
+    """Return the largest step of which all probabilities are multiples, or None.
+
+    Predicted labels, and a single value between them, do not show a step.
+    """
+    inside = q[(q > 0) & (q < 1)]
+    if not inside.size or inside.min() == inside.max():
+        return None
+    for step in _STEPS:
+        multiple = inside / step
+        # float32 has seven digits
+        if (np.abs(multiple - np.rint(multiple)) < 1e-4).all():
+            return step
+    return None
 
 
 def interval_of_table(
@@ -549,8 +612,12 @@ def _of_rows(
     level: float,
     n_pairs: int,
     n_groups: int | None = None,
+    rounded: Ordered | None = None,
 ) -> CalibrationErrorInterval:
-    """Return the score interval of independent rows; `n_groups` have one row each."""
+    """Return the score interval of independent rows; `n_groups` have one row each.
+
+    The test uses the probabilities of `rounded` if they are given.
+    """
     bins = binning.bins(ordered)
     distribution, hidden = distribution_of_bins(bins), None
     if bins.low.min() == bins.high.max():
@@ -559,7 +626,11 @@ def _of_rows(
         estimate = distribution.estimate
         low, high = min(low, max(estimate, 2.0**-52)), max(high, estimate)
     else:
-        p_value = null_p_value(bins, distribution.p_value(bins.squared_residual))
+        tested, of_square = bins, distribution
+        if rounded is not None:
+            tested = binning.bins(rounded)
+            of_square = distribution_of_bins(tested)
+        p_value = null_p_value(tested, of_square.p_value(tested.squared_residual))
         low, high = distribution.interval(level, p_value)
         if binning is FOR_INTERVAL:
             high, hidden = _look_inside(ordered, bins, distribution, high, level)
@@ -579,12 +650,22 @@ def _of_rows(
 
 
 def _of_groups(
-    grouped: GroupedBins, distribution: SquareDistribution, level: float, pairs: Pairs
+    grouped: GroupedBins,
+    distribution: SquareDistribution,
+    level: float,
+    pairs: Pairs,
+    rounded: GroupedBins | None = None,
 ) -> CalibrationErrorInterval:
-    """Return the score interval of groups of dependent rows."""
+    """Return the score interval of groups of dependent rows.
+
+    The test uses the probabilities of `rounded` if they are given.
+    """
     bins, n_units = grouped.bins, grouped.n_independent
-    of_square = distribution.p_value(bins.squared_residual)
-    p_value = null_p_value_of_groups(grouped, of_square)
+    tested, of_square = grouped, distribution
+    if rounded is not None:
+        tested, of_square = rounded, distribution_of_groups(rounded)
+    square_p_value = of_square.p_value(tested.bins.squared_residual)
+    p_value = null_p_value_of_groups(tested, square_p_value)
     return _result(
         bins,
         distribution,
