@@ -209,12 +209,13 @@ def threshold_for_precision(
         )
     check_same_length(y_true=labels, y_proba=q)
     codes = as_groups(groups, q.size)
-    return _choose(positives(labels, None), q, codes, wanted, level)
+    return choose_threshold(positives(labels, None), q, codes, wanted, level)
 
 
-def _choose(
+def choose_threshold(
     y: np.ndarray, q: np.ndarray, codes: np.ndarray | None, wanted: float, level: float
 ) -> PrecisionThreshold:
+    """Return the threshold for checked answers; raise an error if there is none."""
     order = np.argsort(q)[::-1]
     y, q = y[order], q[order]
     codes = None if codes is None else codes[order]
