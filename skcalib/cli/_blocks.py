@@ -474,6 +474,11 @@ def cells_of(row: Estimated | None, digits: str) -> list[str]:
     return ["", ""] if row is None else [f"{row.estimate:{digits}}", ends(row, digits)]
 
 
+def svg_or_none(figure: Any) -> str | None:
+    """Return a figure of matplotlib as SVG, and None for None."""
+    return None if figure is None else svg_of(figure, dpi=150, bbox_inches="tight")
+
+
 def svg_of(figure: Any, **settings: Any) -> str:
     """Return a figure of matplotlib as the text of an SVG file."""
     text = io.StringIO()

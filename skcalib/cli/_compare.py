@@ -5,27 +5,26 @@ from __future__ import annotations
 import math
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-from scipy.special import ndtri
-
-from .. import __version__
 from .._errors import printable
-from ..plot import SystemScoresDisplay, _style
 from . import _blocks as out
 from ._compare_numbers import (
     Compared,
-    ComparedSystem,
     Condition,
+    Decided,
+    Decisions,
     Gain,
     MarginTest,
     Parts,
     Power,
+    best_first,
+    decided_pairs,
     measure,
 )
 from ._compare_texts import measure_texts, metric_of
+from ._figures import draw_gains, draw_scores
 from ._labels import JudgedPair
 from ._options import reject
 from ._runs import read_inputs
@@ -38,6 +37,7 @@ from ._shared import (
     check_level,
     exclude,
     say,
+    settings_of,
 )
 
 # Largest number of pairs that the terminal and the page show; beyond it, they show the
@@ -53,8 +53,13 @@ _POWER = 0.8
 
 _CSV_COLUMNS = (
     *("a", "b", "score_a", "score_b", "gain", "low", "high", "pvalue"),
-    *("pvalue_adjusted", "method", "wins", "losses"),
+    *("pvalue_adjusted", "method", "wins", "losses", "n", "n_groups"),
 )
+# Columns of the gains by people, with --labels.
+_CSV_OF_PEOPLE = ("people_gain", "people_low", "people_high", "n_labelled")
+
+# Rows of a figure of gains.
+_MOST_ROWS = 30
 
 
 def run_compare(options: Namespace) -> int:
@@ -89,8 +94,8 @@ def run_compare(options: Namespace) -> int:
         text = out.as_markdown(f"Comparison: {words.title()}", words.brief())
         options.markdown.write_text(text, "utf-8")
     if options.html is not None:
-        svg = out.svg_of(figure_of(found), bbox_inches="tight")
-        page = out.as_page(f"Comparison: {words.title()}", words.page(svg))
+        blocks = words.page(settings_of(options))
+        page = out.as_page(f"Comparison: {words.title()}", blocks)
         options.html.write_text(page, "utf-8")
     for each in _reasons(words, failed, options.fail_if):
         say("compare", f"{options.fail_if}: {each}")
@@ -142,28 +147,13 @@ def _check_options(options: Namespace) -> None:
     )
 
 
-def figure_of(found: Compared) -> Any:
-    """Return a figure of the scores of all systems."""
-    systems = found.systems
-    display = SystemScoresDisplay(
-        names=[printable(each.name) for each in systems],
-        score=[each.score for each in systems],
-        low=[each.low for each in systems],
-        high=[each.high for each in systems],
-        not_separated=[list(map(printable, g)) for g in found.not_separated],
-        metric=found.metric,
-        confidence_level=found.confidence_level,
-        lower_is_better=bool(found.lower_is_better),
-    )
-    return display.plot(_style.empty_figure()).figure_
-
-
 class Comparison:
     """A comparison in words and tables."""
 
     def __init__(self, found: Compared):
         self.found = found
         self.pairs, self.unit = found.pairs, found.unit
+        self.decided = decided_pairs(found)
         self.n_systems = len(found.systems)
         self.level = out.percent(found.confidence_level)
         self.alpha = 1 - found.confidence_level
@@ -178,6 +168,9 @@ class Comparison:
     def printed(self) -> Iterator[out.Block]:
         """Yield the comparison for the terminal."""
         yield from (out.Line(printable(self.headline())), out.Line())
+        several = len(self.pairs) > 1
+        if several:
+            yield from (out.Paragraph(self.verdict_of_all()), out.Line())
         yield from self.scores()
         if self.pairs:
             yield out.Line()
@@ -189,40 +182,78 @@ class Comparison:
         if self.found.notes:
             yield from (out.Line(), *self.notes())
 
-    def page(self, svg: str) -> Iterator[out.Block]:
-        """Yield the page: verdict, figure beside its table, advice and numbers."""
-        yield out.Paragraph(self.headline(), "soft")
+    def page(self, settings: list[list[str]]) -> Iterator[out.Block]:
+        """Yield the page: verdict, figures beside their tables, advice and numbers."""
+        yield from self.beginning()
         if len(self.pairs) == 1:
-            verdict, *others = self.of_pairs(1)
-            yield from (verdict, self.cards(self.pairs[0]), *others)
+            yield self.cards(self.decided[0])
+            yield from self.of_pairs(1)[1:]
         yield from map(out.Paragraph, self.warnings())
+        svg = out.svg_or_none(draw_scores(self.found))
         scores = "; ".join(" ".join(row) for row in self.systems().rows)
-        figure = out.Figure(svg, f"Score of each system with its interval: {scores}.")
-        results: list[out.Block] = [out.Beside([figure, out.Page(self.scores())])]
+        said = f"Score of each system with its interval: {scores}."
+        figure = [] if svg is None else [out.Figure(svg, said)]
+        results: list[out.Block] = [
+            *self.figure_of_gains(),
+            out.Beside([*figure, out.Page(self.scores())]),
+        ]
         if len(self.pairs) > 1:
             results += [out.Heading("Pairs"), *self.of_pairs(_MOST_ON_PAGE)]
-        files = [file for each in self.found.systems for file in each.files]
-        made = f"skcalib {__version__}; files: {', '.join(dict.fromkeys(files))}."
         advice: list[out.Block] = [self.steps()]
         more = list(self.sections())
         if more:
             advice.append(out.Folded(more, "more numbers"))
-        how = [out.Paragraph(made, "soft"), *self.notes()]
+        files = [file for each in self.found.systems for file in each.files]
+        rows = [*(["file", file] for file in dict.fromkeys(files)), *settings]
+        how = [out.Table(["what", "value"], rows, is_left=True), *self.notes()]
         advice.append(out.Folded(how, "how this was made"))
-        columns = out.Page([*results, *self.results()]), out.Page(advice)
+        results += [*self.results(), *self._figure_of_parts()]
+        columns = out.Page(results), out.Page(advice)
         yield out.Beside(columns, "wide")
+
+    def beginning(self) -> Iterator[out.Block]:
+        """Yield what was compared, the verdict and the condition of --fail-if."""
+        yield out.Paragraph(self.headline(), "soft")
+        if self.pairs:
+            yield out.Paragraph(self.verdict_of_all(), "verdict")
+        if self.found.fail_if is not None:
+            condition, systems = self.found.fail_if
+            is_met = f"met by {', '.join(systems)}" if systems else "not met"
+            yield out.Paragraph(f"Condition ({condition}): {is_met}.", "verdict")
+
+    def figure_of_gains(self) -> list[out.Block]:
+        """Return the figure of the gains over the baseline, if they are not many."""
+        rows = {
+            f"{pair.b} - {pair.a}": (pair.gain, pair)
+            for pair in self.decided
+            if pair.a == self.found.baseline
+        }
+        if not rows or len(rows) > _MOST_ROWS:
+            return []
+        what = self.change.capitalize()
+        by = "" if self.found.judged is None else " by people"
+        figure = draw_gains(rows, f"{what}{by}, {self.level} interval")
+        said = f"{what} with its interval; the line is at 0."
+        return [out.Figure(out.svg_or_none(figure) or "", said)]
 
     def scores(self) -> list[out.Block]:
         """Return the table of the systems, and what the letters of several mean."""
-        if self.n_systems < 3:
+        if not self.has_letters:
             return [self.systems()]
         return [self.systems(), out.Line(), out.Paragraph(self.legend(), "soft")]
+
+    @property
+    def has_letters(self) -> bool:
+        """Whether letters show which systems differ; those of a judge do not."""
+        return self.n_systems > 2 and self.found.judged is None
 
     def of_pairs(self, most: int) -> list[out.Block]:
         """Return sentences about a single pair, or a table of at most `most` pairs."""
         if len(self.pairs) == 1:
             verdict, *others = self.pair_in_words(self.pairs[0])
             return [out.Paragraph(verdict, "verdict"), *map(out.Paragraph, others)]
+        if self.found.judged is not None:  # the table of the gains by people follows
+            return []
         return self.table_of_pairs(most) if self.pairs else []
 
     def notes(self) -> list[out.Block]:
@@ -232,17 +263,14 @@ class Comparison:
 
     def brief(self) -> Iterator[out.Block]:
         """Yield the verdict and the main tables."""
-        yield out.Paragraph(self.headline())
-        yield from (*self.scores(), *self.of_pairs(_MOST_ON_PAGE))
+        yield from self.beginning()
+        yield from self.scores()
+        pairs = self.of_pairs(_MOST_ON_PAGE)
+        yield from pairs[1:] if len(self.pairs) == 1 else pairs
         yield from map(out.Paragraph, self.warnings())
         yield from self.results()
-        if self.found.confidence is not None:
-            yield from self.confidence()
-        yield from map(out.Paragraph, self.found.notes)
-        if self.found.fail_if is not None:
-            condition, systems = self.found.fail_if
-            is_met = f"met by {', '.join(systems)}" if systems else "not met"
-            yield out.Paragraph(f"Condition ({condition}): {is_met}.", "verdict")
+        yield from self.sections()
+        yield from map(out.Paragraph, (f"Note: {note}" for note in self.found.notes))
 
     def results(self) -> Iterator[out.Block]:
         """Yield the gains by people and the gains for each value of --by."""
@@ -272,7 +300,8 @@ class Comparison:
         """Return what was compared, and on how many questions."""
         found = self.found
         of = f"{self.n_systems} systems on the same" if self.pairs else "one system on"
-        text = f"{found.metric} of {of} {found.n} {self.unit}"
+        by = "" if found.judged is None else " by the judge"
+        text = f"{found.metric}{by} of {of} {found.n:,} {self.unit}"
         if found.n_groups is not None:
             text += f" in {found.n_groups} groups ({found.groups})"
         if found.reference:
@@ -282,10 +311,10 @@ class Comparison:
 
     def systems(self) -> out.Table:
         """Return the table of the systems; of more than two, the best is the first."""
-        systems, has_letters = self.found.systems, self.n_systems > 2
+        systems, has_letters = self.found.systems, self.has_letters
         baseline = self.found.baseline if self.pairs else None
-        if has_letters:
-            systems = self._best_first()
+        if self.n_systems > 2:
+            systems = best_first(self.found)
         rows = [
             [
                 each.name + " (baseline)" * (each.name == baseline),
@@ -295,9 +324,10 @@ class Comparison:
             ]
             for each in systems
         ]
-        return out.Table(
-            ["system", self.found.metric, self.level, *["group"] * has_letters], rows
-        )
+        metric = self.found.metric
+        if self.found.judged is not None:
+            metric += " by the judge"
+        return out.Table(["system", metric, self.level, *["group"] * has_letters], rows)
 
     def legend(self) -> str:
         """Return the explanation of the letters."""
@@ -323,29 +353,76 @@ class Comparison:
             units, n = self._independent()
         # "questions" without its last letter is the singular.
         unit = units[:-1] if better == 1 else units
-        sentences = [
-            f"{self.verdict(pair)}: {self.change} {pair.gain:{self.signed}} "
-            f"({self.level} {out.ends(pair, self.signed)}), "
-            f"{out.p_text(pair.pvalue, 'p = ')}.",
+        test = (
             f"Test: {pair.method}. {pair.b} {words[0]} on {better} {unit}, "
-            f"{words[1]} on {worse}, the same on {n - better - worse}.",
-        ]
-        limit = pair.limit
+            f"{words[1]} on {worse}, the same on {n - better - worse}."
+        )
+        sentences, limit = [self.sentence(self.decided[0]), test], pair.limit
+        if self.found.judged is not None:
+            p = out.p_text(pair.pvalue, "p = ")
+            return [
+                sentences[0],
+                f"The judge alone says {pair.gain:{self.signed}} ({p}). Its errors are "
+                "not in this p-value.",
+            ]
         return sentences + ([] if limit is None else [margin_in_words(pair, limit)])
 
-    def verdict(self, pair: Gain) -> str:
+    def sentence(self, pair: Decided) -> str:
+        """Return whether the second system of a pair is better, with its numbers."""
+        by, p = "By the labels of people, ", ""
+        if pair.pvalue is not None:
+            p = f", {out.p_text(pair.pvalue, 'p = ')}{self._after_adjustment()}"
+            by = ""
+        return (
+            f"{by}{self.verdict(pair)}: {self.change} {pair.gain:{self.signed}} "
+            f"({self.level} {out.ends(pair, self.signed)}){p}."
+        )
+
+    def verdict(self, pair: Decided) -> str:
         """Return whether the second system of a pair is better or worse."""
         a, b = pair.a, pair.b
-        if pair.pvalue_adjusted > self.alpha:
+        if pair.better is None:
             return f"{b} and {a} do not differ significantly"
-        is_better = (pair.gain > 0) != self.is_lower_better
-        return f"{b} is {'better' if is_better else 'worse'} than {a}"
+        return f"{b} is {'better' if pair.better == b else 'worse'} than {a}"
 
-    def cards(self, pair: Gain) -> out.Cards:
-        """Return the scores of both systems, the gain and its p-value."""
+    @property
+    def decisions(self) -> Decisions:
+        """The decisions, which a comparison of several systems has."""
+        assert self.found.decisions is not None
+        return self.found.decisions
+
+    def verdict_of_all(self) -> str:
+        """Return which system is better, for the head of all outputs."""
+        found = self.decisions
+        if len(self.pairs) == 1:
+            return self.sentence(self.decided[0])
+        by = "" if self.found.judged is None else " by the labels of people"
+        if found.better is not None:
+            return f"{found.better} is better than every other system{by}."
+        if all(pair.better is None for pair in self.decided):
+            return f"No two of the {self.n_systems} systems differ significantly{by}."
+        return self._not_worse()
+
+    def _not_worse(self) -> str:
+        """Return which systems may be as good as the best one."""
+        found = self.decisions
+        shown = ", ".join(found.not_worse[:_MOST_NAMED])
+        more = len(found.not_worse) - _MOST_NAMED
+        shown += f" and {more} more" * (more > 0)
+        by = "" if self.found.judged is None else " by the labels of people"
+        return f"{found.best} has the best score{by}. Not significantly worse: {shown}."
+
+    def cards(self, pair: Decided) -> out.Cards:
+        """Return the scores of both systems, the gain and what it rests on."""
         gain = f"{pair.gain:{self.signed}}", out.ends(pair, self.signed)
-        test = ("p-value", out.p_text(pair.pvalue), pair.method)
-        return out.Cards([*self.systems().rows, (self.change, *gain), test])
+        if self.found.judged is None:
+            method = self.pairs[0].method
+            test = ("p-value", out.p_text(self.pairs[0].pvalue), method)
+            return out.Cards([*self.systems().rows, (self.change, *gain), test])
+        rows = [(f"{n}, by the judge", *rest) for n, *rest in self.systems().rows]
+        n_labelled = str(self.found.judged[0].gain.n_labelled)
+        labels = ("labels", n_labelled, "questions with labels of both")
+        return out.Cards([(f"{self.change} by people", *gain), *rows, labels])
 
     def table_of_pairs(self, most: int) -> list[out.Block]:
         """Return the table of pairs, or of pairs with the baseline if there are many.
@@ -425,31 +502,28 @@ class Comparison:
 
     def failing(self, condition: str) -> list[str]:
         """Return the later systems that meet a condition of --fail-if."""
-        pairs, alpha = self.pairs, self.alpha
         if condition == "worse-calibrated":
             errors = {e.b: e.calibration_error for e in self.found.calibration or ()}
             return [
                 name
                 for name, error in errors.items()
-                if error.difference > 0 and (error.pvalue_adjusted or 0) <= alpha
+                if error.difference > 0 and (error.pvalue_adjusted or 0) <= self.alpha
             ]
-        sign, judged = -1 if self.is_lower_better else 1, self.found.judged
-        met: dict[str, Callable[[Any], bool]] = {
-            "worse": lambda p: p.pvalue_adjusted <= alpha and sign * p.gain < 0,
-            "not-better": lambda p: (
-                not (p.pvalue_adjusted <= alpha and sign * p.gain > 0)
-            ),
-            "inferior": lambda p: not p.limit.is_noninferior,
-        }
-        if judged is not None:  # the interval of the corrected gain decides
-            margin = 0.0 if pairs[0].limit is None else pairs[0].limit.margin
-            met = {
-                "worse": lambda p: p.gain.high < 0,
-                "not-better": lambda p: p.gain.low <= 0,
-                "inferior": lambda p: p.gain.low <= -margin,
-            }
-        of_baseline = [p for p in judged or pairs if p.a == self.found.baseline]
-        return [p.b for p in of_baseline if met[condition](p)]
+        pairs = zip(self.decided, self.pairs, strict=True)
+        return [
+            pair.b
+            for pair, gain in pairs
+            if pair.a == self.found.baseline and self._is_met(condition, pair, gain)
+        ]
+
+    def _is_met(self, condition: str, pair: Decided, gain: Gain) -> bool:
+        if condition == "inferior":
+            assert gain.limit is not None
+            if self.found.judged is None:
+                return not gain.limit.is_noninferior
+            return pair.low <= -gain.limit.margin
+        better = pair.a if condition == "worse" else pair.b
+        return (pair.better == better) == (condition == "worse")
 
     def judged(self, judged: list[JudgedPair]) -> list[out.Block]:
         """Return the gains that a judge and the labels of people give."""
@@ -466,19 +540,24 @@ class Comparison:
             for each in judged
         ]
         notes = [note for each in judged for note in each.notes]
+        text = (
+            "The gain by people is estimated from the judge and the labels. All other "
+            "numbers treat the judge's scores as the truth."
+        )
+        if len(judged) > 1:
+            text += (
+                f" Decisions have Bonferroni's correction for {len(judged)} pairs, and "
+                "the intervals of the table do not."
+            )
         return [
             out.Heading("gain by people"),
             out.Table([*header, "labels", "worth"], rows),
-            out.Paragraph(
-                "The gain by people is estimated from the judge and the labels. All "
-                "other numbers treat the judge's scores as the truth."
-            ),
-            *map(out.Paragraph, dict.fromkeys(notes)),
+            *map(out.Paragraph, (text, *dict.fromkeys(notes))),
         ]
 
     def by(self, parts: Parts) -> list[out.Block]:
         """Return the gains over the baseline for each value of --by."""
-        column, rows = parts
+        column, rows, homogeneity = parts
         has_systems = self.n_systems > 2
         header = [
             column,
@@ -507,14 +586,34 @@ class Comparison:
         ]
         tested = [row.tested for row in rows if row.tested is not None]
         n = sum(row.pvalue_adjusted <= self.alpha for row in tested)
+        sentences = [
+            f"{n} of {len(tested)} {self.change}s over {self.found.baseline} are "
+            "significant with Holm's correction for these rows."
+        ]
+        for each in homogeneity:
+            shown = "is" if each.pvalue <= self.alpha else "is not"
+            p = out.p_text(each.pvalue, "p = ")
+            sentences.append(
+                f"A difference of the {self.change}s of {each.b} by {column} {shown} "
+                f"shown ({p}, Cochran's Q)."
+            )
+        if self.found.judged is not None:
+            sentences = ["These are scores of the judge, without labels of people."]
         return [
             out.Heading(f"by {column}"),
             out.Table([*header, self.level, "p", "adjusted"], table),
-            out.Paragraph(
-                f"{n} of {len(tested)} gains over {self.found.baseline} are "
-                "significant with Holm's correction for these rows."
-            ),
+            *map(out.Paragraph, sentences),
         ]
+
+    def _figure_of_parts(self) -> list[out.Block]:
+        """Return the figure of the gains of a single later system in the parts."""
+        rows = [] if self.found.by is None else self.found.by.rows
+        gains = {r.value: (r.tested.gain, r.tested) for r in rows if r.tested}
+        if self.n_systems > 2 or not 1 < len(gains) <= _MOST_ROWS:
+            return []
+        figure = draw_gains(gains, f"{self.change.capitalize()}, {self.level} interval")
+        said = f"{self.change.capitalize()} of each part with its interval."
+        return [out.Figure(out.svg_or_none(figure) or "", said)]
 
     def calibration(self) -> list[out.Block]:
         """Return differences in the calibration error and in proper scores."""
@@ -537,8 +636,9 @@ class Comparison:
                     ]
                 )
         header = ["measure", "baseline", "later", "difference", self.level, "p"]
+        judge = "" if self.found.judged is None else " (by the judge's scores)"
         return [
-            out.Heading("calibration"),
+            out.Heading(f"calibration{judge}"),
             *self.confidence(),
             out.Line(),
             out.Table(header, rows),
@@ -566,11 +666,11 @@ class Comparison:
     def power_in_words(self, each: Power) -> str:
         """Return the detectable gain of a pair, and the questions that a gain needs."""
         text = f"{each.b} - {each.a}: these {self.found.n} {self.unit} "
-        if math.isinf(each.detectable_gain):
-            text += "cannot detect any gain."
-        else:
+        if math.isfinite(each.detectable_gain):
             gain = f"{each.detectable_gain:{self.digits}}"
             text += f"detect a true gain of {gain} with {_POWER:.0%} power."
+        else:
+            text += "cannot detect any gain."
         if each.questions_needed is not None and math.isfinite(each.questions_needed):
             text += (
                 f" A gain of {each.gain:g} would need about "
@@ -582,48 +682,27 @@ class Comparison:
         """Return what to do now, one sentence or two each."""
         if not self.pairs:
             return out.Steps([self._how_to_quote_one()])
-        significant = [p for p in self.pairs if p.pvalue_adjusted <= self.alpha]
-        if significant:
-            pair, said = self._best_pair(significant)
-            steps = [*said, self._how_to_quote(pair)]
-        else:
-            pair = max(self.pairs, key=lambda each: abs(each.gain))
-            steps = [self._not_separated(pair)]
-        least = self._detectable_gain(pair)
-        if least is None:
-            return out.Steps(steps)
-        what, count = self._independent()
-        more = (
-            f"These {count:,} {what} detect a true gain of about "
-            f"{least:{self.digits}} between {pair.a} and {pair.b} with "
-            f"{_POWER:.0%} power. To halve this gain and the width of the interval, "
-            f"collect four times as many: {4 * count:,} {what}."
-        )
-        return out.Steps([*steps, more])
-
-    def _best_pair(self, significant: list[Gain]) -> tuple[Gain, list[str]]:
-        """Return the pair to quote, and which systems may be as good as the best one.
-
-        The pair is the best system and the best one that is significantly worse.
-        """
-        best = self._best_first()[0].name
-        of_best = [p for p in self.pairs if best in (p.a, p.b)]
-        worse = [p for p in of_best if p in significant]
-        others = [p.b if p.a == best else p.a for p in of_best if p not in worse]
-        # The best system may differ from no other one, although some pairs differ.
-        candidates = sorted(worse or significant, key=lambda each: abs(each.gain))
-        pair = candidates[0 if worse else -1]
-        if not others:
-            return pair, []
-        shown = ", ".join(others[:_MOST_NAMED])
-        more = len(others) - _MOST_NAMED
-        shown += f" and {more} more" * (more > 0)
-        return pair, [f"{best} has the best score. Not significantly worse: {shown}."]
-
-    def _best_first(self) -> list[ComparedSystem]:
-        """Return the systems, the best first; a lower TER is better."""
-        sign = 1 if self.is_lower_better else -1
-        return sorted(self.found.systems, key=lambda each: sign * each.score)
+        found = self.decisions
+        pair, more = found.quoted, found.more
+        steps = [self._not_separated(pair)]
+        if pair.better is not None:
+            steps = [self._how_to_quote(pair)]
+        if self.found.judged is not None:
+            n = min(each.gain.n_labelled for each in self.found.judged)
+            steps.append(
+                "More answers of the judge do not correct its errors. To halve the "
+                f"width of the interval, label about {4 * n:,} questions in all, with "
+                f"the answers of both systems ({3 * n:,} more)."
+            )
+        elif more is not None:
+            what, count = self._independent()
+            steps.append(
+                f"These {count:,} {what} detect a true {self.change} of about "
+                f"{more.detectable_gain:{self.digits}} between {pair.a} and {pair.b} "
+                f"with {_POWER:.0%} power. Half of it needs about "
+                f"{more.needed_for_half:,} {self.unit}."
+            )
+        return out.Steps(steps)
 
     def _independent(self) -> tuple[str, int]:
         """Return the name and the number of what is independent."""
@@ -631,28 +710,36 @@ class Comparison:
             return self.unit, self.found.n
         return "groups", self.found.n_groups
 
-    def _not_separated(self, pair: Gain) -> str:
+    def _not_separated(self, pair: Decided) -> str:
         margin = " To show that systems differ by less than a margin, pass --margin."
         return (
             "Do not report a gain: none is significant. This does not show that the "
             f"systems are equal: for {pair.b} - {pair.a}, gains from "
             f"{out.ends(pair, self.signed)} are compatible with the data."
-            f"{'' if pair.limit is not None else margin}"
+            f"{'' if self.pairs[0].limit is not None else margin}"
         )
 
-    def _how_to_quote(self, pair: Gain) -> str:
-        found, p = self.found, out.p_text(pair.pvalue_adjusted, "p = ")
-        if len(self.pairs) > 1:
-            p += f", adjusted for {len(self.pairs)} pairs"
-        groups = ""
-        if found.n_groups is not None:
-            groups = f" in {found.n_groups} groups"
-        return (
-            f"Quote: {pair.b} - {pair.a}, {found.metric} "
-            f"{pair.gain:{self.signed}} ({self.level} interval "
-            f"{out.ends(pair, self.signed)}, two-sided {p}; {pair.method}), "
-            f"{found.n:,} {self.unit}{groups}."
+    def _how_to_quote(self, pair: Decided) -> str:
+        found = self.found
+        groups = "" if found.n_groups is None else f" in {found.n_groups} groups"
+        start = (
+            f"Quote: {pair.b} - {pair.a}, {found.metric} {pair.gain:{self.signed}} "
+            f"({self.level} interval {out.ends(pair, self.signed)}"
         )
+        for each in found.judged or ():
+            if (each.a, each.b) == (pair.a, pair.b):
+                n = each.gain.n_labelled
+                return (
+                    f"{start}), {found.n:,} {self.unit}{groups} graded by a judge, {n} "
+                    f"of them by people ({each.gain.method})."
+                )
+        (gain,) = (g for g in self.pairs if (g.a, g.b) == (pair.a, pair.b))
+        p = out.p_text(gain.pvalue_adjusted, "p = ")
+        if len(self.pairs) > 1:
+            p = f"not adjusted, and {p}, adjusted for {len(self.pairs)} pairs"
+        else:
+            p = f"two-sided {p}"
+        return f"{start}, {p}; {gain.method}), {found.n:,} {self.unit}{groups}."
 
     def _how_to_quote_one(self) -> str:
         (system,), (unit, count) = self.found.systems, self._independent()
@@ -664,29 +751,23 @@ class Comparison:
             "whether another system differs, compare both on the same sentences."
         )
 
-    def _detectable_gain(self, pair: Gain) -> float | None:
-        """Return the gain that --power computed, or one from the interval's width."""
-        for each in self.found.power or ():
-            if (each.a, each.b) == (pair.a, pair.b):
-                return (
-                    None if math.isinf(each.detectable_gain) else each.detectable_gain
-                )
-        width = pair.high - pair.low
-        # Even if all units differed, no p-value would be below alpha.
-        if width <= 0 or 2.0 ** (1 - self._independent()[1]) > self.alpha:
-            return None
-        # Half of the width is z(1 - alpha/2) standard errors of the gain. The test has
-        # the power for a gain of z(1 - alpha/2) + z(power) standard errors.
-        return float(1 + ndtri(_POWER) / ndtri(1 - self.alpha / 2)) * width / 2
-
     def csv(self) -> str:
         """Return the pairs as CSV, with one row per pair."""
         score = {each.name: each.score for each in self.found.systems}
+        found = self.found
+        of_all = {"n": found.n, "n_groups": found.n_groups}
         rows = [
-            {**out.plain(pair), "score_a": score[pair.a], "score_b": score[pair.b]}
-            for pair in self.pairs
+            {**out.plain(p), "score_a": score[p.a], "score_b": score[p.b], **of_all}
+            for p in self.pairs
         ]
-        return out.as_csv(list(dict.fromkeys((*_CSV_COLUMNS, *rows[0]))), rows)
+        names = [*_CSV_COLUMNS]
+        if found.judged is not None:
+            names += _CSV_OF_PEOPLE
+            for row, each in zip(rows, found.judged, strict=True):
+                gain = each.gain
+                numbers = gain.estimate, gain.low, gain.high, gain.n_labelled
+                row |= dict(zip(_CSV_OF_PEOPLE, numbers, strict=True))
+        return out.as_csv(list(dict.fromkeys((*names, *rows[0]))), rows)
 
 
 def margin_in_words(pair: Gain, limit: MarginTest) -> str:

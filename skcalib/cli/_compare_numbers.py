@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 import warnings
 from argparse import Namespace
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from scipy.special import chdtrc, ndtri
 
 from ..evaluation._align import AlignedEvaluations
 from ..rates import pass_at_k
@@ -101,11 +103,53 @@ class Part:
     tested: Gain | None = field(default=None, metadata=INSIDE)
 
 
+class Homogeneity(NamedTuple):
+    """The p-value of one gain of system b for all values of --by (Cochran's Q)."""
+
+    b: str
+    pvalue: float
+
+
 class Parts(NamedTuple):
-    """The gains for each value of a column."""
+    """The gains for each value of a column, and whether they differ."""
 
     column: str
     rows: list[Part]
+    homogeneity: list[Homogeneity]
+
+
+class Decided(NamedTuple):
+    """A gain with the system that is better, or None, and the p-value of scores."""
+
+    a: str
+    b: str
+    gain: float
+    low: float
+    high: float
+    better: str | None
+    pvalue: float | None = None
+
+
+class More(NamedTuple):
+    """The gain that is detected with a power of 80%, and what half of it needs."""
+
+    detectable_gain: float
+    needed_for_half: int
+
+
+class Decisions(NamedTuple):
+    """Which system is better, by the scores or by the labels of people.
+
+    `better` is better than every other system. `best` has the best score; the systems
+    in `not_worse` are not significantly worse. `quoted` is the pair to quote.
+    """
+
+    better: str | None
+    evidence: Literal["scores", "labels of people"]
+    best: str
+    not_worse: list[str]
+    quoted: Decided
+    more: More | None
 
 
 @dataclass
@@ -196,6 +240,7 @@ class Compared:
     repeats: list[Repeats] | None = None
     calibration: list[CalibrationGain] | None = None
     confidence: list[Confidence] | None = None
+    decisions: Decisions | None = None
     fail_if: Condition | None = None
 
 
@@ -231,11 +276,15 @@ def measure(inputs: Inputs, options: Namespace) -> Compared:
             raise CommandError(f"--groups {problem}") from None
         problem = str(problem).replace("must have", "needs")
         raise CommandError(f"compare {problem}") from None
+    judged = None
+    if options.labels:
+        judged = judged_pairs(options.labels, whole, groups, options.confidence_level)
     found = numbers_of(
         result,
         compare,
         (inputs.by_name, by, groups),
         options,
+        judged=judged,
         files=inputs.files,
         metric=metric,
         n_samples=aligned.n_samples.sum(axis=0).tolist(),
@@ -244,9 +293,6 @@ def measure(inputs: Inputs, options: Namespace) -> Compared:
     )
     if metric.startswith("pass"):
         _use_pass_intervals(found.systems, whole, groups, options)
-    if options.labels:
-        level = options.confidence_level
-        found.judged = judged_pairs(options.labels, whole, groups, level)
     if whole.is_repeated:
         found.repeats = list(_repeats(whole))
     is_accuracy = metric == "accuracy"
@@ -338,9 +384,124 @@ def numbers_of(
     if name is not None and by is not None:
         # If the parts are the groups, their rows are compared.
         inner = None if options.groups == name else groups
-        is_given = options.by is not None
-        found.by = Parts(name, _parts(name, by, inner, compare, is_given=is_given))
+        rows = _parts(name, by, inner, compare, is_given=options.by is not None)
+        found.by = Parts(name, rows, list(_homogeneity(rows, level)))
+    if found.pairs:
+        found.decisions = _decide(found, result)
     return found
+
+
+def _homogeneity(rows: list[Part], level: float) -> Iterator[Homogeneity]:
+    """Yield a test of one gain in all parts for each system, if two have a gain.
+
+    Cochran's Q compares the gains with their standard errors, which are the half widths
+    of their intervals divided by the normal quantile. A part without a difference of
+    scores has an interval of no width and is left out.
+    """
+    gains: dict[str, list[Gain]] = {}
+    for row in rows:
+        if row.tested is not None and row.tested.high > row.tested.low:
+            gains.setdefault(row.tested.b, []).append(row.tested)
+    for name, each in gains.items():
+        gain = np.array([one.gain for one in each])
+        width = np.array([one.high - one.low for one in each])
+        weight = (2 * ndtri((1 + level) / 2) / width) ** 2
+        square = weight @ (gain - weight @ gain / weight.sum()) ** 2
+        if gain.size > 1:
+            yield Homogeneity(name, float(chdtrc(gain.size - 1, square)))
+
+
+def decided_pairs(found: Compared) -> list[Decided]:
+    """Return the decision about each pair.
+
+    With labels of people, the interval of the corrected gain decides.
+    """
+    if found.judged is not None:
+        return [
+            _decided(
+                found,
+                (each.a, each.b),
+                (each.gain.estimate, each.gain.low, each.gain.high),
+                is_shown=not each.decisive.low <= 0 <= each.decisive.high,
+            )
+            for each in found.judged
+        ]
+    alpha = 1 - found.confidence_level
+    return [
+        _decided(
+            found,
+            (each.a, each.b),
+            (each.gain, each.low, each.high),
+            is_shown=each.pvalue_adjusted <= alpha,
+            pvalue=each.pvalue_adjusted,
+        )
+        for each in found.pairs
+    ]
+
+
+def _decided(
+    found: Compared,
+    names: tuple[str, str],
+    gain: tuple[float, float, float],
+    *,
+    is_shown: bool,
+    pvalue: float | None = None,
+) -> Decided:
+    is_later = (gain[0] > 0) != bool(found.lower_is_better)
+    return Decided(*names, *gain, names[is_later] if is_shown else None, pvalue)
+
+
+def _decide(found: Compared, result: SystemComparison) -> Decisions:
+    """Return which system is better, and the pair to quote.
+
+    The pair is the best system and the best one that is significantly worse. If no pair
+    differs, it is the pair with the largest gain.
+    """
+    pairs = decided_pairs(found)
+    best = best_first(found)[0].name
+    if found.judged is not None:
+        best = _best_by_people(pairs, best)
+    of_best = [pair for pair in pairs if best in (pair.a, pair.b)]
+    worse = [pair for pair in of_best if pair.better == best]
+    not_worse = [
+        pair.b if pair.a == best else pair.a for pair in of_best if pair not in worse
+    ]
+    shown = [pair for pair in pairs if pair.better is not None]
+
+    def size(pair: Decided) -> float:
+        return abs(pair.gain)
+
+    # The best system may differ from no other one, although some pairs differ.
+    quoted = min(worse, key=size) if worse else max(shown or pairs, key=size)
+    return Decisions(
+        better=None if not_worse else best,
+        evidence="scores" if found.judged is None else "labels of people",
+        best=best,
+        not_worse=not_worse,
+        quoted=quoted,
+        more=None if found.judged is not None else _more(result, quoted),
+    )
+
+
+def _best_by_people(pairs: list[Decided], best: str) -> str:
+    """Return the system with the best corrected gains, by default `best`."""
+    won = Counter(pair.b if pair.gain > 0 else pair.a for pair in pairs)
+    return max(won, key=lambda name: (won[name], name == best))
+
+
+def best_first(found: Compared) -> list[ComparedSystem]:
+    """Return the systems, the best first; a lower TER is better."""
+    sign = 1 if found.lower_is_better else -1
+    return sorted(found.systems, key=lambda each: sign * each.score)
+
+
+def _more(result: SystemComparison, pair: Decided) -> More | None:
+    """Return what more questions detect; None if no gain can be detected."""
+    k = result.pairs.index((pair.a, pair.b))
+    gain = float(result.detectable_gain()[k])
+    if not 0 < gain < math.inf:
+        return None
+    return More(gain, int(result.questions_needed(gain / 2)[k]))
 
 
 def _pairs(result: SystemComparison, margin: float | None = None) -> list[Gain]:

@@ -23,7 +23,7 @@ from ..rates import accuracy_interval
 from ..rates._accuracy import AccuracyInterval
 from ..sequence import CRFTagger, HMMTagger, TokenFeatures
 from ._blocks import Steps, as_text, ends, error_ends, p_text, text_columns
-from ._report import ENOUGH_FOR_ISOTONIC
+from ._report_texts import ENOUGH_FOR_ISOTONIC
 from ._shared import check_files
 
 FOLDER = Path("skcalib-demo")

@@ -15,7 +15,6 @@ import numpy as np
 from ..evaluation import Evaluation
 from ..evaluation._align import AlignedEvaluations
 from ..evaluation._tables import Names, Numbers
-from ..metrics import calibration_error_interval
 from ..rates import judged_accuracy, judged_difference
 from ..rates._judged import JudgedAccuracy, JudgedDifference
 from ._blocks import INSIDE
@@ -59,21 +58,29 @@ class LabelledError(NamedTuple):
 
 @dataclass
 class JudgedReport:
-    """The accuracy by a judge and labels; `items` is the interval for these answers."""
+    """The accuracy by a judge and labels; `items` is the interval for these answers.
+
+    The calibration error is that of the answers with a label.
+    """
 
     accuracy: JudgedAccuracy = field(metadata=INSIDE)
     items: Ends
     notes: list[str]
-    calibration_error: LabelledError | None
+    calibration_error: LabelledError | None = None
 
 
 @dataclass
 class JudgedPair:
-    """The gain of system b over system a, corrected by labels."""
+    """The gain of system b over system a, corrected by labels.
+
+    `decisive` is the interval that decides about several pairs, with Bonferroni's
+    correction.
+    """
 
     a: str
     b: str
     gain: JudgedDifference = field(metadata=INSIDE)
+    decisive: Ends
     notes: list[str]
 
 
@@ -165,10 +172,12 @@ def judged_report(
     *,
     names: Sequence[str],
     level: float,
-) -> JudgedReport:
+) -> tuple[JudgedReport, np.ndarray, bool]:
     """Return what the labels of a file say about the scored answers of a judge.
 
-    `names` are the names of the system in a column system; messages use the first one.
+    Also return the label of each answer, or NaN, and whether all answers had the same
+    chance of a label. `names` are the names of the system in a column system; messages
+    use the first one.
     """
     labels, where = read_labels(path), names[0]
     if scored.question.dtype != object:
@@ -185,10 +194,11 @@ def judged_report(
     human, inclusion = join_labels(path, own, scored.question, scored.repeat, where)
     # Samples of one question depend on each other.
     questions = scored.question if scored.n_questions < len(scored) else None
+    is_equal = bool((inclusion == 1).all())
     settings: dict[str, Any] = {
         "questions": questions,
         "groups": groups,
-        "inclusion_probability": inclusion if (inclusion != 1).any() else None,
+        "inclusion_probability": None if is_equal else inclusion,
         "confidence_level": level,
     }
     try:
@@ -198,9 +208,12 @@ def judged_report(
     except ValueError as error:
         problem = getattr(error, "problem", error)
         raise CommandError(f"{where}: --labels {problem}") from None
-    dependent = questions if groups is None else groups
-    found = _calibration(human, scored.proba, dependent, level)
-    return JudgedReport(whole, Ends(items.low, items.high), notes, found)
+    if not is_equal and scored.has_proba:
+        notes.append(
+            "Calibration is not measured: answers had unequal chances of a label."
+        )
+    report = JudgedReport(whole, Ends(items.low, items.high), notes)
+    return report, human, is_equal
 
 
 @contextmanager
@@ -211,22 +224,6 @@ def _noted() -> Iterator[list[str]]:
         warnings.simplefilter("always", UserWarning)
         yield notes
     notes += dict.fromkeys(str(each.message) for each in caught)
-
-
-def _calibration(
-    human: np.ndarray, proba: np.ndarray, groups: np.ndarray | None, level: float
-) -> LabelledError | None:
-    """Return the calibration error of the labelled answers, by their labels."""
-    # A calibration error needs outcomes; a score such as 0.5 is none.
-    used = np.isin(human, (0, 1)) & np.isfinite(proba)
-    inner = None if groups is None else groups[used]
-    if used.sum() < 2 or (inner is not None and len(set(inner.tolist())) < 2):
-        return None
-    with warnings.catch_warnings(action="ignore", category=UserWarning):
-        error = calibration_error_interval(
-            human[used].astype(int), proba[used], groups=inner, confidence_level=level
-        )
-    return LabelledError(int(used.sum()), error.estimate, error.low, error.high)
 
 
 def judged_pairs(
@@ -242,8 +239,8 @@ def judged_pairs(
             "several samples. Correct each system by skcalib report --labels."
         )
     human, inclusion = _of_systems(paths, aligned)
-    pairs = []
-    for a, b in combinations(range(len(aligned.names)), 2):
+    pairs, both_of = [], list(combinations(range(len(aligned.names)), 2))
+    for a, b in both_of:
         both = ~np.isnan(human[a] + human[b])
         if both.sum() < 2:
             raise CommandError(
@@ -252,16 +249,26 @@ def judged_pairs(
             )
         used = inclusion[a] if (inclusion[a][both] != 1).any() else None
         with _noted() as notes:
-            found = judged_difference(
-                aligned.score[:, a],
-                aligned.score[:, b],
-                human[a],
-                human[b],
-                groups=groups,
-                inclusion_probability=used,
-                confidence_level=level,
+            found, wider = (
+                judged_difference(
+                    aligned.score[:, a],
+                    aligned.score[:, b],
+                    human[a],
+                    human[b],
+                    groups=groups,
+                    inclusion_probability=used,
+                    confidence_level=each,
+                )
+                for each in (level, 1 - (1 - level) / len(both_of))
             )
-        pairs.append(JudgedPair(aligned.names[a], aligned.names[b], found, notes))
+        names = aligned.names[a], aligned.names[b]
+        n_unused = int((~np.isnan(human[[a, b]])).sum()) - 2 * int(both.sum())
+        if n_unused:
+            notes.append(
+                f"{n_unused} labels of {names[0]} and {names[1]} are not used: the "
+                "question has a label of one of them only."
+            )
+        pairs.append(JudgedPair(*names, found, Ends(wider.low, wider.high), notes))
     return pairs
 
 

@@ -252,6 +252,7 @@ examples:
   skcalib report samples_gsm8k_*.jsonl --filter strict-match
   skcalib report logs/*.eval --html report.html
   skcalib report judged.json --labels people.csv
+  skcalib report answers.csv --alone 0.95 --fail-if not-alone
   skcalib report answers.csv --max-error 0.05 --markdown summary.md
 
 exit status:
@@ -298,6 +299,11 @@ BLEU, chrF or TER of translations.
             "group may depend on each other, and the interval takes this into account",
             "--by COL": "also report each value of this column separately",
             "--labels LABELS": _LABELS_OF_PEOPLE,
+            "--alone D": {
+                "default": 0.9,
+                "help": "accuracy that answers need to be used without a check: report "
+                "the lowest probability from which they have it (default: %(default)s)",
+            },
             **_level(", between 0 and 1"),
         },
         "what to write": {
@@ -307,9 +313,10 @@ BLEU, chrF or TER of translations.
             "--no-figure": "draw nothing",
             "--html PAGE": "HTML file for a page with figure, tables and verdict",
             **_MARKDOWN,
-            "--fail-if {miscalibrated}": "exit with status 1 if the interval of the "
-            "calibration error of a system excludes 0; with --labels, the interval of "
-            "the answers with a label decides",
+            "--fail-if {miscalibrated,not-alone}": "exit with status 1 if perfect "
+            "calibration is rejected for a system (miscalibrated), or if no "
+            "probability is shown from which its answers have the accuracy of --alone "
+            "(not-alone); with --labels, the answers with a label decide",
             "--max-error D": "exit with status 1 if the lower end of the interval of "
             "the calibration error of a system is above D",
         },

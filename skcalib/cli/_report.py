@@ -2,72 +2,37 @@
 
 from __future__ import annotations
 
-import platform
 import sys
-import warnings
 from argparse import Namespace
 from collections.abc import Iterator
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .. import __version__
 from .._errors import printable
-from .._pairs import check_pairs
 from .._results import is_open
-from ..metrics import CalibrationErrorInterval
-from ..metrics._interval import LEAST_GROUPS, LEAST_UNITS
-from ..plot import ReliabilityDisplay, _style
 from . import _blocks as out
+from ._figures import MOST_PANELS, draw_alone, draw_curves, draw_parts
 from ._options import reject
-from ._report_numbers import (
-    N_REGIONS,
-    TOO_FEW_GROUPS,
-    Measured,
-    Stated,
-    brier_parts,
-    measure,
-    with_probabilities,
-)
-from ._runs import (
-    ACCURACY,
-    Answers,
-    System,
-    curves_of,
-    read_systems,
-    safe_stem,
-    word_of,
-)
+from ._report_numbers import Measured, brier_parts, decide, measure
+from ._report_texts import TOO_FEW, Part
+from ._runs import System, read_systems, safe_stem, word_of
 from ._shared import (
     DONE,
     FAILED,
     CommandError,
-    as_option,
     check_different,
     check_figure,
     check_files,
     check_level,
     exclude,
     say,
+    settings_of,
 )
 
-# With more values of --by, the panels of the figure would be too small.
-_MOST_CURVES = 10
-
-# Number of answers needed for isotonic regression, as advised by scikit-learn.
-ENOUGH_FOR_ISOTONIC = 1000
-
-_TOO_FEW = "Too few answers to test calibration"
-_DIRECTION = {"too high": "overconfident", "too low": "underconfident"}
-
-# Options and packages among the settings of the page.
-_SETTINGS = (
-    *("score", "filter", "split", "unanswered", "groups", "labels", "by"),
-    *("y_true", "y_proba", "confidence", "pos_label", "confidence_level"),
-)
-_PACKAGES = ("numpy", "scipy", "scikit-learn", "matplotlib")
+# Condition of --fail-if: no probability is shown from which answers may stand alone.
+NOT_ALONE = "not-alone"
 
 
 def run_report(options: Namespace) -> int:
@@ -89,7 +54,7 @@ def run_report(options: Namespace) -> int:
         print(out.as_text(reports[0].printed() if is_single else _printed(reports)))
     # The numbers are printed before the figure, which may fail.
     sys.stdout.flush()
-    figure = None if path is None else _figure_of(curves_of(systems), systems, options)
+    figure = None if path is None else _figure_of(reports)
     if figure is not None:
         figure.savefig(path, dpi=200, bbox_inches="tight")
         if not options.json:
@@ -122,6 +87,11 @@ def _check_options(options: Namespace) -> None:
         raise CommandError(
             "--max-error must be at least 0 and below 1, for example 0.05. Got "
             f"{options.max_error:g}."
+        )
+    if not 0 < options.alone < 1:
+        raise CommandError(
+            "--alone must be an accuracy above 0 and below 1, for example 0.95. Got "
+            f"{options.alone:g}."
         )
     check_different(options.file, "report")
     check_figure(options.output, "--output")
@@ -159,337 +129,19 @@ def _figure_path(options: Namespace) -> Path | None:
     return Path(f"{safe_stem(options.file[0])}.reliability.png")
 
 
-def _figure_of(
-    parts: dict[str, Answers], systems: list[System], options: Namespace
-) -> Any:
-    """Return the figure with one curve per part that has probabilities.
-
-    If there are many parts, the largest are drawn. Return None if no part has
-    probabilities.
-    """
-    curves = {name: with_probabilities(part) for name, part in parts.items()}
-    known = {name: part for name, part in curves.items() if part is not None}
-    if not known:
-        return None
-    largest = sorted(known, key=lambda name: -known[name].y.size)[:_MOST_CURVES]
-    # The largest parts are drawn in their own order.
-    models = []
-    for name in (name for name in known if name in largest):
-        part = known[name]
-        groups = part.dependent if part.has_two_groups else None
-        (pairs,) = check_pairs(part.y.astype(int), part.q, groups=groups, are_all=False)
-        models.append((printable(name), pairs, None))
-    with warnings.catch_warnings(action="ignore", category=UserWarning):
-        # The report mentions few groups. The figure needs no screen and no pyplot.
-        bins = "auto", None, "quantile"
-        display = ReliabilityDisplay._draw(
-            models, bins, options.confidence_level, None, _style.empty_figure(), {}
-        )
-    for axes in display.figure_.axes:
-        if axes.get_ylabel() == "Fraction of positives":
-            axes.set_ylabel(word_of(*systems).capitalize())
-    if len(known) > _MOST_CURVES:
-        what = "systems" if options.by is None else f"values of {options.by!r}"
-        n = f"{_MOST_CURVES} largest of the {len(known)}"
-        say("report", f"the figure shows the {n} {what}.")
-    return display.figure_
-
-
-class Part:
-    """The numbers of a system, or of one of its parts, in words and tables.
-
-    All numbers between 0 and 1 are written with `digits`.
-    """
-
-    def __init__(self, found: Measured, level: float, word: str, digits: str):
-        self.found, self.word, self.digits = found, word, digits
-        self.alpha, self.level = 1 - level, out.percent(level)
-        self.is_graded = word == ACCURACY
-        self.unit = "questions" if self.is_graded else "predictions"
-        self.n, self.n_groups, self.accuracy = found.n, found.n_groups, found.accuracy
-        self.stated = found.stated
-        # None if there are too few answers.
-        self.pvalue = None if self.stated is None else self.stated.checked.pvalue
-        self.adjusted = self.pvalue
-        if self.pvalue is not None and found.pvalue_adjusted is not None:
-            self.adjusted = found.pvalue_adjusted
-        self.is_rejected = self.adjusted is not None and self.adjusted < self.alpha
-
-    @property
-    def error(self) -> CalibrationErrorInterval | None:
-        """The calibration error, if there are probabilities."""
-        return None if self.stated is None else self.stated.checked.calibration_error
-
-    @property
-    def auroc(self) -> out.Estimate | None:
-        """How well probabilities rank the answers, if it is known."""
-        return None if self.stated is None else self.stated.checked.auroc
-
-    @property
-    def direction(self) -> str:
-        """Whether probabilities are too high or too low on average, or fit."""
-        assert self.stated is not None
-        return self.stated.overall.verdict
-
-    @property
-    def mean(self) -> str:
-        """The mean probability."""
-        assert self.stated is not None
-        return self.number(self.stated.overall.mean_probability)
-
-    def number(self, value: float) -> str:
-        return f"{value:{self.digits}}"
-
-    def estimate(self, row: out.Estimated) -> list[str]:
-        """Return an estimate and its interval as cells."""
-        return [self.number(row.estimate), out.error_ends(row, self.digits)]
-
-    def count(self) -> str:
-        """Return the number of answers and of groups."""
-        # A question may have several samples, and a sample no probability.
-        n_samples = self.found.n_samples
-        count = f"{self.n:,} {self.unit}"
-        if self.n < n_samples:
-            count = f"{n_samples:,} samples of {count}"
-        if self.stated is not None and self.stated.overall.n < n_samples:
-            count += f", {self.stated.overall.n:,} with a probability"
-        if self.n_groups is not None:
-            count += f", {self.n_groups:,} groups"
-        return count
-
-    def verdict(self) -> str:
-        """Return a summary of the calibration of the probabilities.
-
-        If some answers have no probability, it is about the others.
-        """
-        shown, of, others = self.accuracy, "", ""
-        without = self.found.without_probability
-        if without is not None and self.stated is not None:
-            shown, n = self.stated.frequency, self.stated.overall.n
-            of = f" of the {n:,} answers with a probability"
-            number, interval = self.estimate(without)
-            n = self.found.n_samples - n
-            others = f" The {self.word} of the others ({n:,}) is {number} ({interval})."
-        rate, interval = self.estimate(shown)
-        rate = f"{self.word}{of} is {rate} ({self.level} interval {interval})"
-        if self.error is None:
-            return (
-                f"The {rate}. The answers have no probabilities, so calibration cannot "
-                "be measured."
-            )
-        compatible = (
-            f"An error of up to {self.number(self.error.high)} is compatible with "
-            "the data."
-        )
-        found = f"the mean probability is {self.mean}, and the {rate}.{others}"
-        if self.pvalue is None:
-            return (
-                f"{_TOO_FEW}: at least {LEAST_UNITS} independent answers or groups are "
-                f"needed; {found} {compatible}"
-            )
-        if self.direction != "fits":
-            return f"The model is {_DIRECTION[self.direction]}: {found}"
-        if self.is_rejected:
-            return (
-                "The probabilities are right on average but not individually, since "
-                f"some are too high or too low: {found}"
-            )
-        return f"No miscalibration is shown: {found} {compatible}"
-
-    def case(self) -> list[out.Block]:
-        """Return whether the confidence is calibrated, whether it ranks, and advice."""
-        if self.is_reversed:
-            return [out.Paragraph(f"{self.how_reversed()}.")]
-        if self.stated is None:
-            return []
-        text = self.stated.checked.case(self.alpha, self.digits)
-        return [out.Paragraph(text)] if text else []
-
-    @property
-    def is_reversed(self) -> bool:
-        """Whether labels are positive less often where probabilities are higher."""
-        return not self.is_graded and self.auroc is not None and self.auroc.high < 0.5
-
-    def how_reversed(self) -> str:
-        """Return how well labels are ranked, if they are ranked in reverse."""
-        assert self.auroc is not None
-        auroc, interval = self.estimate(self.auroc)
-        return (
-            f"Positive labels have lower probabilities than the others (AUROC {auroc}, "
-            f"{self.level} {interval})"
-        )
-
-    def table(self, *, is_long: bool) -> out.Table:
-        """Return the main numbers, and with `is_long` numbers for comparison."""
-        rate, interval = self.estimate(self.accuracy)
-        rows = [[self.word, rate, f"{self.level} {interval}"]]
-        if self.stated is not None:
-            rows += self._of_probabilities(self.stated, is_long=is_long)
-        return out.Table(["measure", "value", "remark"], rows, is_left=True)
-
-    def _of_probabilities(self, found: Stated, *, is_long: bool) -> list[list[str]]:
-        error, number = found.checked.calibration_error, self.number
-        estimate, interval = self.estimate(error)
-        # The number is for independent answers.
-        is_single = self.n_groups is None and self.n == self.found.n_samples
-        expected = number(found.ece_expected) + " or more" * (not is_single)
-        rows = [
-            ["mean probability", self.mean, ""],
-            [
-                "calibration error",
-                estimate,
-                f"{self.level} {interval}; debiased",
-            ],
-        ]
-        if is_long:
-            plug_in = number(error.plug_in)
-            rows.append(["plug-in error", plug_in, "with label noise"])
-        remark = f"{N_REGIONS} bins of equal width; {expected} if calibrated"
-        rows.append(["ECE", number(found.ece), remark])
-        if is_long:
-            remark = "largest distance in these bins"
-            rows.append(["MCE", number(found.mce), remark])
-        rows.append(["perfect calibration", *self._test(found)])
-        if self.auroc is not None:
-            auroc, interval = self.estimate(self.auroc)
-            remark = f"{self.level} {interval}; 0.5 if it ranks nothing"
-            rows.append(["AUROC", auroc, remark])
-        score = f"{found.brier.adaptive.score:.4f}"
-        rows.append(["Brier score", score, "mean squared error; lower is better"])
-        return rows
-
-    def _test(self, stated: Stated) -> tuple[str, str]:
-        """Return the p-value of perfect calibration, and the decision by which test."""
-        if self.pvalue is None:
-            return "not tested", "too few answers"
-        n_wrong = stated.n_certain_wrong
-        if n_wrong:  # perfect calibration is then impossible
-            what = f"{n_wrong} of {stated.n_certain} certain answers are wrong"
-            return out.p_text(self.pvalue, "p = "), f"rejected: {what}"
-        values = {end for row in self.found.regions for end in (row.from_, row.to)}
-        is_one = len(values) == 1 and self.n_groups is None
-        test = "score test" if is_one else "Cauchy combination test"
-        is_rejected = self.pvalue < self.alpha
-        decision = "rejected" if is_rejected else "not rejected"
-        return out.p_text(self.pvalue, "p = "), f"{decision} by the {test}"
-
-    def remarks(self) -> Iterator[out.Block]:
-        """Yield what limits the numbers."""
-        n = None if self.error is None else self.error.n_effective_groups
-        if n is not None and n < LEAST_GROUPS:
-            yield out.Paragraph(
-                f"only {n:.1f} effective groups: the interval contains the true error "
-                f"less often than {self.level}"
-            )
-        if any(row.verdict == TOO_FEW_GROUPS for row in self.found.regions):
-            yield out.Paragraph(
-                f"{TOO_FEW_GROUPS}: a verdict needs {LEAST_UNITS} groups"
-            )
-
-    def regions(self) -> list[out.Block]:
-        """Return the table of probabilities and outcomes by region."""
-        rows = []
-        for row in self.found.regions:
-            limits = f"{row.from_:.1f} to {row.to:.1f}"
-            if row.from_ == row.to:  # the single probability of its answers
-                limits = f"{row.from_:.10g}"
-            frequency = out.Estimate(
-                row.frequency, row.frequency_low, row.frequency_high
-            )
-            mean, came = self.number(row.mean_probability), self.number(row.frequency)
-            interval = out.ends(frequency, self.digits)
-            rows.append([limits, str(row.n), mean, came, interval, row.verdict])
-        header = ["probability", "n", "mean", self.word, self.level, "verdict"]
-        return [out.Line(), out.Table(header, rows)] if rows else []
-
-    def header(self) -> list[str]:
-        """Return the header of `cells`."""
-        header = ["n", self.word, self.level, "mean prob.", "error", self.level]
-        return [*header, "AUROC", self.level, "p"]
-
-    def cells(self) -> list[str]:
-        """Return the numbers as cells of a table of parts or systems."""
-        cells = [str(self.n), *self.estimate(self.accuracy)]
-        if self.error is None:
-            return [*cells, *[""] * 6]
-        p = "too few" if self.adjusted is None else out.p_text(self.adjusted)
-        cells += [self.mean, *self.estimate(self.error)]
-        return [*cells, *out.cells_of(self.auroc, self.digits), p]
-
-    def cards(self) -> out.Cards:
-        """Return cards with the accuracy, the probabilities and their error."""
-        named: dict[str, out.Estimated] = {self.word.capitalize(): self.accuracy}
-        if self.error is not None:
-            named["Calibration error"] = self.error
-        if self.auroc is not None:
-            named["AUROC"] = self.auroc
-        cards = []
-        for name, row in named.items():
-            estimate, interval = self.estimate(row)
-            cards.append((name, estimate, f"{self.level} interval {interval}"))
-        if self.error is not None:
-            cards.insert(1, ("Mean probability", self.mean, "stated by the model"))
-        return out.Cards(cards)
-
-    def recalibration(
-        self, n: int, few: str = "isotonic regression needs about a thousand answers"
-    ) -> str:
-        """Return how to recalibrate, if each fit has `n` answers.
-
-        few : what to say if there are few answers.
-        """
-        how = (
-            "fit a logistic regression to the log-odds of the probabilities, clipped "
-            f"to [.005, .995]; {few}"
-        )
-        if n >= ENOUGH_FOR_ISOTONIC:
-            how = (
-                "fit sklearn.isotonic.IsotonicRegression(out_of_bounds='clip') to "
-                "probabilities and outcomes"
-            )
-        classifier = (
-            " For a classifier, use sklearn.calibration.CalibratedClassifierCV."
-        )
-        return (
-            f"{how}. Measure the error on answers that were not used in the fit."
-            f"{'' if self.is_graded else classifier}"
-        )
-
-    def how_many_more(self) -> str:
-        """Return how many answers halve the width of the intervals."""
-        # Half the width needs four times the independent answers.
-        what, count = self.unit, self.n
-        if self.n_groups is not None and self.n_groups < self.n:
-            what, count = "groups", self.n_groups
-        is_repeated = self.n != self.found.n_samples
-        more = " More samples per question help little." * is_repeated
-        return (
-            f"To halve the width of the intervals, collect about {3 * count:,} more "
-            f"{what}: {4 * count:,} in all.{more}"
-        )
-
-    def how_to_quote(self) -> str:
-        """Return a sentence with the numbers for a paper."""
-        judged = None if self.found.judged is None else self.found.judged.accuracy
-        rate, interval = self.estimate(self.accuracy if judged is None else judged)
-        quote = f"Quote: {self.word} {rate} ({self.level} interval {interval}"
-        if judged is not None:
-            return (
-                f"{quote}, {judged.n_items:,} answers graded by the judge, "
-                f"{judged.n_labelled:,} of them by people)."
-            )
-        quote = f"{quote}, {self.n:,} {self.unit})"
-        if self.error is None:
-            return f"{quote}."
-        error, interval = self.estimate(self.error)
-        of = ""
-        if self.found.without_probability is not None and self.stated is not None:
-            of = f" of the {self.stated.overall.n:,} with a probability"
-        return (
-            f"{quote}; calibration error{of} {error} ({self.level} interval "
-            f"{interval}, debiased root mean square). The ECE depends on its bins and "
-            "is biased upwards: do not report it alone."
-        )
+def _figure_of(reports: list[Report]) -> Any:
+    """Return the figure of all systems, or of the parts of a single one, or None."""
+    if len(reports) == 1 and reports[0].parts:
+        return reports[0].figure_of_parts()
+    systems = [report.system for report in reports]
+    word, level = word_of(*systems), reports[0].whole.confidence_level
+    if len(reports) > MOST_PANELS:
+        measured = {each.system.name: each.whole.found for each in reports}
+        return draw_parts(measured, word, reports[0].whole.level)
+    # A single curve has the name of its file.
+    is_single = len(systems) == 1
+    named = {s.title if is_single else s.name: s.answers for s in systems}
+    return draw_curves(named, level, word)
 
 
 class Report:
@@ -505,25 +157,27 @@ class Report:
 
         self.whole = part(whole)
         self.parts = {value: part(found) for value, found in by.items()}
+        self.decisions = decide(whole, by, self.one_map, self.whole.alpha)
         most: float | None = options.max_error
         # the condition of --fail-if or --max-error
         self.condition: str | None = options.fail_if
         if most is not None:
             self.condition = f"calibration error above {most:g}"
-        self.is_met = self.condition is not None and self.decisive.low > (most or 0)
+        self.is_met = self.condition is not None and self._meets(most)
         # Headings below the name of one of several systems are one level lower.
         self.level = 2 if len(options.file) == 1 else 3
 
     def numbers(self, figure: Path | None) -> dict[str, Any]:
         """Return the object that ``--json`` prints."""
-        system, evaluation = self.system, self.system.evaluation
+        system = self.system
         found = {
             "file": system.file,
             **self._named(),
             "n_skipped": system.n_skipped,
             "unanswered": system.unanswered,
             "unanswered_rule": system.rule,
-            "notes": evaluation.notes,
+            "notes": self.notes(),
+            "decisions": self.decisions,
             **out.plain(self.whole.found),
         }
         if system.if_wrong is not None:
@@ -542,32 +196,44 @@ class Report:
             found["fail_if"] = {"condition": self.condition, "is_met": self.is_met}
         return found
 
-    @property
-    def decisive(self) -> out.Interval:
-        """The calibration error that decides about the condition."""
-        judged = self.whole.found.judged
-        error: out.Interval | None
-        error = self.whole.error if judged is None else judged.calibration_error
-        if error is None:
+    def _meets(self, most: float | None) -> bool:
+        """Return whether the condition is met; `most` is the error of --max-error."""
+        if self.whole.error is None:
             raise CommandError(
                 f"{self.system.file}: --fail-if and --max-error need answers with "
                 "probabilities and scores of 0 and 1."
             )
-        return error
+        if self.condition == NOT_ALONE:
+            return self.decisions.threshold is None
+        if most is not None:
+            return self.whole.error.low > most
+        return self.decisions.calibration not in ("calibrated", "too few")
 
     def possible_error(self) -> float | None:
         """Return an error above --max-error that the data do not exclude, if any."""
-        most = self.options.max_error
-        return (
-            None if most is None or self.decisive.high <= most else self.decisive.high
-        )
+        most, error = self.options.max_error, self.whole.error
+        if most is None or error is None or error.high <= most:
+            return None
+        return error.high
+
+    def notes(self) -> list[str]:
+        """Return what was left out, what files say, and what limits the labels."""
+        judged = self.whole.found.judged
+        of_labels = [] if judged is None else judged.notes
+        return [*self._left_out(), *self.system.evaluation.notes, *of_labels]
+
+    def _left_out(self) -> list[str]:
+        """Return how many rows of a table were left out."""
+        n = self.system.n_skipped
+        if not self.system.is_table or not n:
+            return []
+        return [f"{n} row{'s' * (n > 1)} with an empty cell left out"]
 
     def printed(self) -> Iterator[out.Block]:
         """Yield the report for the terminal."""
         system, whole = self.system, self.whole
-        if system.is_table and system.n_skipped:
-            n = system.n_skipped
-            yield out.Line(f"{n} row{'s' * (n > 1)} with an empty cell left out")
+        if system.is_table:
+            yield from map(out.Line, self._left_out())
         yield out.Line(f"{printable(system.file)}: {whole.count()}")
         yield out.Paragraph(whole.verdict())
         yield from whole.case()
@@ -578,8 +244,7 @@ class Report:
                 else "If a column contains probabilities, name it with --y-proba."
             )
         yield self.steps()
-        if not system.is_table or self.options.unanswered is not None:
-            yield from self._about()
+        yield from self._about()
         yield from self._judged()
         if whole.error is not None:
             yield from (out.Line(), whole.table(is_long=False), *whole.remarks())
@@ -597,19 +262,31 @@ class Report:
         named = self._named()
         if len(system.files) > 1:
             named["tasks"] = str(len(system.files))
-        yield out.Line()
-        for name, value in named.items():
-            if value:
-                yield out.Line(f"{name:<11} {printable(value)}")
+        lines: list[out.Block] = [
+            out.Line(f"{name:<11} {printable(value)}")
+            for name, value in named.items()
+            if value and not (name == "format" and system.is_table)
+        ]
         if system.unanswered:
             counts = f"{self._unanswered()}; {system.n_skipped} left out"
-            yield out.Line(f"{'unanswered':<11} {counts}")
-            yield out.Paragraph(f"{system.rule} (--unanswered chooses.)", mark=margin)
+            lines.append(out.Line(f"{'unanswered':<11} {counts}"))
+            rule = f"{system.rule} (--unanswered chooses.)"
+            lines.append(out.Paragraph(rule, mark=margin))
         if system.if_wrong is not None:
-            rate, interval = self.whole.estimate(system.if_wrong)
-            yield out.Line(f"{margin}counted as wrong: accuracy {rate} ({interval})")
-        for note in system.evaluation.notes if not system.is_table else ():
-            yield out.Paragraph(note, mark=f"{'note':<12}")
+            lines.append(out.Line(f"{margin}{self._counted_as_wrong()}"))
+        # Notes about tables are on standard error, and rows left out at the top.
+        notes = [] if system.is_table else system.evaluation.notes
+        if self.whole.found.judged is not None:
+            notes = [*notes, *self.whole.found.judged.notes]
+        lines += [out.Paragraph(note, mark=f"{'note':<12}") for note in notes]
+        if lines:
+            yield from (out.Line(), *lines)
+
+    def _counted_as_wrong(self) -> str:
+        """Return the accuracy with unanswered samples as wrong answers."""
+        assert self.system.if_wrong is not None
+        rate, interval = self.whole.estimate(self.system.if_wrong)
+        return f"counted as wrong: accuracy {rate} ({interval})"
 
     def _unanswered(self) -> str:
         """Return the number of samples without an answer, by status."""
@@ -640,29 +317,27 @@ class Report:
             "labels drawn at random without the judge. The result by labels alone is "
             "valid only if the labelled answers were drawn without regard to the judge."
         )
-        error = judged.calibration_error
-        if error is not None:
-            number, interval = estimate(error)
-            yield out.Paragraph(
-                f"Calibration error of the {error.n} answers with a label, by the "
-                f"labels: {number} ({interval}). All other numbers about "
-                "probabilities treat the judge's scores as the truth."
-            )
-        yield from map(out.Paragraph, judged.notes)
 
     def by(self) -> list[out.Block]:
         """Return the table of the parts."""
         rows = [[value, *part.cells()] for value, part in self.parts.items()]
         table = _of_rows([str(self.system.by_name), *self.whole.header()], rows)
+        sentences = []
         tested = [each for each in self.parts.values() if each.adjusted is not None]
-        if not tested:
-            return [table]
-        n_rejected = sum(part.is_rejected for part in tested)
-        verdict = (
-            f"Perfect calibration is rejected for {n_rejected} of {len(tested)}; only "
-            "p is adjusted (Holm)."
-        )
-        return [table, out.Paragraph(verdict, "soft")]
+        if tested:
+            n_rejected = sum(part.is_rejected for part in tested)
+            sentences.append(
+                f"Perfect calibration is rejected for {n_rejected} of {len(tested)} "
+                "(Holm); the other columns are not adjusted."
+            )
+        if self.one_map is not None:
+            p = out.p_text(self.one_map, "p = ")
+            shown = "is" if self.one_map < self.whole.alpha else "is not"
+            sentences.append(
+                f"A difference of the curves by {self.system.by_name} {shown} shown "
+                f"({p}, score test of one logistic map)."
+            )
+        return [table, *(out.Paragraph(each, "soft") for each in sentences)]
 
     def steps(self) -> out.Steps:
         """Return what to do now, with one or two sentences per item."""
@@ -679,8 +354,8 @@ class Report:
                 "probabilities of another class do. Name the label that they are about "
                 "with --pos-label, or another column with --y-proba."
             )
-        p_value = self.one_map
-        if p_value is not None and p_value < whole.alpha:
+        p_value, decision = self.one_map, self.decisions.recalibrate
+        if decision == "by part" and p_value is not None:
             least = min(part.n for part in self.parts.values())
             few = f"with few answers, one slope for all and an intercept per {by}"
             return (
@@ -688,14 +363,19 @@ class Report:
                 f"not fit all ({out.p_text(p_value, 'p = ')}, score test). For each "
                 f"{by}, {whole.recalibration(least, few)}"
             )
-        is_wrong = whole.pvalue is not None and whole.direction != "fits"
-        is_rejected = any(part.is_rejected for part in self.parts.values())
-        if whole.is_rejected or is_wrong or is_rejected:
+        if decision == "one map":
             one = ""
             if p_value is not None:
                 p = out.p_text(p_value, "p = ")
                 one = f"one map for all (no difference by {by} is shown, {p}): "
             return f"Recalibrate: {one}{whole.recalibration(whole.n)}"
+        rejected = [name for name, part in self.parts.items() if part.is_rejected]
+        if rejected:
+            return (
+                f"Collect more answers of {', '.join(rejected)}. Perfect calibration "
+                "is rejected there, but not for all answers together, and no "
+                f"difference by {by} is shown."
+            )
         return None
 
     def brief(self) -> Iterator[out.Block]:
@@ -707,27 +387,71 @@ class Report:
         if self.system.unanswered:
             rule = f"Without an answer: {self._unanswered()}. {self.system.rule}"
             yield out.Paragraph(rule)
+        if self.system.if_wrong is not None:
+            yield out.Paragraph(self._counted_as_wrong().capitalize() + ".")
         yield from self._judged()
+        yield from (out.Paragraph(f"Note: {note}", "soft") for note in self.notes())
+        if self.condition is not None:
+            is_met = "met" if self.is_met else "not met"
+            yield out.Paragraph(f"Condition ({self.condition}): {is_met}.", "verdict")
 
-    def page(self, svg: str | None, of_parts: str | None) -> Iterator[out.Block]:
+    def page(self) -> Iterator[out.Block]:
         """Yield the page: verdict, figures beside their tables, advice and numbers."""
         yield from self.brief()
-        regions, level = self.whole.regions(), self.level
-        results: list[out.Block] = []
+        whole, level, system = self.whole, self.level, self.system
+        regions, results = whole.regions(), list[out.Block]()
         if regions:
+            named = {system.title: system.answers}
+            figure = draw_curves(named, whole.confidence_level, whole.word)
             results.append(out.Heading("probabilities and outcomes", level=level))
-            results.append(out.Beside([*self._figure(svg), *regions[1:]]))
+            blocks = [*self._figure(out.svg_or_none(figure)), *regions[1:]]
+            results.append(out.Beside(blocks))
         if self.parts:
-            results.append(out.Heading(f"by {self.system.by_name}", level=level))
-            figure = [out.Figure(of_parts, self.said())] if of_parts is not None else []
-            results.append(out.Beside([*figure, out.Page(self.by())]))
+            results.append(out.Heading(f"by {system.by_name}", level=level))
+            results.append(out.Beside([*self._of_parts(), out.Page(self.by())]))
+        results += self._of_threshold()
         advice: list[out.Block] = [self.steps()]
-        if self.whole.stated is not None:
-            parts = map(out.Paragraph, brier_parts(*self.whole.stated.brier))
-            table = self.whole.table(is_long=True)
-            numbers = [table, *parts, *self.whole.remarks()]
+        if whole.stated is not None:
+            parts = map(out.Paragraph, brier_parts(*whole.stated.brier))
+            numbers = [whole.table(is_long=True), *parts, *whole.remarks()]
             advice.append(out.Folded(numbers, "all numbers"))
         yield out.Beside([out.Page(results), out.Page(advice)], "wide")
+
+    def figure_of_parts(self) -> Any:
+        """Return a curve of each part, or a row of each if there are many."""
+        whole = self.whole
+        if len(self.parts) > MOST_PANELS:
+            measured = {name: part.found for name, part in self.parts.items()}
+            return draw_parts(measured, whole.word, whole.level)
+        parts = self.system.answers.parts()
+        return draw_curves(parts, whole.confidence_level, whole.word)
+
+    def _of_parts(self) -> list[out.Block]:
+        svg = out.svg_or_none(self.figure_of_parts()) if len(self.parts) > 1 else None
+        return [] if svg is None else [out.Figure(svg, self.said())]
+
+    def _of_threshold(self) -> list[out.Block]:
+        """Return the figure of the error of the most confident answers."""
+        whole, alone = self.whole, self.whole.found.alone
+        if alone is None or not whole.is_graded:
+            return []
+        answers, level = self.system.answers, whole.confidence_level
+        svg = out.svg_or_none(draw_alone(answers, alone, level))
+        if svg is None:
+            return []
+        text = (
+            "Share of wrong answers (vertical) among the most confident answers, by "
+            "their share of all answers (horizontal), with intervals."
+        )
+        if alone.threshold is not None:
+            text += (
+                " The dashed line is at the threshold "
+                f"{whole.number(alone.threshold.threshold)}; it ends at the error that "
+                f"is allowed, {1 - alone.accuracy:.3g}."
+            )
+        title = out.Heading("may it answer alone?", level=self.level)
+        caption = out.Paragraph(text, "soft")
+        return [title, out.Page([out.Figure(svg, whole.alone()[0]), caption])]
 
     def _figure(self, svg: str | None) -> list[out.Block]:
         if svg is None or self.whole.error is None:
@@ -762,7 +486,6 @@ class Report:
         return [
             *(["file", file] for file in self.system.files),
             *([name, value] for name, value in self._named().items() if value),
-            *(["note", note] for note in self.system.evaluation.notes),
         ]
 
 
@@ -770,7 +493,7 @@ def _of_rows(header: list[str], rows: list[list[str]]) -> out.Table:
     """Return a table of parts or systems, with accuracies only if no other is known."""
     if any(any(row[4:]) for row in rows):
         # A terminal has no place for the intervals of the AUROC and of the accuracy.
-        return out.Table(header, rows, spare=(8, 3, 7))
+        return out.Table(header, rows, spare=(8, 3, 7, 4))
     return out.Table(header[:4], [row[:4] for row in rows])
 
 
@@ -787,8 +510,11 @@ def _printed(reports: list[Report]) -> Iterator[out.Block]:
     yield _of_systems(reports)
     yield out.Line("skcalib compare tests whether these systems differ.")
     for each in reports:
+        notes = [out.Paragraph(note, mark="note  ") for note in each.notes()]
+        if each.parts or notes:
+            yield from (out.Heading(each.system.name), *notes)
         if each.parts:
-            yield from (out.Heading(each.system.name), *each.by())
+            yield from each.by()
 
 
 def _markdown_blocks(reports: list[Report]) -> Iterator[out.Block]:
@@ -799,12 +525,8 @@ def _markdown_blocks(reports: list[Report]) -> Iterator[out.Block]:
         if len(reports) > 1:
             yield out.Heading(each.system.name)
         yield from each.brief()
-        if each.condition is not None:
-            is_met = "met" if each.is_met else "not met"
-            yield out.Paragraph(f"Condition ({each.condition}): {is_met}.", "verdict")
-        yield from map(out.Paragraph, each.system.evaluation.notes)
         if each.parts:
-            yield from (out.Heading(f"by {each.system.by_name}"), *each.by()[:1])
+            yield from (out.Heading(f"by {each.system.by_name}"), *each.by())
 
 
 def _status(reports: list[Report]) -> int:
@@ -814,8 +536,10 @@ def _status(reports: list[Report]) -> int:
         if each.is_met:
             say("report", about)
         # An error is then never found, which is no evidence of none.
-        elif each.condition is not None and each.whole.pvalue is None:
-            say("report", f"{about}: not met. {_TOO_FEW}.")
+        elif each.condition in (None, NOT_ALONE):
+            continue
+        elif each.whole.pvalue is None:
+            say("report", f"{about}: not met. {TOO_FEW}.")
         elif each.possible_error() is not None:
             text = f"not met, but an error of up to {each.possible_error():.3f} is"
             say("report", f"{about}: {text} compatible with the data.")
@@ -825,33 +549,14 @@ def _status(reports: list[Report]) -> int:
 def _page_blocks(reports: list[Report], options: Namespace) -> Iterator[out.Block]:
     """Yield the page of one or several systems."""
     if len(reports) > 1:
-        answers = {each.system.title: each.system.answers for each in reports}
-        systems = [each.system for each in reports]
-        figure = _svg_of(answers, systems, options)
-        table = _of_systems(reports)
+        svg = out.svg_or_none(_figure_of(reports))
         said = " ".join(each.said() for each in reports)
-        yield out.Beside(
-            [*([] if figure is None else [out.Figure(figure, said)]), table]
-        )
+        figure = [] if svg is None else [out.Figure(svg, said)]
+        yield out.Beside([*figure, _of_systems(reports)])
     for each in reports:
-        system = each.system
         if len(reports) > 1:
-            yield out.Heading(system.name, is_name=True)
-        parts = system.answers.parts()
-        svg = _svg_of({system.title: system.answers}, [system], options)
-        is_drawn = 1 < len(parts) <= _MOST_CURVES
-        of_parts = _svg_of(parts, [system], options) if is_drawn else None
-        yield from each.page(svg, of_parts)
+            yield out.Heading(each.system.name, is_name=True)
+        yield from each.page()
     rows = [row for each in reports for row in each.settings()]
-    given = {name: getattr(options, name) for name in _SETTINGS}
-    rows += [[as_option(n), str(v)] for n, v in given.items() if v is not None]
-    rows += [["skcalib", __version__], ["Python", platform.python_version()]]
-    rows += [[package, version(package)] for package in _PACKAGES]
+    rows += settings_of(options)
     yield out.Folded([out.Table(["what", "value"], rows, is_left=True)], "settings")
-
-
-def _svg_of(
-    answers: dict[str, Answers], systems: list[System], options: Namespace
-) -> str | None:
-    figure = _figure_of(answers, systems, options)
-    return None if figure is None else out.svg_of(figure, dpi=150, bbox_inches="tight")

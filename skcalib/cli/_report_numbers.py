@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from argparse import Namespace
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy.special import gammaln, xlog1py, xlogy
@@ -18,18 +18,28 @@ from ..metrics._curve import curve_of_pairs
 from ..metrics._decomposition import ScoreDecomposition, check_rule, decompose_pairs
 from ..metrics._frequency_intervals import frequency_interval
 from ..metrics._interval import LEAST_UNITS, interval_of_pairs
-from ..metrics._one_map import one_map_p_value
 from ..rates import accuracy_interval
-from ..rates._accuracy import AccuracyInterval, grouped_frequency_interval
+from ..rates._accuracy import AccuracyInterval
+from ..rates._precision import PrecisionThreshold
+from ..recalibration._decisions import (
+    Calibration,
+    Recalibrate,
+    calibration_of,
+    frequency_ends,
+    one_map_p_value,
+    recalibrate_of,
+    threshold_of,
+)
 from ..significance._system_comparison import holm
 from ._blocks import INSIDE, Estimate, ends, estimate_of, percent
-from ._labels import JudgedReport
+from ._labels import JudgedReport, LabelledError
 from ._runs import Answers, System
 from ._shared import CommandError, command_error, one_group
 
 N_REGIONS = 10
 # Verdict if the answers are in fewer than LEAST_UNITS groups.
-TOO_FEW_GROUPS = "too few groups"
+Verdict = Literal["fits", "too high", "too low", "unclear", "too few groups"]
+TOO_FEW_GROUPS: Verdict = "too few groups"
 # Number of probabilities checked first, to avoid sorting all of them.
 _FIRST = 10_000
 
@@ -37,7 +47,7 @@ _FIRST = 10_000
 # What to do with a confidence: whether it is miscalibrated, and whether it ranks. None
 # means that the interval of the AUROC is on both sides of 0.5.
 _ADVICE = {
-    (False, True): "use it as a probability and to select answers",
+    (False, True): "use it as a probability, and to select answers",
     (False, False): "select answers by another confidence",
     (False, None): "collect more answers, or select answers by another confidence",
     (True, True): "select answers by it, and recalibrate it",
@@ -57,7 +67,28 @@ class Region:
     frequency: float
     frequency_low: float
     frequency_high: float
-    verdict: str
+    verdict: Verdict
+
+
+class Alone(NamedTuple):
+    """From which probability answers have the accuracy of --alone.
+
+    `threshold` is None if no probability is shown to have it. `negative` is the same
+    for labels that are no answers: up to which probability they are negative.
+    """
+
+    accuracy: float
+    threshold: PrecisionThreshold | None
+    negative: PrecisionThreshold | None = None
+
+
+class Decisions(NamedTuple):
+    """What follows from the numbers of a report, as JSON names it."""
+
+    calibration: Calibration | None
+    recalibrate: Recalibrate | None
+    threshold: float | None
+    parts: dict[str, Decisions] | None = None
 
 
 class ErrorAndRanking(NamedTuple):
@@ -125,6 +156,7 @@ class Stated:
     """What is known about answers with probabilities."""
 
     overall: Region
+    calibration: Calibration
     checked: ErrorAndRanking = field(metadata=INSIDE)
     plug_in: PlugIn
     ece: float
@@ -143,7 +175,7 @@ class Stated:
 
 # Names of the numbers that answers without probabilities do not have.
 _OF_STATED = (
-    *("overall", "calibration_error", "plug_in", "brier", "ranking"),
+    *("overall", "calibration", "calibration_error", "plug_in", "brier", "ranking"),
     *("ece", "ece_expected", "mce", "n_certain", "n_certain_wrong"),
 )
 
@@ -158,6 +190,7 @@ class Measured:
     accuracy: Estimate
     stated: Stated | None = field(metadata={"otherwise": _OF_STATED})
     regions: list[Region]
+    alone: Alone | None
     # The accuracy of the answers without a probability, if others have one.
     without_probability: Estimate | None = None
     # Of parts, adjusted over all of them, or NaN. The second is the old name.
@@ -185,12 +218,32 @@ def measure(
     }
     _adjust_pvalues(by)
     whole.judged = system.judged
+    if whole.judged is not None and whole.stated is not None:
+        error = whole.stated.checked.calibration_error
+        whole.judged.calibration_error = LabelledError(
+            whole.stated.overall.n, *estimate_of(error)
+        )
     one_map = None
     if stating is not None and stating.by is not None:
         one_map = one_map_p_value(
             stating.y, stating.q, stating.by, _varying_groups(stating)
         )
     return whole, by, one_map
+
+
+def decide(
+    whole: Measured, by: dict[str, Measured], one_map: float | None, alpha: float
+) -> Decisions:
+    """Return the decisions that the report prints, and those of its parts."""
+    parts = {name: decide(part, {}, None, alpha) for name, part in by.items()}
+    stated, alone = whole.stated, whole.alone
+    found = None if alone is None or alone.threshold is None else alone.threshold
+    return Decisions(
+        None if stated is None else stated.calibration,
+        None if stated is None else recalibrate_of(stated.calibration, one_map, alpha),
+        None if found is None else found.threshold,
+        parts or None,
+    )
 
 
 def _varying_groups(answers: Answers) -> np.ndarray | None:
@@ -219,7 +272,7 @@ def _measure_part(
     if part.groups is not None and (part.groups == part.groups[0]).all():
         raise CommandError(one_group(where, part.group_names[part.groups[0]]))
     try:
-        return _measure(part, stated, options)
+        return _measure(part, stated, options, both=not system.is_graded)
     except ValueError as error:
         raise command_error(error, where) from None
 
@@ -244,37 +297,49 @@ def with_probabilities(part: Answers) -> Answers | None:
 
 
 def _region(
-    part: Answers, low: float, high: float, level: float, *, is_all: bool
+    part: Answers, low: float, high: float, level: float, n: int, step: float = 0.0
 ) -> Region:
-    """Compare probabilities and outcomes in a range of probabilities.
+    """Compare probabilities and outcomes in one of `n` ranges of probabilities.
 
-    If the range contains all answers, their frequency is the accuracy, and has its
-    interval. If the answers are in fewer than five groups, there is no verdict: that
-    all groups deviate in the same direction by chance has a probability of 1/4 for
-    three groups and 1/8 for four.
+    Probabilities are too high or too low if this is significant with Bonferroni's
+    correction for all ranges. It is unclear if the interval alone excludes their mean:
+    one of twenty intervals does so by chance. A probability of 0 or 1 may be the
+    rounded value of any number within half of the `step`. A single range contains all
+    answers, and their frequency has the interval of the accuracy. If the answers are in
+    fewer than five groups, there is no verdict: that all groups deviate in the same
+    direction by chance has a probability of 1/4 for three groups and 1/8 for four.
     """
     said, came = float(part.q.mean()), float(part.y.mean())
     codes, has_few = part.dependent, False
-    if codes is None and is_all:
-        accuracy = accuracy_interval(part.y, confidence_level=level)
-        left, right = accuracy.low, accuracy.high
-    elif codes is None or np.bincount(codes).max() == 1:
-        left, right = map(float, frequency_interval(came, part.y.size, level))
-    else:
-        left, right = grouped_frequency_interval(part.y, part.q, codes, level)
+    is_single = codes is None or np.bincount(codes).max() == 1
+
+    def interval(level: float) -> tuple[float, float]:
+        if n == 1 and codes is None or not is_single:
+            return frequency_ends(part.y, part.q, codes, level)
+        left, right = frequency_interval(came, part.y.size, level)
+        return float(left), float(right)
+
+    left, right = interval(level)
+    if codes is not None and not is_single:
         has_few = np.unique(codes).size < LEAST_UNITS
-    verdict = "fits"
+    verdict: Verdict = "fits"
+    # the smallest and the largest mean that the probabilities stand for
+    least, most = (1 - step / 2, 1.0) if low == 1 else (said, said)
+    least, most = (0.0, step / 2) if high == 0 else (least, most)
     if has_few:
         verdict = TOO_FEW_GROUPS
-    elif said > right:
-        verdict = "too high"
-    elif said < left:
-        verdict = "too low"
+    elif least > right or most < left:
+        first, last = interval(1 - (1 - level) / n)
+        verdict = (
+            "too high" if least > last else "too low" if most < first else "unclear"
+        )
     limits = round(float(low), 10), round(float(high), 10)
     return Region(*limits, part.y.size, said, came, left, right, verdict)
 
 
-def _regions(part: Answers, stated: np.ndarray | None, level: float) -> list[Region]:
+def _regions(
+    part: Answers, stated: np.ndarray | None, level: float, step: float
+) -> list[Region]:
     """Compare probabilities and outcomes at each stated value, or in each tenth."""
     if stated is None:
         edges = np.linspace(0, 1, N_REGIONS + 1)
@@ -285,26 +350,40 @@ def _regions(part: Answers, stated: np.ndarray | None, level: float) -> list[Reg
         region = np.searchsorted(stated, part.q)
     used = np.unique(region)
     return [
-        _region(part[region == k], low[k], high[k], level, is_all=used.size == 1)
+        _region(part[region == k], low[k], high[k], level, used.size, step)
         for k in used
     ]
 
 
-def _measure(part: Answers, stated: np.ndarray | None, options: Namespace) -> Measured:
-    """Return the accuracy of some answers, and compare them with probabilities."""
+def _measure(
+    part: Answers, stated: np.ndarray | None, options: Namespace, *, both: bool
+) -> Measured:
+    """Return the accuracy of some answers, and compare them with probabilities.
+
+    both : whether a threshold is chosen for negative labels, too.
+    """
     stating, level, without = with_probabilities(part), options.confidence_level, None
     accuracy = _accuracy(part, level)
     if stating is not None and stating is not part:
         without = estimate_of(_accuracy(part[~np.isfinite(part.q)], level))
+    found = None if stating is None else _calibration(stating, level)
+    regions, alone = list[Region](), None
+    if stating is not None and found is not None:
+        step = found.checked.calibration_error.rounded_to or 0.0
+        regions = _regions(stating, stated, level, step)
+        alone = _alone(stating, options.alone, level, both=both)
+    n_groups, accuracy_of = accuracy.n_groups, estimate_of(accuracy)
     return Measured(
-        accuracy.n,
-        part.y.size,
-        accuracy.n_groups,
-        estimate_of(accuracy),
-        None if stating is None else _calibration(stating, level),
-        [] if stating is None else _regions(stating, stated, level),
-        without,
+        *(accuracy.n, part.y.size, n_groups, accuracy_of),
+        *(found, regions, alone, without),
     )
+
+
+def _alone(part: Answers, wanted: float, level: float, *, both: bool) -> Alone:
+    codes = part.dependent if part.has_two_groups else None
+    y, q = part.y.astype(bool), part.q
+    negative = threshold_of(~y, 1 - q, codes, wanted, level) if both else None
+    return Alone(wanted, threshold_of(y, q, codes, wanted, level), negative)
 
 
 def _accuracy(part: Answers, level: float) -> AccuracyInterval:
@@ -364,9 +443,17 @@ def _calibration(part: Answers, level: float) -> Stated:
     brier = check_rule("brier")
     tenths = bins_of(pairs, check_binning("auto", N_REGIONS, "uniform"))
     curve = curve_of_pairs(pairs, binning)
+    overall, checked = (
+        _region(part, 0.0, 1.0, level, 1),
+        error_and_ranking(part, level, pairs),
+    )
+    ends = overall.frequency_low, overall.frequency_high
     return Stated(
-        overall=_region(part, 0.0, 1.0, level, is_all=True),
-        checked=error_and_ranking(part, level, pairs),
+        overall=overall,
+        calibration=calibration_of(
+            checked.pvalue, overall.mean_probability, *ends, 1 - level
+        ),
+        checked=checked,
         plug_in=PlugIn(curve.error(), curve.bin_size),
         ece=tenths.error("l1"),
         ece_expected=_expected_ece(tenths),

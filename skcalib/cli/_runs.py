@@ -35,8 +35,8 @@ from ._labels import JudgedReport, judged_report
 from ._options import reject
 from ._shared import CommandError, as_option, command_error, command_errors, in_options
 
-# What the outcomes of graded answers have, and other outcomes.
-ACCURACY, FREQUENCY = "accuracy", "frequency"
+# What right or wrong answers have, answers with other scores, and labels.
+ACCURACY, SCORE, FREQUENCY = "accuracy", "mean score", "frequency"
 
 # Above this file size in bytes, progress is shown on a terminal.
 _LONG = 20_000_000
@@ -188,7 +188,10 @@ def curves_of(systems: list[System]) -> dict[str, Answers]:
 
 def word_of(*systems: System) -> str:
     """Return what the outcomes of systems have."""
-    return ACCURACY if all(each.is_graded for each in systems) else FREQUENCY
+    if not all(each.is_graded for each in systems):
+        return FREQUENCY
+    are_whole = all(np.isin(each.answers.y, (0, 1)).all() for each in systems)
+    return ACCURACY if are_whole else SCORE
 
 
 def read_systems(options: Namespace) -> list[System]:
@@ -531,30 +534,35 @@ def _system(run: list[_File], options: Namespace) -> System:
         by_names=by_names,
         is_by_group=by_name == options.groups,
     )
-    if evaluation.format == TABLE and options.unanswered != "wrong":
-        answers = _complete(answers, scored.has_proba, file)
-    counts = evaluation.counts()
-    counts.pop("answered", None)
-    judged = None
+    is_graded, judged = _are_graded(evaluation, answers, paths[0], options), None
     if options.labels is not None:
-        judged = judged_report(
+        judged, human, is_equal = judged_report(
             options.labels,
             scored,
             groups,
             names=(file, name, paths[0].stem),
             level=options.confidence_level,
         )
+        # The scores of the judge are not the truth about the probabilities.
+        answers.y = human
+        if not is_equal:
+            answers.q = np.full(human.size, np.nan)
+        answers = _with_labels(answers, judged)
+    if evaluation.format == TABLE and options.unanswered != "wrong":
+        answers = _complete(answers, file)
+    counts = evaluation.counts()
+    counts.pop("answered", None)
     return System(
         name=name,
         file=file,
         evaluation=evaluation.take(slice(0, 0)),  # the columns are large
         answers=answers,
         unanswered=counts,
-        n_skipped=len(evaluation) - answers.y.size,
+        n_skipped=len(evaluation) - (answers.y if judged is None else human).size,
         rule=_RULES.get(options.unanswered) or rule_of(evaluation.format),
         by_name=by_name,
         files=[str(path) for path in paths],
-        is_graded=_are_graded(evaluation, answers, paths[0], options),
+        is_graded=is_graded,
         if_wrong=_accuracy_if_wrong(evaluation, options),
         judged=judged,
     )
@@ -590,11 +598,25 @@ def _accuracy_if_wrong(evaluation: Evaluation, options: Namespace) -> Estimate |
     return estimate_of(found)
 
 
-def _complete(answers: Answers, has_proba: bool, file: str) -> Answers:
-    """Return the rows of a table without empty cells in the columns that are read."""
+def _with_labels(answers: Answers, judged: JudgedReport) -> Answers:
+    """Return the answers with a label; a note says which parts have too few."""
+    answers = answers[~np.isnan(answers.y)]
+    if answers.by is None:
+        return answers
+    number = np.bincount(answers.by, minlength=len(answers.by_names))
+    few = np.flatnonzero(number < 2)
+    if few.size:
+        names = ", ".join(str(answers.by_names[k]) for k in few)
+        judged.notes.append(f"Parts with fewer than two labels are left out: {names}.")
+    return answers[~np.isin(answers.by, few)]
+
+
+def _complete(answers: Answers, file: str) -> Answers:
+    """Return the rows of a table without empty cells in the columns of names.
+
+    Answers without a probability are kept: their accuracy is reported separately.
+    """
     complete = np.ones(answers.y.size, dtype=bool)
-    if has_proba:
-        complete &= np.isfinite(answers.q)
     for codes, names in (
         (answers.groups, answers.group_names),
         (answers.by, answers.by_names),

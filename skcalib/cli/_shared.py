@@ -6,13 +6,16 @@ The errors of the package name options of the command line here.
 from __future__ import annotations
 
 import os
+import platform
 import re
 import sys
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib.metadata import version
 from pathlib import Path
 
+from .. import __version__
 from .._errors import Marked, printable
 
 # Exit statuses.
@@ -140,6 +143,21 @@ def check_level(level: float) -> None:
 def as_option(name: str) -> str:
     """Return the option of an attribute of the parsed arguments."""
     return "--" + name.replace("_", "-")
+
+
+def settings_of(options: Namespace) -> list[list[str]]:
+    """Return the options that have a value, and the versions of packages."""
+    rows = []
+    for name, value in vars(options).items():
+        if name in ("file", "command", "_given") or value in (None, False):
+            continue
+        shown = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+        rows.append([as_option(name), "given" if value is True else shown])
+    rows += [["skcalib", __version__], ["Python", platform.python_version()]]
+    packages = ["numpy", "scipy", "scikit-learn", "matplotlib"]
+    if getattr(options, "metric", None) not in (None, "f1"):
+        packages.append("sacrebleu")
+    return rows + [[package, version(package)] for package in packages]
 
 
 def exclude(options: Namespace, *pairs: tuple[str, str]) -> None:

@@ -305,7 +305,8 @@ class SystemComparison(Result):
         -------
         gain : ndarray of shape (n_pairs,)
             Smallest gain of each pair. NaN if there are too few questions or groups for
-            any p-value below 1 - confidence_level.
+            any p-value below 1 - confidence_level. Infinity if even the largest
+            possible gain is not detected with this power.
         """
         power = check_fraction(power, name="power")
         n_units = self.n_questions if self.n_groups is None else self.n_groups
@@ -315,13 +316,14 @@ class SystemComparison(Result):
         z, z_power = self._quantile(), float(ndtri(power))
         m = self._moments
         if not m.is_binary:
-            return (z + z_power) * m.standard_error()
+            gain = (z + z_power) * m.standard_error()
+            return np.where(gain < m.bound, gain, np.inf)
         share, gain = self._discordant(), np.zeros(len(self.pairs))
         for _ in range(100):
             left = np.sqrt(np.maximum(share - gain**2, 0))
             gain = np.minimum((z * np.sqrt(share) + z_power * left) / np.sqrt(m.n), 1)
             share = np.maximum(share, gain)
-        return gain
+        return np.where(gain < 1, gain, np.inf)
 
     @public
     def questions_needed(self, gain: float, power: float = 0.8) -> np.ndarray:

@@ -1,12 +1,10 @@
 """What the commands advise follows from their numbers."""
 
 import csv
-import json
 import os
 import re
 import textwrap
 from pathlib import Path
-from statistics import NormalDist
 
 import numpy as np
 import pytest
@@ -41,13 +39,24 @@ def test_the_gain_that_is_found_is_the_one_of_the_power(run, folder):
     text = one_line(run("compare", *files, "--power")[1])
     power = re.search(r"questions detect a true gain of (0\.\d+) with 80%", text)[1]
     assert f"questions detect a true gain of about {power} between" in text
-    # Without --power it comes from the interval: (z + z_power) / z half widths.
-    (pair,) = json.loads(run("compare", *files, "--json")[1])["pairs"]
-    z, z_power = NormalDist().inv_cdf(0.975), NormalDist().inv_cdf(0.8)
-    least = (z + z_power) / z * (pair["high"] - pair["low"]) / 2
-    more = one_line(run("compare", *files)[1])
-    assert f"true gain of about {least:.3f} between" in more
-    assert least == pytest.approx(float(power), rel=0.05)
+    (more,) = re.findall(r"Half of it needs about ([\d,]+) questions", text)
+    n = int(more.replace(",", ""))
+    half = float(power) / 2
+    asked = one_line(run("compare", *files, "--power", f"{half:.4f}")[1])
+    (needed,) = re.findall(r"would need about ([\d,]+) questions", asked)
+    assert n == pytest.approx(int(needed.replace(",", "")), rel=0.03)
+
+
+def test_no_gain_above_the_largest_score_is_promised(run, folder):
+    files = []
+    for name, right in (("a", "101101"), ("b", "110110"), ("c", "011011")):
+        rows = [f"q{k},{float(y) * 0.9}" for k, y in enumerate(right)]
+        path = folder / f"{name}.csv"
+        path.write_text("\n".join(["id,correct", *rows]))
+        files.append(str(path))
+    text = one_line(run("compare", *files)[1])
+    assert "detect a true gain of" not in text
+    assert "cannot detect any gain" in one_line(run("compare", *files, "--power")[1])
 
 
 def test_no_gain_is_promised_where_no_pvalue_can_be_small(run, folder):

@@ -296,7 +296,7 @@ def test_control_characters_of_a_value_do_not_reach_the_terminal(run, folder):
     assert "\u202e" not in svg.read_text("utf-8")
 
 
-def test_of_many_parts_the_largest_are_drawn(run, numbers, folder):
+def test_many_parts_are_rows_of_one_figure(run, numbers, folder):
     sizes = [2] * 12 + [4, 6] * 6
     part = [f"p{k}" for k, size in enumerate(sizes) for _ in range(size)]
     columns = {"y": [0, 1] * (len(part) // 2), "q": [0.5] * len(part), "m": part}
@@ -304,11 +304,9 @@ def test_of_many_parts_the_largest_are_drawn(run, numbers, folder):
     code, out, err = run("report", file, "--by", "m", "--output", "a.svg")
     assert code == 0
     assert len(re.findall(r"^p\d+ ", out, re.MULTILINE)) == 24
-    assert err == (
-        "skcalib report: the figure shows the 10 largest of the 24 values of 'm'.\n"
-    )
+    assert err == ""
     drawn = set(re.findall(r"<!-- (p\d+)", (folder / "a.svg").read_text("utf-8")))
-    assert drawn == {f"p{k}" for k in (12, 13, 14, 15, 16, 17, 18, 19, 21, 23)}
+    assert drawn == {f"p{k}" for k in range(24)}
     assert len(numbers(file, "--by", "m")["by"]["values"]) == 24
 
 
@@ -320,11 +318,12 @@ def test_rows_with_an_empty_cell_are_left_out_and_counted(run, numbers, columns,
     columns["y"][7] = "  "
     file = write("gaps.csv", delimited(columns))
     found = numbers(file, "--skip-missing")
-    assert (found["n"], found["n_skipped"]) == (N - 3, 3)
+    assert (found["n"], found["n_skipped"]) == (N - 1, 1)
     keep = ~np.isin(np.arange(N), (3, 50, 7))
     assert found["overall"]["frequency"] == pytest.approx(y[keep].mean())
+    assert found["without_probability"]["estimate"] == y[[3, 50]].mean()
     _, out, _ = run("report", file, "--skip-missing", "--no-figure")
-    assert out.startswith("3 rows with an empty cell left out\n")
+    assert out.startswith("1 row with an empty cell left out\n")
 
 
 def test_not_a_number_is_an_empty_cell(run, numbers):
@@ -338,7 +337,7 @@ def test_not_a_number_is_an_empty_cell(run, numbers):
     for name, text in cases:
         with case(name):
             found = numbers(write(name, text), "--skip-missing")
-            assert (found["n"], found["n_skipped"]) == (2, 2)
+            assert (found["n"], found["n_skipped"]) == (3, 1)
             code, _, err = run("report", name)
             assert code == 2
             assert re.search(
@@ -531,7 +530,7 @@ def test_a_part_with_few_answers_is_not_tested_and_not_counted(run, folder):
     p = parts["many"]["calibration_error"]["p_value"]
     assert parts["many"]["p_value_adjusted"] == p < 0.05
     assert "Perfect calibration is rejected for 1 of 1" in text
-    assert re.search(r" few 3 0\.667 .* too few many 40", text)
+    assert re.search(r" few 3 0\.667 .* too few none many 40", text)
     (row,) = re.findall(r'<tr><th scope="row">few</th>.*?</tr>', page)
     assert "too few" in row
 

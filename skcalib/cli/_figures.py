@@ -1,0 +1,135 @@
+"""The figures of ``report`` and ``compare``, which need no screen and no pyplot."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .._errors import printable
+from .._pairs import check_pairs
+from ..plot import ReliabilityDisplay, RiskCoverageDisplay, SystemScoresDisplay, _style
+from ._blocks import Interval
+from ._compare_numbers import Compared
+from ._report_numbers import Alone, Measured, with_probabilities
+from ._runs import Answers
+
+# With more values of --by, the panels of the figure would be too small.
+MOST_PANELS = 6
+
+
+def draw_curves(parts: Mapping[str, Answers], level: float, word: str) -> Any:
+    """Return the reliability curve of each part that has probabilities, or None."""
+    models = []
+    for name, part in parts.items():
+        used = with_probabilities(part)
+        if used is None:
+            continue
+        groups = used.dependent if used.has_two_groups else None
+        (pairs,) = check_pairs(used.y.astype(int), used.q, groups=groups, are_all=False)
+        models.append((printable(name), pairs, None))
+    if not models:
+        return None
+    with warnings.catch_warnings(action="ignore", category=UserWarning):
+        # The report mentions few groups.
+        bins = "auto", None, "quantile"
+        display = ReliabilityDisplay._draw(
+            models, bins, level, None, _style.empty_figure(), {}
+        )
+    for axes in display.figure_.axes:
+        if axes.get_ylabel() == "Fraction of positives":
+            axes.set_ylabel(word.capitalize())
+    return display.figure_
+
+
+def draw_alone(part: Answers, alone: Alone, level: float) -> Any:
+    """Return the error rate of the most confident answers and the threshold, or None.
+
+    None is returned if all answers are right or all are wrong.
+    """
+    used = with_probabilities(part)
+    if used is None or not 0 < used.y.mean() < 1:
+        return None
+    groups = used.dependent if used.has_two_groups else None
+    display = RiskCoverageDisplay.from_predictions(
+        used.y.astype(bool),
+        used.q,
+        groups=groups,
+        precision=None if alone.threshold is None else alone.accuracy,
+        confidence_level=level,
+        ax=_style.empty_figure(),
+    )
+    return display.figure_
+
+
+def draw_parts(parts: Mapping[str, Measured], word: str, level: str) -> Any:
+    """Return the accuracy and the mean probability of each part, one row per part."""
+    known = {n: p.stated.overall for n, p in parts.items() if p.stated is not None}
+    rates = {
+        n: (p.frequency, p.frequency_low, p.frequency_high) for n, p in known.items()
+    }
+    axes = _draw_rows(rates, f"{word.capitalize()} with {level} interval", word)
+    means = [each.mean_probability for each in known.values()]
+    style = {"marker": "D", "color": _style.COLORS[1], "markerfacecolor": "none"}
+    rows = range(len(means))
+    axes.plot(
+        means, rows, linestyle="none", markersize=4, label="mean probability", **style
+    )
+    axes.legend(
+        loc="lower left",
+        bbox_to_anchor=(0, 1),
+        frameon=False,
+        ncols=2,
+        fontsize=_style.text_size(axes),
+        labelcolor=_style.INK,
+    )
+    return axes.figure
+
+
+def draw_gains(gains: Mapping[str, tuple[float, Interval]], label: str) -> Any:
+    """Return gains with their intervals, one row each, and a line at 0."""
+    rows = {name: (value, ends.low, ends.high) for name, (value, ends) in gains.items()}
+    axes = _draw_rows(rows, label)
+    axes.axvline(0, color=_style.GREY, lw=1, ls="--")
+    return axes.figure
+
+
+def draw_scores(found: Compared) -> Any:
+    """Return a figure of the scores of all systems.
+
+    With labels of people, the tests of the judge's scores are not shown.
+    """
+    systems, groups = found.systems, list[list[str]]()
+    by = " by the judge"
+    if found.judged is None:
+        by, groups = "", [list(map(printable, g)) for g in found.not_separated]
+    display = SystemScoresDisplay(
+        names=[printable(each.name) for each in systems],
+        score=[each.score for each in systems],
+        low=[each.low for each in systems],
+        high=[each.high for each in systems],
+        not_separated=groups,
+        metric=found.metric + by,
+        confidence_level=found.confidence_level,
+        lower_is_better=bool(found.lower_is_better),
+    )
+    return display.plot(_style.empty_figure()).figure_
+
+
+def _draw_rows(
+    rows: Mapping[str, Sequence[float]], label: str, name: str | None = None
+) -> Any:
+    """Return axes with an estimate and its interval per row, the first at the top."""
+    n = len(rows)
+    axes = _style.take_axes(_style.empty_figure(), _style.COLUMN, 0.2 * n + 0.8)
+    value, low, high = np.array(list(rows.values()), dtype=float).reshape(n, 3).T
+    widths = np.maximum([value - low, high - value], 0)
+    style = {"fmt": "o", "markersize": 3.5, "color": _style.COLORS[0]}
+    axes.errorbar(value, range(n), xerr=widths, label=name, **style)
+    axes.set_yticks(range(n), [printable(each) for each in rows], parse_math=False)
+    axes.set_ylim(n - 0.5, -0.5)
+    axes.set_xlabel(label)
+    axes.grid(axis="x", alpha=0.3, linewidth=0.6)
+    return axes

@@ -1,0 +1,470 @@
+"""The numbers of a system, or of one of its parts, in words and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from ..metrics import CalibrationErrorInterval
+from ..metrics._interval import LEAST_GROUPS, LEAST_UNITS
+from ..rates._precision import PrecisionThreshold
+from . import _blocks as out
+from ._report_numbers import N_REGIONS, TOO_FEW_GROUPS, Measured, Stated
+from ._runs import FREQUENCY
+
+# Number of answers needed for isotonic regression, as advised by scikit-learn.
+ENOUGH_FOR_ISOTONIC = 1000
+
+TOO_FEW = "Too few answers to test calibration"
+
+
+class Part:
+    """The numbers of a system, or of one of its parts, in words and tables.
+
+    All numbers between 0 and 1 are written with `digits`.
+    """
+
+    def __init__(self, found: Measured, level: float, word: str, digits: str):
+        self.found, self.word, self.digits = found, word, digits
+        self.confidence_level = level
+        self.alpha, self.level = 1 - level, out.percent(level)
+        self.is_graded = word != FREQUENCY
+        self.unit = "questions" if self.is_graded else "predictions"
+        self.n, self.n_groups, self.accuracy = found.n, found.n_groups, found.accuracy
+        self.stated = found.stated
+        # None if there are too few answers.
+        self.pvalue = None if self.stated is None else self.stated.checked.pvalue
+        self.adjusted = self.pvalue
+        if self.pvalue is not None and found.pvalue_adjusted is not None:
+            self.adjusted = found.pvalue_adjusted
+        self.is_rejected = self.adjusted is not None and self.adjusted < self.alpha
+
+    @property
+    def shown(self) -> out.Estimate:
+        """The accuracy of the answers with a probability, if some have none."""
+        if self.found.without_probability is None or self.stated is None:
+            return self.accuracy
+        return self.stated.frequency
+
+    @property
+    def error(self) -> CalibrationErrorInterval | None:
+        """The calibration error, if there are probabilities."""
+        return None if self.stated is None else self.stated.checked.calibration_error
+
+    @property
+    def auroc(self) -> out.Estimate | None:
+        """How well probabilities rank the answers, if it is known."""
+        return None if self.stated is None else self.stated.checked.auroc
+
+    @property
+    def mean(self) -> str:
+        """The mean probability."""
+        assert self.stated is not None
+        return self.number(self.stated.overall.mean_probability)
+
+    def number(self, value: float) -> str:
+        return f"{value:{self.digits}}"
+
+    def estimate(self, row: out.Estimated) -> list[str]:
+        """Return an estimate and its interval as cells."""
+        return [self.number(row.estimate), out.error_ends(row, self.digits)]
+
+    def count(self) -> str:
+        """Return the number of answers and of groups."""
+        # A question may have several samples, and a sample no probability.
+        n_samples, judged = self.found.n_samples, self.found.judged
+        if judged is not None:
+            n_items = judged.accuracy.n_items
+            return f"{n_items:,} {self.unit}, {n_samples:,} answers with a label"
+        count = f"{self.n:,} {self.unit}"
+        if self.n < n_samples:
+            count = f"{n_samples:,} samples of {count}"
+        if self.stated is not None and self.stated.overall.n < n_samples:
+            count += f", {self.stated.overall.n:,} with a probability"
+        if self.n_groups is not None:
+            count += f", {self.n_groups:,} groups"
+        return count
+
+    def verdict(self) -> str:
+        """Return the accuracy, and a summary of the calibration of the probabilities.
+
+        If some answers have no probability, it is about the others.
+        """
+        rate, interval = self.estimate(self.shown)
+        rate = f"{rate} ({self.level} interval {interval})"
+        judged = self.found.judged
+        if judged is not None:
+            by_people = self._by_people()
+            if self.stated is None:
+                return by_people
+            n = self.stated.overall.n
+            return f"{by_people} {self._of_labels(n, f'their {self.word} is {rate}')}"
+        if self.stated is None:
+            return (
+                f"The {self.word} is {rate}. The answers have no probabilities, so "
+                "calibration cannot be measured."
+            )
+        of = ""
+        if self.found.without_probability is not None:
+            of = f" of the {self.stated.overall.n:,} answers with a probability"
+        return self._calibration(f"the {self.word}{of} is {rate}.{self.of_others()}")
+
+    def of_others(self) -> str:
+        """Return the accuracy of the answers without a probability, if any."""
+        without = self.found.without_probability
+        if without is None or self.stated is None:
+            return ""
+        n = self.found.n_samples - self.stated.overall.n
+        number, interval = self.estimate(without)
+        return f" The {self.word} of the {n:,} without one is {number} ({interval})."
+
+    def _calibration(self, rate: str) -> str:
+        """Return the decision about calibration with its numbers."""
+        stated = self.stated
+        assert stated is not None
+        error = stated.checked.calibration_error
+        found = f"the mean probability is {self.mean}, and {rate}"
+        compatible = (
+            f" An error of up to {self.number(error.high)} is compatible with the data."
+        )
+        if stated.calibration == "too few":
+            return (
+                f"{TOO_FEW}: at least {LEAST_UNITS} independent answers or groups are "
+                f"needed; {found}{compatible}"
+            )
+        p = out.p_text(self.pvalue or 0.0, "p = ")
+        if stated.calibration == "calibrated":
+            weak = ""
+            if stated.overall.verdict in ("too high", "too low"):
+                weak = (
+                    f" The interval of the {self.word} excludes the mean probability, "
+                    f"but the test of all probabilities does not reject ({p})."
+                )
+            return f"No miscalibration is shown: {found}{compatible}{weak}"
+        if stated.calibration == "not of one kind":
+            why = self.certain_wrong() if self.is_excluded else p
+            return (
+                f"The probabilities are miscalibrated ({why}), and their mean does not "
+                f"show in which direction: {found}"
+            )
+        if self.is_graded:
+            return f"The model is {stated.calibration}: {found}"
+        too = "high" if stated.calibration == "overconfident" else "low"
+        return f"The probabilities are too {too} on average: {found}"
+
+    @property
+    def is_excluded(self) -> bool:
+        """Whether a label contradicts a probability of 0 or 1 that is not rounded."""
+        error = self.error
+        is_rounded = error is not None and error.rounded_to is not None
+        return bool(self.stated and self.stated.n_certain_wrong and not is_rounded)
+
+    def certain_wrong(self) -> str:
+        """Return how many of the answers with a probability of 0 or 1 are wrong."""
+        assert self.stated is not None
+        n = self.stated.n_certain_wrong
+        are = "are" if n > 1 else "is"
+        return f"{n} of {self.stated.n_certain} certain answers {are} wrong"
+
+    def _by_people(self) -> str:
+        """Return the accuracy by a judge that labels of people correct."""
+        assert self.found.judged is not None
+        found = self.found.judged.accuracy
+        rate, interval = self.estimate(found)
+        return (
+            f"The {self.word} by people is {rate} ({self.level} interval {interval}), "
+            f"estimated from the judge's scores of {found.n_items:,} answers and "
+            f"labels of {found.n_labelled:,} of them. The judge alone says "
+            f"{self.number(found.uncorrected)}."
+        )
+
+    def _of_labels(self, n: int, rate: str) -> str:
+        text = self._calibration(f"{rate}.")
+        return f"Of the {n:,} answers with a label and a probability: {text}"
+
+    def case(self) -> list[out.Block]:
+        """Return whether the confidence is calibrated, whether it ranks, and advice."""
+        if self.is_reversed:
+            return [out.Paragraph(f"{self.how_reversed()}.")]
+        if self.stated is None:
+            return []
+        text = self.stated.checked.case(self.alpha, self.digits)
+        return [out.Paragraph(each) for each in (text, *self.alone()) if each]
+
+    def alone(self) -> list[str]:
+        """Return from which probability answers have the accuracy of --alone."""
+        alone = self.found.alone
+        if alone is None:
+            return []
+        if self.is_graded:
+            said = [self._alone(alone.threshold, "answers are right")]
+        else:
+            negative = alone.negative
+            if negative is not None:
+                negative = replace(negative, threshold=1 - negative.threshold)
+            said = [
+                self._alone(alone.threshold, "cases are positive"),
+                self._alone(negative, "cases are negative", "up to"),
+            ]
+        return [f"May it answer alone? {' '.join(said)}"]
+
+    def _alone(
+        self, found: PrecisionThreshold | None, what: str, side: str = "from"
+    ) -> str:
+        assert self.found.alone is not None
+        wanted = f"{self.found.alone.accuracy:g}"
+        if found is None:
+            return (
+                f"No probability is shown {side} which {wanted} of the {what} "
+                f"({self.level} confidence)."
+            )
+        rate, interval = self.estimate(out.estimate_of(found))
+        return (
+            f"{side.capitalize()} a probability of {self.number(found.threshold)}, "
+            f"{rate} of the {what} ({interval}), and at least {wanted} in new data "
+            f"with {self.level} confidence; these are {found.share_selected:.0%} of "
+            "all."
+        )
+
+    @property
+    def is_reversed(self) -> bool:
+        """Whether labels are positive less often where probabilities are higher."""
+        return not self.is_graded and self.auroc is not None and self.auroc.high < 0.5
+
+    def how_reversed(self) -> str:
+        """Return how well labels are ranked, if they are ranked in reverse."""
+        assert self.auroc is not None
+        auroc, interval = self.estimate(self.auroc)
+        return (
+            f"Positive labels have lower probabilities than the others (AUROC {auroc}, "
+            f"{self.level} {interval})"
+        )
+
+    def table(self, *, is_long: bool) -> out.Table:
+        """Return the main numbers, and with `is_long` numbers for comparison."""
+        rate, interval = self.estimate(self.shown)
+        rows = [[self.word, rate, f"{self.level} {interval}"]]
+        without = self.found.without_probability
+        if self.stated is not None and without is not None:
+            n = self.stated.overall.n
+            rows[0][2] += f"; {n:,} answers with a probability"
+            rate, interval = self.estimate(without)
+            remark = f"{interval}; {self.found.n_samples - n:,} answers without one"
+            rows.append([f"{self.word} of others", rate, remark])
+            rate, interval = self.estimate(self.accuracy)
+            rows.append([f"{self.word} of all", rate, interval])
+        if self.stated is not None:
+            rows += self._of_probabilities(self.stated, is_long=is_long)
+        return out.Table(["measure", "value", "remark"], rows, is_left=True)
+
+    def _of_probabilities(self, found: Stated, *, is_long: bool) -> list[list[str]]:
+        error, number = found.checked.calibration_error, self.number
+        estimate, interval = self.estimate(error)
+        # The number is for independent answers.
+        is_single = self.n_groups is None and self.n == self.found.n_samples
+        expected = number(found.ece_expected) + " or more" * (not is_single)
+        rows = [
+            ["mean probability", self.mean, ""],
+            [
+                "calibration error",
+                estimate,
+                f"{self.level} {interval}; debiased",
+            ],
+        ]
+        if is_long:
+            plug_in = number(error.plug_in)
+            rows.append(["plug-in error", plug_in, "with label noise"])
+        remark = f"{N_REGIONS} bins of equal width; {expected} if calibrated"
+        rows.append(["ECE", number(found.ece), remark])
+        if is_long:
+            remark = "largest distance in these bins"
+            rows.append(["MCE", number(found.mce), remark])
+        rows.append(["perfect calibration", *self._test(found)])
+        if self.auroc is not None:
+            auroc, interval = self.estimate(self.auroc)
+            remark = f"{self.level} {interval}; 0.5 if it ranks nothing"
+            rows.append(["AUROC", auroc, remark])
+        score = f"{found.brier.adaptive.score:.4f}"
+        rows.append(["Brier score", score, "mean squared error; lower is better"])
+        return rows
+
+    def _test(self, stated: Stated) -> tuple[str, str]:
+        """Return the p-value of perfect calibration, and the decision by which test."""
+        if self.pvalue is None:
+            return "not tested", "too few answers"
+        if self.is_excluded:
+            return out.p_text(self.pvalue, "p = "), f"rejected: {self.certain_wrong()}"
+        values = {end for row in self.found.regions for end in (row.from_, row.to)}
+        is_one = len(values) == 1 and self.n_groups is None
+        test = "score test" if is_one else "Cauchy combination test"
+        is_rejected = self.pvalue < self.alpha
+        decision = "rejected" if is_rejected else "not rejected"
+        return out.p_text(self.pvalue, "p = "), f"{decision} by the {test}"
+
+    def remarks(self) -> Iterator[out.Block]:
+        """Yield what limits the numbers."""
+        step = None if self.error is None else self.error.rounded_to
+        if step is not None:
+            yield out.Paragraph(
+                f"All probabilities are multiples of {step:g}. The test takes 1 as "
+                f"{1 - step / 2:g} or more and 0 as {step / 2:g} or less: "
+                f"{self.certain_wrong()}."
+            )
+        n = None if self.error is None else self.error.n_effective_groups
+        if n is not None and n < LEAST_GROUPS:
+            yield out.Paragraph(
+                f"only {n:.1f} effective groups: the interval contains the true error "
+                f"less often than {self.level}"
+            )
+        if any(row.verdict == TOO_FEW_GROUPS for row in self.found.regions):
+            yield out.Paragraph(
+                f"{TOO_FEW_GROUPS}: a verdict needs {LEAST_UNITS} groups"
+            )
+
+    def regions(self) -> list[out.Block]:
+        """Return the table of probabilities and outcomes by region."""
+        rows = []
+        for row in self.found.regions:
+            limits = f"{row.from_:.1f} to {row.to:.1f}"
+            if row.from_ == row.to:  # the single probability of its answers
+                limits = f"{row.from_:.10g}"
+            frequency = out.Estimate(
+                row.frequency, row.frequency_low, row.frequency_high
+            )
+            mean, came = self.number(row.mean_probability), self.number(row.frequency)
+            interval = out.ends(frequency, self.digits)
+            rows.append([limits, str(row.n), mean, came, interval, row.verdict])
+        header = ["probability", "n", "mean", self.word, self.level, "verdict"]
+        blocks: list[out.Block] = [out.Line(), out.Table(header, rows)]
+        if any(row.verdict == "unclear" for row in self.found.regions):
+            text = (
+                f"unclear: outside the {self.level} interval, as one of "
+                f"{round(1 / self.alpha)} rows is by chance; not significant with "
+                "Bonferroni's correction for all rows"
+            )
+            blocks.append(out.Paragraph(text, "soft"))
+        return blocks if rows else []
+
+    def header(self) -> list[str]:
+        """Return the header of `cells`."""
+        header = [self.unit, self.word, self.level, "mean prob.", "error", self.level]
+        return [*header, "AUROC", self.level, "p", "alone from"]
+
+    def cells(self) -> list[str]:
+        """Return the numbers as cells of a table of parts or systems."""
+        n = self.n
+        if self.found.without_probability is not None and self.stated is not None:
+            n = self.stated.overall.n
+        cells = [f"{n:,}", *self.estimate(self.shown)]
+        if self.stated is None:
+            return [*cells, *[""] * 7]
+        p = "too few" if self.adjusted is None else out.p_text(self.adjusted)
+        cells += [self.mean, *self.estimate(self.stated.checked.calibration_error)]
+        threshold = None if self.found.alone is None else self.found.alone.threshold
+        alone = "none"
+        if threshold is not None:
+            alone = (
+                f"{self.number(threshold.threshold)} ({threshold.share_selected:.0%})"
+            )
+        return [*cells, *out.cells_of(self.auroc, self.digits), p, alone]
+
+    def cards(self) -> out.Cards:
+        """Return cards with the accuracy, the probabilities and their error."""
+        word, judged = self.word.capitalize(), self.found.judged
+        named: dict[str, out.Estimated] = {word: self.shown}
+        if judged is not None:
+            named = {f"{word} by people": judged.accuracy}
+        if self.found.without_probability is not None:
+            named[f"{word} without a probability"] = self.found.without_probability
+        if self.error is not None:
+            named["Calibration error"] = self.error
+        if self.auroc is not None:
+            named["AUROC"] = self.auroc
+        cards = []
+        for name, row in named.items():
+            estimate, interval = self.estimate(row)
+            cards.append((name, estimate, f"{self.level} interval {interval}"))
+        if self.error is not None:
+            cards.insert(1, ("Mean probability", self.mean, "stated by the model"))
+        threshold = None if self.found.alone is None else self.found.alone.threshold
+        if threshold is not None:
+            name, share = (
+                f"{threshold.precision:g} right from",
+                threshold.share_selected,
+            )
+            at = self.number(threshold.threshold)
+            cards.append((name.capitalize(), at, f"{share:.0%} of the answers"))
+        return out.Cards(cards)
+
+    def recalibration(
+        self, n: int, few: str = "isotonic regression needs about a thousand answers"
+    ) -> str:
+        """Return how to recalibrate, if each fit has `n` answers.
+
+        few : what to say if there are few answers.
+        """
+        how = (
+            "fit a logistic regression to the log-odds of the probabilities, clipped "
+            f"to [.005, .995]; {few}"
+        )
+        if n >= ENOUGH_FOR_ISOTONIC:
+            how = (
+                "fit sklearn.isotonic.IsotonicRegression(out_of_bounds='clip') to "
+                "probabilities and outcomes"
+            )
+        classifier = (
+            " For a classifier, use sklearn.calibration.CalibratedClassifierCV."
+        )
+        return (
+            f"{how}. Measure the error on answers that were not used in the fit."
+            f"{'' if self.is_graded else classifier}"
+        )
+
+    def how_many_more(self) -> str:
+        """Return how many answers halve the width of the intervals."""
+        # Half the width needs four times the independent answers.
+        what, count = self.unit, self.n
+        judged = self.found.judged
+        if judged is not None:
+            n = judged.accuracy.n_labelled
+            return (
+                "More answers of the judge do not correct its errors. To halve the "
+                f"width of the intervals, let people label about {3 * n:,} more "
+                f"answers: {4 * n:,} in all."
+            )
+        if self.n_groups is not None and self.n_groups < self.n:
+            what, count = "groups", self.n_groups
+        is_repeated = self.n != self.found.n_samples
+        more = " More samples per question help little." * is_repeated
+        return (
+            f"To halve the width of the intervals, collect about {3 * count:,} more "
+            f"{what}: {4 * count:,} in all.{more}"
+        )
+
+    def how_to_quote(self) -> str:
+        """Return a sentence with the numbers for a paper."""
+        judged = None if self.found.judged is None else self.found.judged.accuracy
+        rate, interval = self.estimate(self.shown if judged is None else judged)
+        quote = f"Quote: {self.word} {rate} ({self.level} interval {interval}"
+        if judged is not None:
+            return (
+                f"{quote}, {judged.n_items:,} answers graded by the judge, "
+                f"{judged.n_labelled:,} of them by people)."
+            )
+        if self.found.without_probability is not None and self.stated is not None:
+            n = self.stated.overall.n
+            rate, interval = self.estimate(self.found.without_probability)
+            quote += (
+                f", {n:,} answers with a probability; {rate} of the "
+                f"{self.found.n_samples - n:,} without one)"
+            )
+        else:
+            quote += f", {self.n:,} {self.unit})"
+        if self.error is None:
+            return f"{quote}."
+        error, interval = self.estimate(self.error)
+        return (
+            f"{quote}; calibration error {error} ({self.level} interval "
+            f"{interval}, debiased root mean square). The ECE depends on its bins and "
+            "is biased upwards: do not report it alone."
+        )

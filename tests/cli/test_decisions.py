@@ -1,0 +1,312 @@
+"""Decisions of the commands, and whether every output says the same."""
+
+import csv
+import html
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import chi2, norm
+
+from skcalib.metrics import calibration_error_interval
+from skcalib.rates import threshold_for_precision
+from skcalib.recalibration import calibration_decisions
+
+RNG = np.random.default_rng(0)
+
+
+def write(path, **columns):
+    with Path(path).open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(columns)
+        writer.writerows(zip(*columns.values(), strict=True))
+    return path
+
+
+def one_line(text):
+    return " ".join(html.unescape(re.sub(r"<[^>]*>|\\|\*\*", " ", text)).split())
+
+
+def outputs(run, *command):
+    """Return terminal with standard error, page and Markdown as lines, and the JSON."""
+    pages = ("--html", "page.html", "--markdown", "page.md")
+    figure = ["--no-figure"] * (command[0] == "report")
+    _, text, error = run(*command, *pages, *figure)
+    _, numbers, _ = run(*command, "--json")
+    files = [Path(name).read_text("utf-8") for name in ("page.html", "page.md")]
+    return [one_line(each) for each in (text + error, *files)], json.loads(numbers)
+
+
+def answers(n=600, shift=0.0, **columns):
+    """Return columns of n answers with probabilities that are `shift` too high."""
+    q = RNG.uniform(0.5, 1, n)
+    y = (RNG.random(n) < q - shift).astype(int)
+    names = [f"q{k}" for k in range(n)]
+    return {"question": names, "correct": y, "confidence": q} | columns
+
+
+@pytest.mark.parametrize(
+    ("n", "shift", "kind", "words"),
+    [
+        (600, 0.2, "overconfident", "The model is overconfident:"),
+        (600, -0.15, "underconfident", "The model is underconfident:"),
+        (600, 0.0, "calibrated", "No miscalibration is shown:"),
+        (4, 0.0, "too few", "Too few answers to test calibration:"),
+    ],
+)
+def test_every_output_of_a_report_has_the_decision(run, n, shift, kind, words):
+    file = write("a.csv", **answers(n, shift))
+    texts, found = outputs(run, "report", file)
+    assert found["decisions"]["calibration"] == kind
+    assert all(words in text for text in texts)
+    recalibrate = found["decisions"]["recalibrate"]
+    assert recalibrate == ("one map" if abs(shift) else "no")
+    assert ("- Recalibrate:" in texts[0]) == (recalibrate == "one map")
+
+
+def test_a_mean_outside_of_its_interval_is_said_where_the_test_does_not_reject(run):
+    """A calibrated sample whose combined p-value is .11: such samples are 2 of 100."""
+    rng = np.random.default_rng(269)
+    q = rng.uniform(0.5, 1, 300)
+    file = write("a.csv", correct=(rng.random(300) < q) * 1, confidence=q)
+    texts, found = outputs(run, "report", file)
+    assert found["decisions"]["calibration"] == "calibrated"
+    assert found["overall"]["verdict"] == "too high"
+    assert all("test of all probabilities does not reject (p =" in t for t in texts)
+
+
+def test_parts_that_differ_have_a_map_each(run):
+    part = np.repeat(["a", "b"], 400)
+    columns = answers(800, subject=part)
+    q = columns["confidence"]
+    columns["correct"] = (RNG.random(800) < q - np.where(part == "a", 0.25, 0)) * 1
+    texts, found = outputs(run, "report", write("a.csv", **columns), "--by", "subject")
+    assert found["decisions"]["recalibrate"] == "by part"
+    assert all("A difference of the curves by subject is shown" in t for t in texts)
+    expected = calibration_decisions(columns["correct"], q, parts=part)
+    assert found["by"]["one_map_pvalue"] == pytest.approx(expected.one_map_pvalue)
+    assert found["decisions"]["parts"]["a"]["calibration"] == "overconfident"
+
+
+def test_the_threshold_is_that_of_the_function(run):
+    columns = answers(600, subject=np.repeat(["a", "b", "c"], [300, 220, 80]))
+    columns["correct"][520:] = RNG.random(80) < 0.3
+    y, q = columns["correct"], columns["confidence"]
+    file = write("a.csv", **columns)
+    texts, found = outputs(run, "report", file, "--by", "subject", "--alone", "0.8")
+    expected = threshold_for_precision(y[:300], q[:300], precision=0.8)
+    of_parts = found["decisions"]["parts"]
+    assert of_parts["a"]["threshold"] == pytest.approx(expected.threshold)
+    assert of_parts["c"]["threshold"] is None
+    whole = threshold_for_precision(y, q, precision=0.8)
+    assert found["alone"]["threshold"]["low"] == pytest.approx(whole.low)
+    said = f"From a probability of {whole.threshold:.3f}, {whole.estimate:.3f} of the"
+    assert all(said in text for text in texts)
+    row = f"{expected.threshold:.3f} ({expected.share_selected:.0%})"
+    assert all(row in text for text in texts)
+    gate = ("report", file, "--no-figure", "--fail-if", "not-alone")
+    assert run(*gate, "--alone", "0.8")[0] == 0
+    status, _, error = run(*gate, "--alone", "0.99")
+    assert (status, error) == (1, "skcalib report: not-alone: a.csv\n")
+
+
+def test_labels_that_are_no_answers_have_two_thresholds(run):
+    q = np.repeat([0.02, 0.5, 0.98], 200)
+    y = np.r_[np.arange(200) < 4, np.arange(200) % 2, np.arange(200) > 4].astype(int)
+    file = write("mails.csv", spam=y, p=q)
+    command = ("report", file, "--y-true", "spam", "--y-proba", "p", "--no-figure")
+    text = one_line(run(*command)[1])
+    assert "From a probability of 0.980, 0.975 of the cases are positive" in text
+    assert "Up to a probability of 0.020, 0.980 of the cases are negative" in text
+
+
+def test_a_wrong_certain_answer_on_a_grid_is_a_rounded_one(run):
+    """At the stated levels, as many answers are right as stated; 1 of 40 is not."""
+    levels = np.repeat([0.5, 0.75, 0.95, 1.0], 40)
+    y = np.concatenate([np.arange(40) < k for k in (20, 30, 38, 39)]).astype(int)
+    file = write("a.csv", correct=y, confidence=levels)
+    texts, found = outputs(run, "report", file, "--fail-if", "miscalibrated")
+    assert found["decisions"]["calibration"] == "calibrated"
+    assert found["calibration_error"]["rounded_to"] == 0.05
+    assert {row["verdict"] for row in found["regions"]} == {"fits"}
+    assert "takes 1 as 0.975 or more and 0 as 0.025 or less: 1 of 40" in texts[0]
+    levels[0] = 0.5123
+    file = write("b.csv", correct=y, confidence=levels)
+    texts, found = outputs(run, "report", file)
+    assert found["decisions"]["calibration"] == "not of one kind"
+    assert all("miscalibrated (1 of 40 certain answers is wrong)" in t for t in texts)
+
+
+def test_answers_without_a_confidence_stand_beside_the_others(run):
+    columns = answers(300)
+    none = np.arange(300) % 3 == 0
+    columns["correct"] = np.where(none, np.arange(300) % 5 == 0, columns["correct"])
+    y, q = columns["correct"], columns["confidence"]
+    columns["confidence"] = np.where(none, "", q.astype(str))
+    table = write("a.csv", **columns)
+    texts, found = outputs(run, "report", table, "--skip-missing")
+    expected = calibration_decisions(y[~none], q[~none])
+    assert found["overall"]["frequency"] == pytest.approx(expected.frequency)
+    said = f"of the 200 answers with a probability is {expected.frequency:.3f} ("
+    others = f"accuracy of the 100 without one is {y[none].mean():.3f} ("
+    for text in texts:
+        assert said in text
+        assert others in text
+
+
+# Labels of people against a judge
+
+
+@pytest.fixture
+def judged():
+    """Write files of a judge that prefers the second system, and people's labels."""
+    a, b = RNG.random((2, 400)) < 0.6
+    judge = b | (RNG.random(400) < 0.5)
+    names = [f"q{k}" for k in range(400)]
+    for system, right in (("a", a), ("b", judge)):
+        columns = {"question": names, "correct": right * 1, "topic": ["x", "y"] * 200}
+        write(f"{system}.csv", **columns, confidence=RNG.uniform(0.4, 0.9, 400))
+    write("people.csv", question=names[:120], a=a[:120] * 1, b=b[:120] * 1)
+    write("of_b.csv", question=names[:120], score=b[:120] * 1)
+    return ("compare", "a.csv", "b.csv", "--labels", "people.csv")
+
+
+def test_the_gain_by_people_decides_in_every_output(run, judged):
+    texts, found = outputs(run, *judged, "--fail-if", "not-better")
+    assert found["decisions"]["better"] is None
+    assert found["decisions"]["evidence"] == "labels of people"
+    (pair,) = found["judged"]
+    gain = f"gain {pair['estimate']:+.3f} (95% {pair['low']:+.3f} to"
+    for text in texts:
+        said = "By the labels of people, b and a do not differ significantly"
+        assert f"{said}: {gain}" in text
+        assert "b is better" not in text
+        assert "accuracy by the judge" in text
+        assert re.search("(not-better|Condition).*: (met by )?b", text)
+    assert "Do not report a gain" in texts[0]
+    assert "More answers of the judge do not correct its errors" in texts[0]
+    _, out, _ = run(*judged, "--csv")
+    (row,) = csv.DictReader(out.splitlines())
+    assert float(row["people_gain"]) == pytest.approx(pair["estimate"])
+    assert (row["n"], row["n_labelled"]) == ("400", "120")
+
+
+def test_a_report_with_labels_is_about_people(run, judged):
+    texts, found = outputs(run, "report", "b.csv", "--labels", "of_b.csv")
+    rate = found["judged"]
+    start = f"The accuracy by people is {rate['estimate']:.3f} (95% interval"
+    human = np.genfromtxt("of_b.csv", delimiter=",", skip_header=1, usecols=1)
+    q = np.genfromtxt("b.csv", delimiter=",", skip_header=1, usecols=3)[:120]
+    expected = calibration_error_interval(human.astype(int), q)
+    assert found["calibration_error"]["high"] == pytest.approx(expected.high)
+    for text in texts:
+        assert start in text
+        assert "Of the 120 answers with a label and a probability:" in text
+    assert "let people label about 360 more answers: 480 in all" in texts[0]
+
+
+def test_labels_of_one_system_only_are_counted_as_not_used(run, judged):
+    rows = list(csv.reader(Path("people.csv").read_text().splitlines()))
+    for row in rows[1:31]:
+        row[2] = ""
+    Path("people.csv").write_text("\n".join(map(",".join, rows)))
+    texts, _ = outputs(run, *judged)
+    assert all("30 labels of a and b are not used: the question" in t for t in texts)
+
+
+def test_several_judged_pairs_have_bonferronis_correction(run):
+    right = RNG.random((3, 300)) < 0.5
+    names = [f"q{k}" for k in range(300)]
+    columns = {name: each * 1 for name, each in zip("abc", right, strict=True)}
+    write("wide.csv", question=names, **columns)
+    some = {name: each[:60] for name, each in columns.items()}
+    write("people.csv", question=names[:60], **some)
+    command = ("compare", "wide.csv", "--systems", "a,b,c", "--labels", "people.csv")
+    texts, found = outputs(run, *command)
+    for pair in found["judged"]:
+        assert pair["decisive"]["low"] < pair["low"] < pair["high"]
+    assert all("Bonferroni's correction for 3 pairs" in text for text in texts)
+    assert all("share a letter" not in text for text in texts)
+
+
+# Comparisons
+
+
+def test_gains_of_parts_are_compared_by_cochrans_q(run):
+    part = np.repeat(["x", "y", "z"], 100)
+    old = (np.arange(300) % 2 == 0) * 1
+    new = np.where((part == "x") & (np.arange(300) % 100 < 60), 1, old)
+    for name, right in (("old", old), ("new", new)):
+        names = [f"q{k}" for k in range(300)]
+        right = np.where(np.arange(300) % 7 == 0, name == "old", right) * 1
+        write(f"{name}.csv", question=names, correct=right, part=part)
+    texts, found = outputs(run, "compare", "old.csv", "new.csv", "--by", "part")
+    rows = [row for row in found["by"]["rows"] if row["low"] < row["high"]]
+    gain, low, high = (
+        np.array([row[k] for row in rows]) for k in ("gain", "low", "high")
+    )
+    weight = (2 * norm.ppf(0.975) / (high - low)) ** 2
+    square = weight @ (gain - np.average(gain, weights=weight)) ** 2
+    ((b, pvalue),) = (each.values() for each in found["by"]["homogeneity"])
+    assert (b, pvalue) == ("new", pytest.approx(chi2.sf(square, len(rows) - 1)))
+    assert all("A difference of the gains of new by part is" in text for text in texts)
+
+
+def test_the_verdict_about_several_systems_comes_first(run):
+    names = [f"q{k}" for k in range(400)]
+    rates = {"low": 0.3, "high": 0.9, "middle": 0.6}
+    columns = {
+        name: (np.arange(400) * 7 % 400 < 400 * r) * 1 for name, r in rates.items()
+    }
+    write("wide.csv", question=names, **columns)
+    texts, found = outputs(run, "compare", "wide.csv")
+    assert found["decisions"]["better"] == "high"
+    for text in texts:
+        assert text.index("high is better than every other system") < text.index(
+            "0.900"
+        )
+
+
+# What was left out
+
+
+def many_notes(command):
+    """Write files with something to note; return a command and its notes."""
+    columns = answers(40)
+    if command == "report":
+        columns["correct"] = ["", *columns["correct"][1:]]
+        columns["probability"] = columns["confidence"]
+        return [write("a.csv", **columns), "--skip-missing"], [
+            "1 row with an empty cell left out",
+            "not 'confidence'",
+        ]
+    write("a.csv", question=columns["question"], correct=columns["correct"])
+    write("b.csv", question=columns["question"][5:], correct=columns["correct"][5:])
+    notes = ["b lacks 5 of 40 questions ('q0', 'q1', 'q2', ...): left out"]
+    return ["a.csv", "b.csv", "--missing", "drop"], notes
+
+
+@pytest.mark.parametrize("command", ["report", "compare"])
+def test_each_note_is_in_each_output(run, command):
+    options, notes = many_notes(command)
+    texts, found = outputs(run, command, *options)
+    texts.append(" ".join(found["notes"]))
+    if command == "compare":
+        _, out, error = run(command, *options, "--csv")
+        texts.append(error)
+        assert next(csv.DictReader(out.splitlines()))["n"] == "35"
+    for note in notes:
+        assert all(note in text for text in texts), note
+
+
+def test_a_page_names_all_options_and_the_condition(run):
+    options = ("--alone", "0.7", "--skip-missing", "--fail-if", "miscalibrated")
+    file = write("a.csv", **answers(60))
+    text = one_line(outputs(run, "report", file, *options)[0][1])
+    for said in ("--alone 0.7", "--skip-missing given", "--fail-if miscalibrated"):
+        assert said in text
+    assert "Condition (miscalibrated): not met." in text
+    for package in ("numpy", "scipy", "scikit-learn", "matplotlib"):
+        assert re.search(rf"{package} \d", text)
