@@ -46,12 +46,6 @@ sampler = coref.SampledCorefPairs(n_samples=5, random_state=0).fit(SCORES)
 answers = queries.TagQuery().from_posterior(Y, chain, CLASSES)
 found = experimental.PredictedEntities.from_spans(SPANS, tokens=X)
 links = experimental.predicted_links(pairs)
-crf = SimpleNamespace(
-    transitions=np.zeros((3, 3)),
-    start_transitions=np.zeros(3),
-    end_transitions=np.zeros(3),
-    batch_first=True,
-)
 BATCH = np.zeros((2, 3, 3))
 crf_params = sequence.CRFTagger(c1=0.1, max_iterations=2).get_params()
 del crf_params["model_filename"]  # any text is a name, and a file would be written
@@ -310,10 +304,6 @@ CALLS = {
             "offsets": [[(0, 2)]],
             "alignment": "strict",
         },
-    ),
-    "from_pytorch_crf": (
-        experimental.from_pytorch_crf,
-        {"crf": crf, "emissions": BATCH, "mask": np.ones((2, 3)), "order": [1, 0]},
     ),
     "from_spacy_beam": (
         experimental.from_spacy_beam,

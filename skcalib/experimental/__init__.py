@@ -11,7 +11,6 @@ from .. import _names
 
 if typing.TYPE_CHECKING:
     from ..events._rule import EventEvidence
-    from ..interop._neural_crf import from_pytorch_crf
     from ..interop._spacy import from_spacy_beam, to_spacy
     from ..interop._transformers import from_pipeline
     from ..posteriors._tree_posterior import TreePosterior
@@ -32,7 +31,6 @@ __all__ = [
     "SubtreeQuery",
     "TreePosterior",
     "from_pipeline",
-    "from_pytorch_crf",
     "from_spacy_beam",
     "predicted_entities",
     "predicted_links",

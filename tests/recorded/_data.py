@@ -585,18 +585,6 @@ def regions():
 
 
 @given
-def torch_crf():
-    return SimpleNamespace(
-        transitions=np.array([[1.0, 0.0], [0.0, 1.0]]),
-        start_transitions=np.zeros(2),
-        end_transitions=np.array([0.5, 0]),
-        batch_first=True,
-        include_start_end_transitions=True,
-        _constraint_mask=np.ones((4, 4)),
-    )
-
-
-@given
 def spacy_doc():
     """Return a sentence as spaCy parses it."""
     words = [("It", "PRON", "nsubj", 1), ("rains", "VERB", "ROOT", 1)]
