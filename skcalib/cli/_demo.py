@@ -1,4 +1,4 @@
-"""``skcalib demo``: comparison of models on available data."""
+"""``skcalib demo``: comparison of classifiers on data sets of scikit-learn."""
 
 from __future__ import annotations
 
@@ -16,51 +16,45 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from ..datasets import fetch_corpus
 from ..metrics import CalibrationErrorInterval, calibration_error_interval
 from ..plot import ReliabilityDisplay, _style
 from ..rates import accuracy_interval
 from ..rates._accuracy import AccuracyInterval
-from ..sequence import CRFTagger, HMMTagger, TokenFeatures
 from ._blocks import Steps, as_text, ends, error_ends, p_text, text_columns
 from ._report_texts import ENOUGH_FOR_ISOTONIC
 from ._shared import check_files
 
-FOLDER = Path("skcalib-demo")
+FIGURE = Path("skcalib-demo", "reliability.png")
 N_FOLDS = 10
 
 # p-values below this show a miscalibration of a model.
 SIGNIFICANT = 0.05
 
-_MEASURES = (
+_INTRODUCTION = (
+    f"Out-of-fold probabilities ({N_FOLDS} folds) on two data sets of scikit-learn.\n"
     "The calibration error is the root mean square distance between a probability and\n"
     "how often it comes true, with a 95% interval; p tests perfect calibration.\n"
 )
 
 
 class Predictions(NamedTuple):
-    """Probabilities of models on held-out data; rows of one group are dependent."""
+    """Probabilities of models on held-out data."""
 
     title: str
     y: np.ndarray
     proba: dict[str, np.ndarray]
     classes: np.ndarray
-    groups: np.ndarray | None = None
 
 
 class MeasuredModel(NamedTuple):
-    """A model of the demo with its numbers.
-
-    `unit` is the plural of what `n` counts.
-    """
+    """A model of the demo with its numbers on `n` rows."""
 
     name: str
     n: int
-    unit: str
     accuracy: AccuracyInterval
     error: CalibrationErrorInterval
-    confidence: float = 0.0
-    f1: float = 0.0
+    confidence: float
+    f1: float
 
     def cells(self) -> dict[str, str]:
         """Return the row of the table by column."""
@@ -87,38 +81,30 @@ class MeasuredModel(NamedTuple):
 
 def run_demo(options: Namespace) -> None:
     """Print the table of the demo and draw its figure into a folder."""
-    is_tagging = options.data != "classification"
-    FOLDER.mkdir(exist_ok=True)
-    path = FOLDER / f"{options.data if is_tagging else 'reliability'}.png"
-    check_files([], [("the figure", path)])
-    intro = f"Out-of-fold probabilities ({N_FOLDS} folds) on two data sets of "
-    intro += "scikit-learn."
-    if is_tagging:
-        intro = (
-            "Probabilities of the part-of-speech tags of tweets (Gimpel et al. 2011)."
-        )
-    print(f"{intro}\n{_MEASURES}")
-    found = list(_of_tweets() if is_tagging else _of_classifiers())
+    FIGURE.parent.mkdir(exist_ok=True)
+    check_files([], [("the figure", FIGURE)])
+    print(_INTRODUCTION)
+    found = list(_of_classifiers())
     # The figure needs neither a screen nor pyplot's state.
     figure = _style.new_figure(_style.PAGE, 4.2, _style.empty_figure())
     panels = _style.panel_axes(figure, range(len(found)), len(found))
     for ax, each in zip(panels.values(), found, strict=True):
         ReliabilityDisplay.from_predictions(
-            each.y, each.proba, labels=each.classes, groups=each.groups, ax=ax
+            each.y, each.proba, labels=each.classes, ax=ax
         )
         ax.set_title(f"{each.title}, {len(each.classes)} classes")
     models = [_measured(each, name) for each in found for name in each.proba]
     cells = [model.cells() for model in models]
     rows: list[Iterable[str]] = [cells[0], *(row.values() for row in cells)]
     print("\n".join(text_columns(rows, is_left=True)))
-    figure.savefig(path, dpi=200, bbox_inches="tight")
-    if not is_tagging:
-        print(
-            "\nNaive Bayes assumes independent features, so it counts the same "
-            "evidence several\ntimes and is overconfident."
-        )
+    figure.savefig(FIGURE, dpi=200, bbox_inches="tight")
+    print(
+        "\nNaive Bayes assumes independent features, so it counts the same evidence "
+        "several\ntimes and is overconfident."
+    )
     print(as_text([Steps(demo_steps(models))]))
-    print(f"\n'skcalib report FILE' measures predictions of your own.\nFigure: {path}")
+    print("\n'skcalib report FILE' measures predictions of your own.")
+    print(f"Figure: {FIGURE}")
 
 
 def _of_classifiers() -> Iterator[Predictions]:
@@ -135,30 +121,14 @@ def _of_classifiers() -> Iterator[Predictions]:
         yield Predictions(title, y, proba, np.unique(y))
 
 
-def _of_tweets() -> Iterator[Predictions]:
-    """Yield the probabilities of taggers for the tokens of tweets."""
-    train, (X, y) = (
-        fetch_corpus("ark_twitter_pos", subset=subset, return_X_y=True)
-        for subset in ("train", "test")
-    )
-    crf = make_pipeline(TokenFeatures("basic"), CRFTagger())
-    taggers = {"HMM": HMMTagger(), "CRF": crf}
-    fitted = {name: tagger.fit(*train) for name, tagger in taggers.items()}
-    proba = {name: np.vstack(each.predict_proba(X)) for name, each in fitted.items()}
-    groups = np.repeat(np.arange(len(y)), list(map(len, y)))
-    yield Predictions("tweets", np.concatenate(y), proba, crf.classes_, groups)
-
-
 def _measured(data: Predictions, name: str) -> MeasuredModel:
-    proba, groups = data.proba[name], data.groups
+    proba = data.proba[name]
     predicted = data.classes[proba.argmax(axis=1)]
-    unit = "rows" if groups is None else "sentences"
     return MeasuredModel(
         f"{name} on {data.title}",
-        data.y.size if groups is None else int(groups[-1]) + 1,
-        unit,
-        accuracy_interval(predicted == data.y, groups=groups),
-        calibration_error_interval(data.y, proba, labels=data.classes, groups=groups),
+        data.y.size,
+        accuracy_interval(predicted == data.y),
+        calibration_error_interval(data.y, proba, labels=data.classes),
         float(proba.max(axis=1).mean()),
         float(f1_score(data.y, predicted, average="macro")),
     )
@@ -182,7 +152,7 @@ def demo_steps(models: list[MeasuredModel]) -> list[str]:
     steps.append(
         "To halve the width of an interval, collect four times the data: for "
         f"{widest.name}, whose calibration error has the widest interval, about "
-        f"{3 * widest.n:,} more {widest.unit}."
+        f"{3 * widest.n:,} more rows."
     )
     best = min(models, key=lambda each: each.error.estimate)
     accuracy, error = best.accuracy, best.error
@@ -190,19 +160,17 @@ def demo_steps(models: list[MeasuredModel]) -> list[str]:
         f"Quote, for example: {best.name}, accuracy {accuracy.estimate:.3f} (95% "
         f"interval {ends(accuracy, '.3f')}); calibration error {error.estimate:.3f} "
         f"(95% interval {error_ends(error)}, debiased root mean square); {best.n:,} "
-        f"{best.unit} that the model was not fitted to."
+        "rows that the model was not fitted to."
     )
     return steps
 
 
 def _how_to_recalibrate(model: MeasuredModel) -> str:
-    if model.unit == "sentences":
-        how = "fit one temperature with skcalib.recalibration.TemperatureScaling"
-    elif model.n >= ENOUGH_FOR_ISOTONIC:
+    if model.n >= ENOUGH_FOR_ISOTONIC:
         how = "use sklearn.calibration.CalibratedClassifierCV(model, method='isotonic')"
     else:
         how = (
             "use sklearn.calibration.CalibratedClassifierCV(model, method='sigmoid'); "
             "isotonic regression needs about a thousand rows"
         )
-    return f"{how}. Measure the result on {model.unit} that it was not fitted to."
+    return f"{how}. Measure the result on rows that it was not fitted to."

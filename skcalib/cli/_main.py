@@ -21,14 +21,12 @@ from ._shared import DONE, INTERRUPTED, WRONG_USE, CommandError
 _LACKING = re.compile(r"Glyph (\d+) .* missing from")
 
 
-def _remedy(arguments: argparse.Namespace, error: Exception) -> str:
+def _remedy(error: Exception) -> str:
     """Return advice on an error of the operating system."""
     if isinstance(error, CommandError):
         return ""
     if isinstance(error, (FileNotFoundError, NotADirectoryError)):
         return f". Paths start from {Path.cwd()}. Is this the right folder?"
-    if getattr(arguments, "data", None) == "ark_twitter_pos":
-        return ". '--data classification' needs no download."
     return ""
 
 
@@ -145,7 +143,7 @@ def _run(argv: Sequence[str] | None) -> int:
             status = _runner(arguments.command)(arguments)
         sys.stdout.flush()
     except (CommandError, OSError) as error:
-        say("error", f"{error}{_remedy(arguments, error)}")
+        say("error", f"{error}{_remedy(error)}")
         return WRONG_USE
     if missing:
         say(

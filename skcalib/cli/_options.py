@@ -558,23 +558,13 @@ another file are joined by the ids of documents, never by position.
 
 DEMO = Command(
     name="demo",
-    summary="compare models on data that are available without preparation",
+    summary="compare two classifiers on data that come with scikit-learn",
     description="""\
-Compare the calibration of models, print a table and what to do now, and draw
-a figure into the folder skcalib-demo.
+Compare the calibration of naive Bayes and logistic regression, out of fold, on
+two data sets that come with scikit-learn. Print a table and what to do now, and
+draw a figure into the folder skcalib-demo. This takes a few seconds.
 """,
-    epilog="""\
-data:
-  classification   naive Bayes and logistic regression, out of fold, on two
-                   data sets that come with scikit-learn; a few seconds
-  ark_twitter_pos  taggers (HMM and CRF) on tweets, downloaded once to the
-                   folder SKCALIB_DATA or ~/skcalib_data; half a minute
-""",
+    epilog="",
     files={},
-    options={
-        "": {
-            "--data {classification,ark_twitter_pos}": "see below (default: "
-            "%(default)s)",
-        }
-    },
+    options={},
 )

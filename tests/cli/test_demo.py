@@ -2,15 +2,12 @@
 
 import contextlib
 import io
-import os
 import re
 from pathlib import Path
 
 import pytest
 
 from skcalib.cli import main
-
-TWEETS = Path(os.environ.get("SKCALIB_DATA", "nowhere"), "ark_twitter_pos")
 
 
 @pytest.fixture(scope="module")
@@ -45,13 +42,3 @@ def test_the_demo_says_where_it_cannot_write(run, folder):
     (folder / "skcalib-demo").unlink()
     (folder / "skcalib-demo" / "reliability.png").mkdir(parents=True)
     assert "reliability.png' is a folder" in run("demo")[2]
-
-
-@pytest.mark.skipif(not TWEETS.is_dir(), reason="SKCALIB_DATA does not have the tweets")
-@pytest.mark.slow
-def test_taggers_of_tweets_have_a_table_and_a_figure(run, folder):
-    code, out, _ = run("demo", "--data", "ark_twitter_pos")
-    assert code == 0
-    assert re.findall(r"^tweets +(\w+) +0\.\d{3} ", out, re.MULTILINE) == ["HMM", "CRF"]
-    assert "skcalib.recalibration.TemperatureScaling" in out
-    assert (folder / "skcalib-demo" / "ark_twitter_pos.png").is_file()
