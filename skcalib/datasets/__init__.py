@@ -5,8 +5,8 @@ import typing
 from .. import _names
 
 if typing.TYPE_CHECKING:
+    from ._corpora import fetch_corpus
     from ._document_readers import read_conll2012, read_conllu, read_litbank
-    from ._fetch_corpus import fetch_corpus
     from ._generated_documents import make_coref_documents, make_event_documents
     from ._generators import make_calibrated_pairs, make_tagged_sentences
     from ._sequences import read_conll_columns, to_sequences

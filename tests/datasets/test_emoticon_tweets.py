@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from skcalib.datasets import _tagged_corpora, fetch_corpus
+from skcalib.datasets import _corpora, fetch_corpus
 
 GUREZ = """\
 What a day :)
@@ -179,10 +179,10 @@ def test_the_random_state_is_checked(seed, tmp_path):
 @example(": :) )", "btc_x")
 @example("::))", "wnut17_x")
 def test_no_smiley_is_left(text, name):
-    smiley = _tagged_corpora.SPACED_SMILEY
+    smiley = _corpora.SPACED_SMILEY
     marks = (":)", ": )")
     if name == "wnut17_x":
-        smiley, marks = _tagged_corpora.SMILEY, (":)",)
+        smiley, marks = _corpora.SMILEY, (":)",)
     bare, n_smileys = smiley.subn(" ", text)
     assert (n_smileys > 0) == any(mark in text for mark in marks)
     assert ":)" not in bare

@@ -18,7 +18,7 @@ from cases import case
 from skcalib import datasets
 from skcalib._names import REPLACED
 from skcalib.datasets import fetch_corpus
-from skcalib.datasets._fetch_corpus import _options_of
+from skcalib.datasets._corpora import _options_of
 from skcalib.datasets._files import KINDS, checksum, registry
 
 CORPORA = list(registry())
