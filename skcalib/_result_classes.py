@@ -19,6 +19,7 @@ from .rates._judged import JudgedAccuracy, JudgedDifference, RateInterval
 from .rates._precision import PrecisionThreshold
 from .rates._repeats import PassAtK, SampleVariance
 from .rates._sampled import SampledConfidence
+from .recalibration._decisions import CalibrationDecisions
 from .scorers._calibration_comparison import CalibrationComparison
 from .significance._experiments import TestSizeCurve
 from .significance._two_systems import (
@@ -32,6 +33,7 @@ __all__ = [
     "AlignedEvaluations",
     "BinSizeCurve",
     "CalibrationComparison",
+    "CalibrationDecisions",
     "ConfidenceRanking",
     "CorrectedEventCounts",
     "CountComparison",
