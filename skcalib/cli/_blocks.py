@@ -442,6 +442,19 @@ def decimals(row: Interval) -> str:
     return ".3f" if row.high - row.low >= _NARROW else ".4f"
 
 
+def more_labels(n: int, n_items: int, what: str) -> str:
+    """Return how many labels halve the width of an interval that n labels give."""
+    if 4 * n >= n_items:
+        return (
+            f"To shorten the interval, let people label the other {n_items - n:,} "
+            f"{what}; to halve its width, further {what} are needed as well."
+        )
+    return (
+        "To halve the width of the interval, let people label about "
+        f"{3 * n:,} more {what}: {4 * n:,} in all."
+    )
+
+
 def p_text(p: float, before: str = "") -> str:
     """Return a p-value after the text `before`, such as "p = "."""
     if p < _LEAST_P_VALUE:

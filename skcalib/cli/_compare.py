@@ -689,10 +689,10 @@ class Comparison:
             steps = [self._how_to_quote(pair)]
         if self.found.judged is not None:
             n = min(each.gain.n_labelled for each in self.found.judged)
+            what = f"{self.unit} with the answers of both systems"
             steps.append(
-                "More answers of the judge do not correct its errors. To halve the "
-                f"width of the interval, label about {4 * n:,} questions in all, with "
-                f"the answers of both systems ({3 * n:,} more)."
+                "More answers of the judge do not correct its errors. "
+                f"{out.more_labels(n, self.found.n, what)}"
             )
         elif more is not None:
             what, count = self._independent()

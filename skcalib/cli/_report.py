@@ -365,6 +365,12 @@ class Report:
             )
         if decision == "one map":
             one = ""
+            if whole.stated is not None and whole.stated.frequency.estimate in (0, 1):
+                every = "right" if whole.stated.frequency.estimate else "wrong"
+                return (
+                    f"Collect answers that are not {every} before you recalibrate: no "
+                    f"map can be fitted to answers that are all {every}."
+                )
             if p_value is not None:
                 p = out.p_text(p_value, "p = ")
                 one = f"one map for all (no difference by {by} is shown, {p}): "
@@ -404,7 +410,7 @@ class Report:
             named = {system.title: system.answers}
             figure = draw_curves(named, whole.confidence_level, whole.word)
             results.append(out.Heading("probabilities and outcomes", level=level))
-            blocks = [*self._figure(out.svg_or_none(figure)), *regions[1:]]
+            blocks = [*self._figure(out.svg_or_none(figure)), out.Page(regions[1:])]
             results.append(out.Beside(blocks))
         if self.parts:
             results.append(out.Heading(f"by {system.by_name}", level=level))

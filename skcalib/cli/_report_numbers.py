@@ -47,7 +47,8 @@ _FIRST = 10_000
 # What to do with a confidence: whether it is miscalibrated, and whether it ranks. None
 # means that the interval of the AUROC is on both sides of 0.5.
 _ADVICE = {
-    (False, True): "use it as a probability, and to select answers",
+    (False, True): "use it to select answers, and as a probability whose error may be "
+    "up to {high}",
     (False, False): "select answers by another confidence",
     (False, None): "collect more answers, or select answers by another confidence",
     (True, True): "select answers by it, and recalibrate it",
@@ -131,9 +132,11 @@ class ErrorAndRanking(NamedTuple):
         link = "but" if is_wrong == bool(ranks) else "and"
         state = "miscalibrated" if is_wrong else "not shown to be miscalibrated"
         interval = f"{percent(1 - alpha)} {ends(auroc, digits)}"
+        most = f"{self.calibration_error.high:{digits}}"
+        advice = _ADVICE[is_wrong, ranks].format(high=most)
         return (
             f"The confidence is {state} {link} {how} (AUROC {auroc.estimate:{digits}}, "
-            f"{interval}): {_ADVICE[is_wrong, ranks]}."
+            f"{interval}): {advice}."
         )
 
 
@@ -237,13 +240,18 @@ def decide(
     """Return the decisions that the report prints, and those of its parts."""
     parts = {name: decide(part, {}, None, alpha) for name, part in by.items()}
     stated, alone = whole.stated, whole.alone
-    found = None if alone is None or alone.threshold is None else alone.threshold
-    return Decisions(
-        None if stated is None else stated.calibration,
-        None if stated is None else recalibrate_of(stated.calibration, one_map, alpha),
-        None if found is None else found.threshold,
-        parts or None,
+    if stated is None:
+        return Decisions(None, None, None, parts or None)
+    auroc = stated.checked.auroc
+    recalibrate = recalibrate_of(
+        stated.calibration,
+        one_map,
+        alpha,
+        is_reversed=auroc is not None and auroc.high < 0.5,
     )
+    threshold = None if alone is None else alone.threshold
+    at = None if threshold is None else threshold.threshold
+    return Decisions(stated.calibration, recalibrate, at, parts or None)
 
 
 def _varying_groups(answers: Answers) -> np.ndarray | None:

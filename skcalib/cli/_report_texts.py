@@ -426,11 +426,10 @@ class Part:
         what, count = self.unit, self.n
         judged = self.found.judged
         if judged is not None:
-            n = judged.accuracy.n_labelled
+            n, n_items = judged.accuracy.n_labelled, judged.accuracy.n_items
             return (
-                "More answers of the judge do not correct its errors. To halve the "
-                f"width of the intervals, let people label about {3 * n:,} more "
-                f"answers: {4 * n:,} in all."
+                "More answers of the judge do not correct its errors. "
+                f"{out.more_labels(n, n_items, 'answers')}"
             )
         if self.n_groups is not None and self.n_groups < self.n:
             what, count = "groups", self.n_groups

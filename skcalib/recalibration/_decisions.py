@@ -23,6 +23,7 @@ from .._validation import (
     positives,
 )
 from ..metrics._bins import FOR_INTERVAL
+from ..metrics._confidence_ranking import ranking_of_pairs
 from ..metrics._interval import interval_of_pairs
 from ..rates._accuracy import accuracy_interval, grouped_frequency_interval
 from ..rates._precision import PrecisionThreshold, choose_threshold
@@ -54,9 +55,18 @@ def calibration_of(
 
 
 def recalibrate_of(
-    calibration: Calibration, one_map_pvalue: float | None, alpha: float
+    calibration: Calibration,
+    one_map_pvalue: float | None,
+    alpha: float,
+    *,
+    is_reversed: bool = False,
 ) -> Recalibrate:
-    """Return how to recalibrate: by part only if one map is shown not to fit."""
+    """Return how to recalibrate: by part only if one map is shown not to fit.
+
+    Probabilities that rank wrong above right answers are not worth a recalibration.
+    """
+    if is_reversed:
+        return "no"
     if one_map_pvalue is not None and one_map_pvalue < alpha:
         return "by part"
     return "no" if calibration in ("calibrated", "too few") else "one map"
@@ -171,6 +181,8 @@ class CalibrationDecisions(Result):
         kind' if the test rejects it and the mean is inside. 'too few' without a test.
     recalibrate : str
         'no', 'one map', or 'by part' if one logistic map is shown not to fit all parts.
+        It is also 'no' if the interval of the AUROC is below 0.5, since right answers
+        then have lower probabilities than wrong ones.
     threshold : PrecisionThreshold or None
         Threshold from which the precision is reached. None if no threshold is shown to
         reach it.
@@ -327,9 +339,12 @@ def calibration_decisions(
     mean, frequency, alpha = float(q.mean()), float(y.mean()), 1 - level
     one_map = None if part is None else one_map_p_value(y, q, part, codes)
     calibration = calibration_of(error.pvalue, mean, low, high, alpha)
+    is_reversed = 0 < frequency < 1 and ranking_of_pairs(pairs, level).auroc.high < 0.5
     return CalibrationDecisions(
         calibration=calibration,
-        recalibrate=recalibrate_of(calibration, one_map, alpha),
+        recalibrate=recalibrate_of(
+            calibration, one_map, alpha, is_reversed=is_reversed
+        ),
         threshold=threshold_of(y, q, codes, wanted, level),
         mean_probability=mean,
         frequency=frequency,

@@ -204,7 +204,7 @@ def test_a_report_with_labels_is_about_people(run, judged):
     for text in texts:
         assert start in text
         assert "Of the 120 answers with a label and a probability:" in text
-    assert "let people label about 360 more answers: 480 in all" in texts[0]
+    assert "let people label the other 280 answers; to halve" in texts[0]
 
 
 def test_labels_of_one_system_only_are_counted_as_not_used(run, judged):
