@@ -208,8 +208,8 @@ def calibration_error(
        analysis for natural language processing models". EMNLP. Algorithm 1.
     .. [2] J. Broecker (2012). "Estimating reliability and resolution of probability
        forecasts through decomposition of the empirical score". Climate Dynamics 39.
-    .. [3] Z. Sun, D. Song and A. Hero (2024). "Confidence intervals for the L2 expected
-       calibration error". arXiv 2408.08998.
+    .. [3] Y. Sun, P. Chaudhari, I. J. Barnett and E. Dobriban (2024). "A confidence
+       interval for the l2 expected calibration error". arXiv 2408.08998.
     .. [4] L. Breiman (1995). "Better subset regression using the nonnegative garrote".
        Technometrics 37(4).
 

@@ -451,8 +451,8 @@ def calibration_error_interval(
     ----------
     .. [1] K. Nguyen and B. O'Connor (2015). "Posterior calibration and exploratory
        analysis for natural language processing models". EMNLP. Algorithm 2.
-    .. [2] Z. Sun, D. Song and A. Hero (2024). "Confidence intervals for the L2 expected
-       calibration error". arXiv 2408.08998.
+    .. [2] Y. Sun, P. Chaudhari, I. J. Barnett and E. Dobriban (2024). "A confidence
+       interval for the l2 expected calibration error". arXiv 2408.08998.
     .. [3] G. J. Feldman and R. D. Cousins (1998). "Unified approach to the classical
        statistical analysis of small signals". Physical Review D 57(7).
     .. [4] Y. Liu and J. Xie (2020). "Cauchy combination test". Journal of the American

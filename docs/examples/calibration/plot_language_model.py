@@ -51,6 +51,14 @@ print(accuracy_interval(evaluation.score))
 calibration_error_interval(evaluation.score, evaluation.proba)
 
 # %%
+# Decide what follows: is the model calibrated, which recalibration is needed, and from
+# which confidence are at least three quarters of the answers right?
+
+from skcalib.recalibration import calibration_decisions
+
+calibration_decisions(evaluation.score, evaluation.proba, precision=0.75)
+
+# %%
 # Recalibrate the second half of the answers by isotonic regression on the first half.
 
 from sklearn.isotonic import IsotonicRegression
