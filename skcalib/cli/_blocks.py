@@ -443,15 +443,10 @@ def decimals(row: Interval) -> str:
 
 
 def more_labels(n: int, n_items: int, what: str) -> str:
-    """Return how many labels halve the width of an interval that n labels give."""
-    if 4 * n >= n_items:
-        return (
-            f"To shorten the interval, let people label the other {n_items - n:,} "
-            f"{what}; to halve its width, further {what} are needed as well."
-        )
+    """Return what shortens the interval of a judge's scores with n labels."""
     return (
-        "To halve the width of the interval, let people label about "
-        f"{3 * n:,} more {what}: {4 * n:,} in all."
+        "More scores of the judge do not correct its errors. To shorten the interval, "
+        f"let people label more {what}: {n:,} of {n_items:,} have a label."
     )
 
 

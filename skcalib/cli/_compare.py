@@ -58,6 +58,9 @@ _CSV_COLUMNS = (
 # Columns of the gains by people, with --labels.
 _CSV_OF_PEOPLE = ("people_gain", "people_low", "people_high", "n_labelled")
 
+# What the condition `inferior` says about a system.
+_INFERIOR = " (not shown to be worse by less than the margin)"
+
 # Rows of a figure of gains.
 _MOST_ROWS = 30
 
@@ -105,7 +108,7 @@ def run_compare(options: Namespace) -> int:
 def _reasons(words: Comparison, failed: list[str], condition: str | None) -> list[str]:
     """Return why the condition is met or cannot be met."""
     if failed:
-        return [", ".join(failed)]
+        return [", ".join(failed) + (_INFERIOR if condition == "inferior" else "")]
     # With too few questions a loss is never found, which is no evidence of none.
     if condition == "worse" and words.found.judged is None:
         return [f"not met. {sentence}" for sentence in words.too_few()]
@@ -219,6 +222,8 @@ class Comparison:
         if self.found.fail_if is not None:
             condition, systems = self.found.fail_if
             is_met = f"met by {', '.join(systems)}" if systems else "not met"
+            if systems and condition == "inferior":
+                is_met += _INFERIOR
             yield out.Paragraph(f"Condition ({condition}): {is_met}.", "verdict")
 
     def figure_of_gains(self) -> list[out.Block]:
@@ -365,7 +370,9 @@ class Comparison:
                 f"The judge alone says {pair.gain:{self.signed}} ({p}). Its errors are "
                 "not in this p-value.",
             ]
-        return sentences + ([] if limit is None else [margin_in_words(pair, limit)])
+        return sentences + (
+            [] if limit is None else [margin_in_words(pair, limit, self.alpha / 2)]
+        )
 
     def sentence(self, pair: Decided) -> str:
         """Return whether the second system of a pair is better, with its numbers."""
@@ -587,8 +594,9 @@ class Comparison:
         tested = [row.tested for row in rows if row.tested is not None]
         n = sum(row.pvalue_adjusted <= self.alpha for row in tested)
         sentences = [
-            f"{n} of {len(tested)} {self.change}s over {self.found.baseline} are "
-            "significant with Holm's correction for these rows."
+            f"{n} of {len(tested)} {self.change}s over {self.found.baseline} "
+            f"{'is' if n == 1 else 'are'} significant with Holm's correction for these "
+            "rows."
         ]
         for each in homogeneity:
             shown = "is" if each.pvalue <= self.alpha else "is not"
@@ -689,20 +697,32 @@ class Comparison:
             steps = [self._how_to_quote(pair)]
         if self.found.judged is not None:
             n = min(each.gain.n_labelled for each in self.found.judged)
-            what = f"{self.unit} with the answers of both systems"
-            steps.append(
-                "More answers of the judge do not correct its errors. "
-                f"{out.more_labels(n, self.found.n, what)}"
-            )
+            steps.append(out.more_labels(n, self.found.n, self.unit))
         elif more is not None:
             what, count = self._independent()
+            several = len(self.pairs) > 1
+            single = ", without the correction for several pairs" * several
             steps.append(
                 f"These {count:,} {what} detect a true {self.change} of about "
                 f"{more.detectable_gain:{self.digits}} between {pair.a} and {pair.b} "
-                f"with {_POWER:.0%} power. Half of it needs about "
+                f"with {_POWER:.0%} power{single}. Half of it needs about "
                 f"{more.needed_for_half:,} {self.unit}."
             )
+        steps += self._of_parts_that_differ()
         return out.Steps(steps)
+
+    def _of_parts_that_differ(self) -> list[str]:
+        """Return advice about gains that differ by part."""
+        if self.found.by is None or self.found.judged is not None:
+            return []
+        column, _, tests = self.found.by
+        names = [each.b for each in tests if each.pvalue <= self.alpha]
+        if not names:
+            return []
+        return [
+            f"The {self.change} of {', '.join(names)} differs by {column}: also quote "
+            f"the {self.change} of each {column}."
+        ]
 
     def _independent(self) -> tuple[str, int]:
         """Return the name and the number of what is independent."""
@@ -726,12 +746,14 @@ class Comparison:
             f"Quote: {pair.b} - {pair.a}, {found.metric} {pair.gain:{self.signed}} "
             f"({self.level} interval {out.ends(pair, self.signed)}"
         )
+        of_pairs = f"; not adjusted for {len(self.pairs)} pairs"
+        of_pairs *= len(self.pairs) > 1
         for each in found.judged or ():
             if (each.a, each.b) == (pair.a, pair.b):
                 n = each.gain.n_labelled
                 return (
                     f"{start}), {found.n:,} {self.unit}{groups} graded by a judge, {n} "
-                    f"of them by people ({each.gain.method})."
+                    f"of them by people ({each.gain.method}{of_pairs})."
                 )
         (gain,) = (g for g in self.pairs if (g.a, g.b) == (pair.a, pair.b))
         p = out.p_text(gain.pvalue_adjusted, "p = ")
@@ -770,8 +792,8 @@ class Comparison:
         return out.as_csv(list(dict.fromkeys((*names, *rows[0]))), rows)
 
 
-def margin_in_words(pair: Gain, limit: MarginTest) -> str:
-    """Return the decision about a margin."""
+def margin_in_words(pair: Gain, limit: MarginTest, half: float) -> str:
+    """Return the decision about a margin; `half` is the level of each test."""
     margin = f"{limit.margin:g}"
     b, a = pair.b, pair.a
     first = f"It is not shown that {b} is less than {margin} worse than {a}"
@@ -782,5 +804,6 @@ def margin_in_words(pair: Gain, limit: MarginTest) -> str:
         second = f"the two differ by less than {margin}"
     return (
         f"Margin: {first} ({out.p_text(limit.noninferiority_pvalue, 'p = ')}); "
-        f"{second} ({out.p_text(limit.equivalence_pvalue, 'p = ')})."
+        f"{second} ({out.p_text(limit.equivalence_pvalue, 'p = ')}). These tests are "
+        f"one-sided: p must be at most {half:.3g}."
     )

@@ -327,8 +327,9 @@ class Report:
         if tested:
             n_rejected = sum(part.is_rejected for part in tested)
             sentences.append(
-                f"Perfect calibration is rejected for {n_rejected} of {len(tested)} "
-                "(Holm); the other columns are not adjusted."
+                f"Perfect calibration is rejected for {n_rejected} of {len(tested)}; p "
+                "is adjusted for all of them (Holm), and intervals and thresholds are "
+                "not."
             )
         if self.one_map is not None:
             p = out.p_text(self.one_map, "p = ")
@@ -368,8 +369,8 @@ class Report:
             if whole.stated is not None and whole.stated.frequency.estimate in (0, 1):
                 every = "right" if whole.stated.frequency.estimate else "wrong"
                 return (
-                    f"Collect answers that are not {every} before you recalibrate: no "
-                    f"map can be fitted to answers that are all {every}."
+                    f"Collect more answers before you recalibrate: no map can be "
+                    f"fitted to answers that are all {every}."
                 )
             if p_value is not None:
                 p = out.p_text(p_value, "p = ")

@@ -38,7 +38,7 @@ from ._shared import CommandError, command_error, one_group
 
 N_REGIONS = 10
 # Verdict if the answers are in fewer than LEAST_UNITS groups.
-Verdict = Literal["fits", "too high", "too low", "unclear", "too few groups"]
+Verdict = Literal["fits", "too high", "too low", "unclear", "too few", "too few groups"]
 TOO_FEW_GROUPS: Verdict = "too few groups"
 # Number of probabilities checked first, to avoid sorting all of them.
 _FIRST = 10_000
@@ -47,8 +47,8 @@ _FIRST = 10_000
 # What to do with a confidence: whether it is miscalibrated, and whether it ranks. None
 # means that the interval of the AUROC is on both sides of 0.5.
 _ADVICE = {
-    (False, True): "use it to select answers, and as a probability whose error may be "
-    "up to {high}",
+    (False, True): "use it to select answers, and as a probability whose root mean "
+    "square error may be up to {high}",
     (False, False): "select answers by another confidence",
     (False, None): "collect more answers, or select answers by another confidence",
     (True, True): "select answers by it, and recalibrate it",
@@ -312,7 +312,8 @@ def _region(
     Probabilities are too high or too low if this is significant with Bonferroni's
     correction for all ranges. It is unclear if the interval alone excludes their mean:
     one of twenty intervals does so by chance. A probability of 0 or 1 may be the
-    rounded value of any number within half of the `step`. A single range contains all
+    rounded value of any number within half of the `step`. Fewer than five answers are
+    too few. A single range contains all
     answers, and their frequency has the interval of the accuracy. If the answers are in
     fewer than five groups, there is no verdict: that all groups deviate in the same
     direction by chance has a probability of 1/4 for three groups and 1/8 for four.
@@ -336,6 +337,8 @@ def _region(
     least, most = (0.0, step / 2) if high == 0 else (least, most)
     if has_few:
         verdict = TOO_FEW_GROUPS
+    elif part.y.size < LEAST_UNITS:
+        verdict = "too few"
     elif least > right or most < left:
         first, last = interval(1 - (1 - level) / n)
         verdict = (

@@ -10,7 +10,7 @@ from ..metrics._interval import LEAST_GROUPS, LEAST_UNITS
 from ..rates._precision import PrecisionThreshold
 from . import _blocks as out
 from ._report_numbers import N_REGIONS, TOO_FEW_GROUPS, Measured, Stated
-from ._runs import FREQUENCY
+from ._runs import FREQUENCY, SCORE
 
 # Number of answers needed for isotonic regression, as advised by scikit-learn.
 ENOUGH_FOR_ISOTONIC = 1000
@@ -100,10 +100,10 @@ class Part:
             n = self.stated.overall.n
             return f"{by_people} {self._of_labels(n, f'their {self.word} is {rate}')}"
         if self.stated is None:
-            return (
-                f"The {self.word} is {rate}. The answers have no probabilities, so "
-                "calibration cannot be measured."
-            )
+            why = "The answers have no probabilities"
+            if self.word == SCORE:
+                why = "Some scores are not 0 or 1"
+            return f"The {self.word} is {rate}. {why}: calibration is not measured."
         of = ""
         if self.found.without_probability is not None:
             of = f" of the {self.stated.overall.n:,} answers with a probability"
@@ -125,7 +125,8 @@ class Part:
         error = stated.checked.calibration_error
         found = f"the mean probability is {self.mean}, and {rate}"
         compatible = (
-            f" An error of up to {self.number(error.high)} is compatible with the data."
+            f" A calibration error of up to {self.number(error.high)} is compatible "
+            "with the data."
         )
         if stated.calibration == "too few":
             return (
@@ -164,7 +165,8 @@ class Part:
         assert self.stated is not None
         n = self.stated.n_certain_wrong
         are = "are" if n > 1 else "is"
-        return f"{n} of {self.stated.n_certain} certain answers {are} wrong"
+        what = f"{self.stated.n_certain} answers with the probability 0 or 1"
+        return f"{n} of {what} {are} wrong"
 
     def _by_people(self) -> str:
         """Return the accuracy by a judge that labels of people correct."""
@@ -206,7 +208,8 @@ class Part:
                 self._alone(alone.threshold, "cases are positive"),
                 self._alone(negative, "cases are negative", "up to"),
             ]
-        return [f"May it answer alone? {' '.join(said)}"]
+        may = "answer" if self.is_graded else "decide"
+        return [f"May it {may} alone? {' '.join(said)}"]
 
     def _alone(
         self, found: PrecisionThreshold | None, what: str, side: str = "from"
@@ -216,14 +219,14 @@ class Part:
         if found is None:
             return (
                 f"No probability is shown {side} which {wanted} of the {what} "
-                f"({self.level} confidence)."
+                f"({self.level} confidence, with allowance for the choice)."
             )
         rate, interval = self.estimate(out.estimate_of(found))
         return (
-            f"{side.capitalize()} a probability of {self.number(found.threshold)}, "
-            f"{rate} of the {what} ({interval}), and at least {wanted} in new data "
-            f"with {self.level} confidence; these are {found.share_selected:.0%} of "
-            "all."
+            f"{side.capitalize()} a stated probability of "
+            f"{self.number(found.threshold)}, {rate} of the {what} ({interval} with "
+            f"allowance for the choice), and at least {wanted} in new data with "
+            f"{self.level} confidence; these are {found.share_selected:.0%} of all."
         )
 
     @property
@@ -338,9 +341,8 @@ class Part:
         blocks: list[out.Block] = [out.Line(), out.Table(header, rows)]
         if any(row.verdict == "unclear" for row in self.found.regions):
             text = (
-                f"unclear: outside the {self.level} interval, as one of "
-                f"{round(1 / self.alpha)} rows is by chance; not significant with "
-                "Bonferroni's correction for all rows"
+                f"unclear: the mean is outside the {self.level} interval of the row, "
+                "but not significantly with Bonferroni's correction for all rows"
             )
             blocks.append(out.Paragraph(text, "soft"))
         return blocks if rows else []
@@ -348,7 +350,7 @@ class Part:
     def header(self) -> list[str]:
         """Return the header of `cells`."""
         header = [self.unit, self.word, self.level, "mean prob.", "error", self.level]
-        return [*header, "AUROC", self.level, "p", "alone from"]
+        return [*header, "AUROC", self.level, "p", "alone (share)"]
 
     def cells(self) -> list[str]:
         """Return the numbers as cells of a table of parts or systems."""
@@ -427,43 +429,44 @@ class Part:
         judged = self.found.judged
         if judged is not None:
             n, n_items = judged.accuracy.n_labelled, judged.accuracy.n_items
-            return (
-                "More answers of the judge do not correct its errors. "
-                f"{out.more_labels(n, n_items, 'answers')}"
-            )
+            return out.more_labels(n, n_items, "answers")
         if self.n_groups is not None and self.n_groups < self.n:
             what, count = "groups", self.n_groups
         is_repeated = self.n != self.found.n_samples
         more = " More samples per question help little." * is_repeated
+        # At its ends, the width of the interval is proportional to 1 / n.
+        factor = 2 if self.accuracy.estimate in (0, 1) else 4
         return (
-            f"To halve the width of the intervals, collect about {3 * count:,} more "
-            f"{what}: {4 * count:,} in all.{more}"
+            f"To halve the width of the interval of the {self.word}, collect about "
+            f"{(factor - 1) * count:,} more {what}: {factor * count:,} in all.{more}"
         )
 
     def how_to_quote(self) -> str:
         """Return a sentence with the numbers for a paper."""
         judged = None if self.found.judged is None else self.found.judged.accuracy
-        rate, interval = self.estimate(self.shown if judged is None else judged)
+        rate, interval = self.estimate(self.accuracy if judged is None else judged)
         quote = f"Quote: {self.word} {rate} ({self.level} interval {interval}"
         if judged is not None:
             return (
                 f"{quote}, {judged.n_items:,} answers graded by the judge, "
                 f"{judged.n_labelled:,} of them by people)."
             )
+        groups = "" if self.n_groups is None else f" in {self.n_groups:,} groups"
+        quote = f"{quote}, {self.n:,} {self.unit}{groups})"
         if self.found.without_probability is not None and self.stated is not None:
+            rates = [self.shown, self.found.without_probability]
+            with_one, without = (self.number(each.estimate) for each in rates)
             n = self.stated.overall.n
-            rate, interval = self.estimate(self.found.without_probability)
             quote += (
-                f", {n:,} answers with a probability; {rate} of the "
-                f"{self.found.n_samples - n:,} without one)"
+                f", {with_one} of the {n:,} answers with a probability and {without} "
+                f"of the {self.found.n_samples - n:,} without one"
             )
-        else:
-            quote += f", {self.n:,} {self.unit})"
         if self.error is None:
             return f"{quote}."
         error, interval = self.estimate(self.error)
         return (
             f"{quote}; calibration error {error} ({self.level} interval "
-            f"{interval}, debiased root mean square). The ECE depends on its bins and "
-            "is biased upwards: do not report it alone."
+            f"{interval}, debiased root mean square). The ECE is a mean absolute "
+            "distance, depends on its bins and is biased upwards: do not report it "
+            "alone."
         )
