@@ -10,11 +10,11 @@ import datetime
 import re
 import shlex
 from argparse import Namespace
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from ..evaluation._files import open_source
 from ..evaluation._tables import Fractions, Names, Numbers, Table, open_table
 from ..evaluation._values import as_numbers
 from ._blocks import as_cell
-from ._shared import CommandError, as_option, command_errors
+from ._shared import LEVEL, CommandError, as_option, command_errors
 
 # Errors of a table begin with the file.
 _IN_FILE = {"path": "", "percent": "numbers divided by 100"}
@@ -39,35 +39,52 @@ _SLASHED = re.compile(r"(\d{1,2})[/.](\d{1,2})[/.](\d{4})")
 # Resolution of a date, and the resolution that each period requires.
 _GRAIN = {"year": 1, "quarter": 2, "month": 3, "week": 4, "day": 4}
 
+# Kinds of a model's numbers, by the option that names their column.
+_KINDS = {"proba": "probability", "expected": "expected count"}
+
+
+class Model(NamedTuple):
+    """The column of a model, and the kind of its numbers."""
+
+    column: str
+    kind: str
+
+    @property
+    def is_proba(self) -> bool:
+        """Return whether the numbers are probabilities."""
+        return self.kind == _KINDS["proba"]
+
+
+class Codes(NamedTuple):
+    """A code for each document, and the name of each code."""
+
+    code: np.ndarray
+    names: list[str]
+
 
 @dataclass
 class Corpus:
     """Documents of a file as arrays with one entry per row.
 
-    `label` is NaN for a document without a label. `strata`, `groups`, `by` and `period`
-    are codes with their names, or None. Periods are consecutive, so that some may have
-    a name and no document.
+    `label` is NaN for a document without a label. Periods are consecutive, so that some
+    may have a name and no document.
     """
 
     path: Path
     line: np.ndarray
     expected: np.ndarray
-    model: str
-    is_proba: bool
+    model: Model
     label: np.ndarray
-    label_source: str | None
-    id_name: str | None = None
+    label_source: str | None = None
+    id_name: str = ""
     ids: np.ndarray | None = None
     inclusion: np.ndarray | None = None
     inclusion_source: str | None = None
-    strata: np.ndarray | None = None
-    strata_names: list[str] = field(default_factory=list)
-    groups: np.ndarray | None = None
-    by: np.ndarray | None = None
-    by_names: list[str] = field(default_factory=list)
+    strata: Codes | None = None
+    groups: Codes | None = None
+    by: Codes | None = None
     size: np.ndarray | None = None
-    period: np.ndarray | None = None
-    period_names: list[str] = field(default_factory=list)
+    period: Codes | None = None
     n_drawn: int | None = None
     n_unlabelled: int = 0
     notes: list[str] = field(default_factory=list)
@@ -81,37 +98,31 @@ class Corpus:
 def read_corpus(options: Namespace) -> Corpus:
     """Return the documents of the file, with their labels and how they were drawn."""
     table = open_documents(options.file)
-    roles, is_proba = _roles(table, options)
-    model, label = roles["model"], roles.get("label")
+    model, roles = _roles(table, options)
+    label = roles.get("label")
     names = [roles[r] for r in ("strata", "groups", "by", "date", "id") if r in roles]
     numbers = [roles[r] for r in ("inclusion", "size") if r in roles]
-    readers = readers_of(table, (model, is_proba), names, numbers, options, label)
-    found, line = read_columns(table, readers, may_miss=[label])
+    found, line = read_documents(table, options, names, numbers, model, label)
     columns = {role: found[name] for role, name in roles.items()}
     corpus = Corpus(
         path=options.file,
         line=line,
-        expected=columns["model"],
+        expected=found[model.column],
         model=model,
-        is_proba=is_proba,
         label=columns.get("label", np.full(line.size, np.nan)),
-        label_source=None if label is None else f"column {label!r}",
-        id_name=roles.get("id"),
+        id_name=roles.get("id", ""),
         ids=columns.get("id"),
         inclusion=columns.get("inclusion"),
         size=columns.get("size"),
     )
-    if "inclusion" in columns:
+    if label is not None:
+        corpus.label_source = f"column {label!r}"
+    if "inclusion" in roles:
         corpus.inclusion_source = f"column {roles['inclusion']!r}"
-    if "strata" in columns:
-        corpus.strata, corpus.strata_names = coded(columns["strata"])
-    if "groups" in columns:
-        corpus.groups, _ = coded(columns["groups"])
-    if "by" in columns:
-        corpus.by, corpus.by_names = coded(columns["by"])
-    if "date" in columns:
-        dates = columns["date"]
-        corpus.period, corpus.period_names = find_periods(dates, line, options)
+    for role in {"strata", "groups", "by"} & roles.keys():
+        setattr(corpus, role, coded(columns[role]))
+    if "date" in roles:
+        corpus.period = find_periods(columns["date"], line, options)
     if options.labels is not None or options.design is not None:
         _join_files(corpus, options)
     _check_labels(corpus)
@@ -124,14 +135,15 @@ def _check_labels(corpus: Corpus) -> None:
     A note says if the labelled documents are the first ones of the file.
     """
     above = np.flatnonzero(corpus.label > 1)
-    if corpus.is_proba and above.size:
+    if corpus.model.is_proba and above.size:
         raise CommandError(
             f"{corpus.label_source}: labels must be 0 or 1 or between them, because "
-            f"the model's {corpus.model!r} has probabilities. {above.size} labels are "
-            f"above 1: {corpus.label[above[0]]:g} in {_places(corpus, above)} of "
-            f"{corpus.path}. If labels are codes or percentages, name the one that "
-            "counts as 1 with --pos-label. If they count events, name the column of "
-            "the model's expected counts with --expected."
+            f"the model's {corpus.model.column!r} has probabilities. {above.size} "
+            f"labels are above 1: {corpus.label[above[0]]:g} in "
+            f"{_places(corpus, above)} of {corpus.path}. If labels are codes or "
+            "percentages, name the one that counts as 1 with --pos-label. If they "
+            "count events, name the column of the model's expected counts with "
+            "--expected."
         )
     rows = np.flatnonzero(~np.isnan(corpus.label))
     is_first = 0 < rows.size < corpus.label.size and rows[-1] == rows.size - 1
@@ -143,44 +155,26 @@ def _check_labels(corpus: Corpus) -> None:
         )
 
 
-def _roles(table: Table, options: Namespace) -> tuple[dict[str, str], bool]:
-    """Return the column of each role, and whether the model has probabilities."""
-    roles: dict[str, str | None] = given_columns(
-        table, options, "strata", "groups", "by", "size", "date"
-    )
-    taken = list(roles.values())
+def _roles(table: Table, options: Namespace) -> tuple[Model, dict[str, str]]:
+    """Return the column of the model, and those of other roles."""
+    roles = given_columns(table, options, "strata", "groups", "by", "size", "date")
     if options.labels is None:
-        known = [name for name in table.usual("label") if name not in taken]
-        roles["label"] = _one_column(table, options.label, "--label COL", known)
-    model = find_model(table, options, [*taken, roles.get("label")])
+        known = [name for name in table.usual("label") if name not in roles.values()]
+        roles |= _column_of(table, options, "label", known)
+    model = find_model(table, options, roles.values())
     if model is None:
-        raise CommandError(
-            f"{table.path}: --proba or --expected must name the column of the model's "
-            "probabilities or expected counts, since no column has a usual name. "
-            f"Columns are {', '.join(table.names)}."
-        )
-    roles["model"], is_proba = model
+        what = "the column of the model's probabilities or expected counts"
+        raise not_named(table, "--proba or --expected", what)
     if options.design is None:
-        known = table.usual("inclusion")
-        roles["inclusion"] = _one_column(
-            table, options.inclusion, "--inclusion COL", known
-        )
+        roles |= _column_of(table, options, "inclusion")
     # Other files are joined by id. Without them, an id only names a row in messages.
-    if options.labels is not None or options.design is not None:
-        roles["id"] = find_id(table, options.id)
-    elif options.id is not None:
-        roles |= given_columns(table, options, "id")
+    if options.labels is None and options.design is None:
+        roles |= _column_of(table, options, "id", table.usual("id")[:1])
     else:
-        roles["id"] = next(iter(table.usual("id")), None)
-    _check_different(
-        table,
-        {
-            "--label": roles.get("label"),
-            "--proba": roles["model"],
-            "--inclusion": roles.get("inclusion"),
-        },
-    )
-    return {role: name for role, name in roles.items() if name is not None}, is_proba
+        roles["id"] = find_id(table, options)
+    label, inclusion = roles.get("label"), roles.get("inclusion")
+    _check_different(table, label=label, proba=model.column, inclusion=inclusion)
+    return model, roles
 
 
 def open_documents(path: Path) -> Table:
@@ -206,19 +200,19 @@ def read_columns(
         return {name: column.finish() for name, column in columns.items()}, lines
 
 
-def readers_of(
+def read_documents(
     table: Table,
-    model: tuple[str, bool] | None,
-    names: Iterable[str],
-    numbers: Iterable[str],
     options: Namespace,
+    names: Iterable[str],
+    numbers: Iterable[str] = (),
+    model: Model | None = None,
     label: str | None = None,
-) -> dict[str, Any]:
-    """Return what reads the columns of the model, the label, names and numbers."""
+) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """Return the cells of names, numbers, a model and labels, and lines of the rows."""
     readers: dict[str, Any] = {name: Numbers(name) for name in numbers}
     if model is not None:
-        name, is_proba = model
-        readers[name] = Fractions(name, percent=False) if is_proba else Numbers(name)
+        fractions = Fractions(model.column, percent=False)
+        readers[model.column] = fractions if model.is_proba else Numbers(model.column)
     if label is not None:
         readers[label] = Numbers(label, words=True, pos_label=options.pos_label)
     for name in names:
@@ -227,10 +221,10 @@ def readers_of(
                 f"{table.path}: column {name!r} is read as numbers and as names. "
                 "Choose different columns."
             )
-    return readers
+    return read_columns(table, readers, may_miss=[label])
 
 
-def given_columns(table: Table, options: Namespace, *names: str) -> dict[str, Any]:
+def given_columns(table: Table, options: Namespace, *names: str) -> dict[str, str]:
     """Return the columns that options name, which the table must have."""
     options_of = ((name, getattr(options, name)) for name in names)
     given = {name: column for name, column in options_of if column is not None}
@@ -240,44 +234,57 @@ def given_columns(table: Table, options: Namespace, *names: str) -> dict[str, An
     return given
 
 
-def _one_column(
-    table: Table, given: str | None, option: str, known: Sequence[str]
-) -> str | None:
-    """Return the given column, the column with a usual name, or None."""
-    if given is not None:
-        with command_errors(table.path):
-            table.check([given], option.split()[0].removeprefix("--"))
-        return given
+def _column_of(
+    table: Table, options: Namespace, role: str, known: Sequence[str] | None = None
+) -> dict[str, str]:
+    """Return the column of a role by its name, if it is given or has a usual name."""
+    given = given_columns(table, options, role)
+    known = table.usual(role) if known is None else known
+    _check_one(table, [] if given else known, f"--{role} COL")
+    return given or ({role: known[0]} if known else {})
+
+
+def _check_one(table: Table, known: Sequence[str], option: str) -> None:
+    """Raise if several columns have a usual name."""
     if len(known) > 1:
         names = " and ".join(map(repr, known))
         raise CommandError(f"{table.path}: {names} may each be meant. Choose {option}.")
-    return known[0] if known else None
 
 
-def find_id(table: Table, given: str | None) -> str:
+def not_named(table: Table, option: str, what: str, how: str = "") -> CommandError:
+    """Return the error for an option that must name a column; `how` ends it."""
+    return CommandError(
+        f"{table.path}: {option} must name {what}, since no column has a usual name. "
+        f"Columns are {', '.join(table.names)}.{how}"
+    )
+
+
+def find_id(table: Table, options: Namespace) -> str:
     """Return the column of document ids."""
-    name = _one_column(table, given, "--id COL", table.usual("id"))
-    if name is None:
-        raise CommandError(
-            f"{table.path}: --id must name the column of document ids, since no column "
-            f"has a usual name. Columns are {', '.join(table.names)}. If documents "
-            "have no id, add a column of numbers first: labels are joined by id, not "
-            "by position."
-        )
-    return name
+    for name in _column_of(table, options, "id").values():
+        return name
+    how = (
+        " If documents have no id, add a column of numbers first: labels are joined by "
+        "id, not by position."
+    )
+    raise not_named(table, "--id", "the column of document ids", how)
 
 
 def find_model(
-    table: Table, options: Namespace, taken: Iterable[str | None] = ()
-) -> tuple[str, bool] | None:
-    """Return the column of the model, and whether it has probabilities."""
-    for role, name in given_columns(table, options, "proba", "expected").items():
-        return name, role == "proba"
-    used = set(taken)
-    counts = [name for name in table.usual("expected") if name not in used]
-    both = [name for name in table.usual("proba") if name not in used] + counts
-    found = _one_column(table, None, "--proba COL or --expected COL", both)
-    return None if found is None else (found, found not in counts)
+    table: Table, options: Namespace, taken: Collection[str] = ()
+) -> Model | None:
+    """Return the column of the model, given or with a usual name."""
+    for role, name in given_columns(table, options, *_KINDS).items():
+        return Model(name, _KINDS[role])
+    usual = [
+        Model(name, kind)
+        for role, kind in _KINDS.items()
+        for name in table.usual(role)
+        if name not in taken
+    ]
+    names = [model.column for model in usual]
+    _check_one(table, names, "--proba COL or --expected COL")
+    return usual[0] if usual else None
 
 
 def check_known(
@@ -328,7 +335,7 @@ def factorised(names: np.ndarray) -> tuple[np.ndarray, list[Any]]:
     return np.fromiter(codes, np.intp, names.size), list(known)
 
 
-def coded(names: np.ndarray) -> tuple[np.ndarray, list[str]]:
+def coded(names: np.ndarray) -> Codes:
     """Return a code for each name, and the names; numbers are sorted as numbers."""
     codes, different = factorised(names)
     order = np.argsort(np.array(different, dtype=object), kind="stable")
@@ -336,24 +343,23 @@ def coded(names: np.ndarray) -> tuple[np.ndarray, list[str]]:
         numbers = as_numbers(different)
         if not np.isnan(numbers).any():
             order = np.argsort(numbers, kind="stable")
-    return np.argsort(order)[codes], [different[k] for k in order]
+    return Codes(np.argsort(order)[codes], [different[k] for k in order])
 
 
-def _check_different(table: Table, named: dict[str, str | None]) -> None:
+def _check_different(table: Table, **columns: str | None) -> None:
     """Raise if one column has two roles."""
     seen: dict[str, str] = {}
-    for option, name in named.items():
-        if name is not None and seen.setdefault(name, option) != option:
+    for role, name in columns.items():
+        if name is not None and seen.setdefault(name, role) != role:
             raise CommandError(
-                f"{table.path}: {seen[name]} and {option} must be different columns. "
-                f"Got {name!r} for both."
+                f"{table.path}: {as_option(seen[name])} and {as_option(role)} must be "
+                f"different columns. Got {name!r} for both."
             )
 
 
 def _join_files(corpus: Corpus, options: Namespace) -> None:
     """Add the labels and the design of other files."""
     assert corpus.ids is not None
-    assert corpus.id_name is not None
     check_unique(options.file, corpus.ids, corpus.line, corpus.id_name)
     # A design says which documents were drawn; without it, the labelled ones were.
     drawn = np.zeros(corpus.line.size, dtype=bool)
@@ -376,27 +382,33 @@ def _join_files(corpus: Corpus, options: Namespace) -> None:
     _check_drawn(corpus, drawn, options)
 
 
-def proposed(
-    command: str,
-    words: list[str],
-    model: tuple[str, bool] | None,
-    options: Namespace,
-    *,
-    id_name: str | None = None,
-    has_dates: bool = True,
-) -> str:
-    """Return a command on the same file, with the columns that options name.
+# Options that a proposed command repeats.
+_DATES = ("date", "freq", "date_format")
+_REPEATED = {
+    "sample": ("size", *_DATES),
+    "count": (*_DATES, "mean", "confidence_level"),
+}
 
-    `words` follow the file. `model` is the column of the model, and whether it contains
-    probabilities.
+
+def proposed(
+    options: Namespace,
+    command: str,
+    words: Iterable[str],
+    id_name: str | None,
+    model: Model | None,
+) -> str:
+    """Return a command on the same file, with the options of this one that it has.
+
+    `words` follow the file. An option with its default is left out.
     """
-    column, is_proba = model or ("COL", True)
-    given = {"--id": id_name, "--proba" if is_proba else "--expected": column}
-    if has_dates:
-        names = ("date", "freq", "date_format")
-        given |= {as_option(name): getattr(options, name) for name in names}
-    found = {option: value for option, value in given.items() if value is not None}
-    more = (word for pair in found.items() for word in pair)
+    model = model or Model("COL", _KINDS["proba"])
+    given: dict[str, Any] = {"id": id_name}
+    given["proba" if model.is_proba else "expected"] = model.column
+    given |= {name: getattr(options, name, None) for name in _REPEATED[command]}
+    more: list[str] = []
+    for name, value in given.items():
+        if value not in (None, False, LEVEL):
+            more += [as_option(name), *([] if value is True else [str(value)])]
     return shlex.join(["skcalib", command, str(options.file), *words, *more])
 
 
@@ -409,21 +421,14 @@ def _read_labels(corpus: Corpus, options: Namespace) -> tuple[np.ndarray, np.nda
     """Return the rows of the corpus in a file of labels, and their labels."""
     path = options.labels
     table = open_documents(path)
-    given = options.id if options.id is not None else corpus.id_name
-    if given is not None and given not in table.names:
-        # 'skcalib sample' writes a name such as "=id" after an apostrophe.
-        written = as_cell(given)
-        given = written if written in table.names else options.id
-    id_name = find_id(table, given)
-    label = _one_column(table, options.label, "--label COL", table.usual("label"))
+    # 'skcalib sample' writes a name such as "=id" after an apostrophe.
+    names = [n for n in (corpus.id_name, as_cell(corpus.id_name)) if n in table.names]
+    id_name = names[0] if names else find_id(table, options)
+    label = _column_of(table, options, "label").get("label")
     if label is None:
-        raise CommandError(
-            f"{path}: --label must name the column of labels, since no column has a "
-            f"usual name. Columns are {', '.join(table.names)}."
-        )
-    _check_different(table, {"--id": id_name, "--label": label})
-    readers = readers_of(table, None, [id_name], [], options, label)
-    found, line = read_columns(table, readers, may_miss=[label])
+        raise not_named(table, "--label", "the column of labels")
+    _check_different(table, id=id_name, label=label)
+    found, line = read_documents(table, options, [id_name], label=label)
     check_unique(path, found[id_name], line, id_name)
     rows = _rows_of(corpus, found[id_name].tolist())
     how = (
@@ -443,12 +448,10 @@ def _rows_of(corpus: Corpus, names: list[str]) -> np.ndarray:
     if names == corpus.ids.tolist():
         return np.arange(len(names))
     # Most samples are in another order than the corpus, and shorter.
-    wanted = dict(zip(names, range(len(names)), strict=True))
+    wanted = {name: k for k, name in enumerate(names)}
     rows = np.full(len(names), -1, dtype=np.intp)
     for row, name in enumerate(corpus.ids.tolist()):
-        place = wanted.get(name)
-        if place is None:
-            place = wanted.get(as_cell(name))
+        place = wanted[name] if name in wanted else wanted.get(as_cell(name))
         if place is not None:
             rows[place] = row
     return rows
@@ -467,8 +470,7 @@ def _read_design(corpus: Corpus, options: Namespace) -> np.ndarray:
                 "--inclusion."
             )
     names = [name for name in (ID, STRATUM) if name in table.names]
-    readers = readers_of(table, None, names, [PROBABILITY, DRAWN], options)
-    found, line = read_columns(table, readers)
+    found, line = read_documents(table, options, names, [PROBABILITY, DRAWN])
     check_unique(path, found[ID], line, ID)
     rows = _rows_of(corpus, found[ID].tolist())
     if rows.size != corpus.line.size or (rows < 0).any():
@@ -484,7 +486,7 @@ def _read_design(corpus: Corpus, options: Namespace) -> np.ndarray:
     corpus.inclusion = found[PROBABILITY][order]
     corpus.inclusion_source = str(path)
     if STRATUM in found:
-        corpus.strata, corpus.strata_names = coded(found[STRATUM][order])
+        corpus.strata = coded(found[STRATUM][order])
     return found[DRAWN][order] > 0
 
 
@@ -520,12 +522,13 @@ def _check_drawn(corpus: Corpus, drawn: np.ndarray, options: Namespace) -> None:
     if corpus.inclusion is None:
         return
     # The labelled documents are treated as a random sample of the drawn documents.
-    strata = np.zeros(drawn.size, np.intp) if corpus.strata is None else corpus.strata
+    strata = np.zeros(drawn.size, np.intp)
+    if corpus.strata is not None:
+        strata = corpus.strata.code
     held = np.bincount(strata, drawn)
     with np.errstate(invalid="ignore"):
-        corpus.inclusion = (
-            corpus.inclusion * (np.bincount(strata, labelled) / held)[strata]
-        )
+        share = np.bincount(strata, labelled) / held
+    corpus.inclusion = corpus.inclusion * share[strata]
 
 
 def _places(corpus: Corpus, rows: np.ndarray) -> str:
@@ -536,9 +539,7 @@ def _listed(names: Sequence[str], n: int) -> str:
     return ", ".join(names) + (", ..." if n > len(names) else "")
 
 
-def find_periods(
-    dates: np.ndarray, lines: np.ndarray, options: Namespace
-) -> tuple[np.ndarray, list[str]]:
+def find_periods(dates: np.ndarray, lines: np.ndarray, options: Namespace) -> Codes:
     """Return the period of each date of the column --date, and names of periods."""
     freq = options.freq
     codes, texts = coded(dates)
@@ -562,7 +563,7 @@ def find_periods(
             f"{options.file}: dates from {first} to {last} are {error.n:,} periods of "
             f"a {freq}. Correct the dates, or choose a longer --freq."
         ) from None
-    return number[codes], labels
+    return Codes(number[codes], labels)
 
 
 def _parse(text: str, freq: str, date_format: str | None) -> datetime.date:

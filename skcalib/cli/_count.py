@@ -5,27 +5,22 @@ from __future__ import annotations
 import sys
 from argparse import Namespace
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .. import __version__
 from .._errors import printable
+from ..counts import CorrectedCount
 from ..counts._corrected_count import NOT_A_SAMPLE
 from ..plot import _style
 from . import _blocks as out
 from ._corpus import Corpus, design_path, proposed, read_corpus
-from ._count_numbers import measure
+from ._count_numbers import Counted, Row, measure
 from ._options import reject
 from ._runs import safe_stem
-from ._shared import (
-    CommandError,
-    check_files,
-    check_level,
-    exclude,
-    say,
-)
+from ._shared import CommandError, check_files, check_level, exclude, say, settings_of
 
 # Options that act on the labels, or on the correction by them.
 _OF_LABELS = (
@@ -55,18 +50,20 @@ def run_count(options: Namespace) -> None:
     _check_options(options)
     corpus = read_corpus(options)
     _check_used(corpus, options)
-    count = Count(measure(corpus, options), options)
-    print(out.as_json(count.found) if options.json else out.as_text(count.printed()))
+    found = measure(corpus, options)
+    count = Count(found, options)
+    print(
+        out.as_json(found)
+        if options.json
+        else out.as_text(count.printed(), break_on_hyphens=False)
+    )
     sys.stdout.flush()
     if options.csv is not None:
         options.csv.write_text(count.csv(), "utf-8")
     if options.html is not None:
-        svg = None
-        if "period" in count.columns:
-            _say_what_is_drawn(count)
-            svg = out.svg_of(figure_of(count))
-        blocks = count.page(svg)
-        page = out.as_page(f"Corrected count: {count.found['file']}", blocks)
+        for each in count.not_drawn():
+            say("count", each)
+        page = out.as_page(f"Corrected count: {found.file}", count.page())
         options.html.write_text(page, "utf-8")
     written = {"table": options.csv, "page": options.html}
     lines = [
@@ -76,11 +73,9 @@ def run_count(options: Namespace) -> None:
         print("", *lines, sep="\n")
 
 
-def _say_what_is_drawn(count: Count) -> None:
-    n = len(count.largest())
-    if n > _MOST_LINES:
-        largest = f"{_MOST_LINES} largest of the {n} values of {count.found['by']!r}"
-        say("count", f"the figure shows the {largest}.")
+def sample_path(options: Namespace) -> Path:
+    """Return where 'skcalib sample' writes the sample of a corpus by default."""
+    return Path(f"{safe_stem(options.file)}.sample.csv")
 
 
 def check_dates(options: Namespace) -> None:
@@ -126,45 +121,33 @@ def _check_options(options: Namespace) -> None:
 
 
 class Count:
-    """A count in words and tables, from the numbers that ``--json`` prints."""
+    """A count in words and tables."""
 
-    def __init__(self, found: dict[str, Any], options: Namespace):
+    def __init__(self, found: Counted, options: Namespace):
         self.found, self.options = found, options
-        self.rows: list[dict[str, Any]] = found["table"] or []
-        self.n_labelled: int = found["n_labelled"]
-        self.n_documents: int = found["n_documents"]
-        self.level = out.percent(found["confidence_level"])
-        self.is_mean = found["estimand"] == "mean"
-        self.is_proba = found["model"]["kind"] == "probability"
-        self.columns = self.rows[0].keys() if self.rows else ()
+        self.result, self.rows = found.result, found.table or []
+        self.level = out.percent(found.confidence_level)
+        self.is_mean = found.estimand == "mean"
         # Number of rows of the table that have no interval.
-        self.n_empty = sum(not row["n_labelled"] for row in self.rows)
-        self.uncorrected = self.number(found["uncorrected"])
+        self.n_empty = sum(not row.n_labelled for row in self.rows)
+        self.uncorrected = self.number(found.uncorrected)
 
-    def number(self, value: float | None) -> str:
+    def number(self, value: float) -> str:
         """Return a number of a count or mean, with decimals for small ones."""
-        if value is None:
-            return ""
         if self.is_mean:
             return f"{value:.3f}"
-        found = self.found
-        scale = found["uncorrected"] if found["high"] is None else found["high"]
+        scale = self.found.uncorrected if self.result is None else self.result.high
         digits = 0 if abs(scale) >= 100 else 1
         # Adding 0 removes the sign of a number that is rounded to -0.
         return f"{round(value, digits) + 0:,.{digits}f}"
 
-    def _cells(self, row: dict[str, Any]) -> list[str]:
-        return [self.number(row["estimate"]), self.interval(row)]
-
-    def interval(self, row: dict[str, Any]) -> str:
-        """Return the ends of an interval; an empty text if there is no interval."""
-        if row["low"] is None:
-            return ""
-        return f"{self.number(row['low'])} to {self.number(row['high'])}"
+    def interval(self, row: out.Interval) -> str:
+        """Return the ends of an interval."""
+        return f"{self.number(row.low)} to {self.number(row.high)}"
 
     def printed(self) -> Iterator[out.Block]:
         """Yield the count for the terminal."""
-        yield out.Line(f"{printable(self.found['file'])}: {self.headline()}")
+        yield out.Line(f"{printable(self.found.file)}: {self.headline()}")
         yield from map(out.Paragraph, [self.sources(), *self.in_words()])
         if self.warnings():
             yield out.Heading("warnings")
@@ -172,7 +155,7 @@ class Count:
         yield from (out.Steps(self.steps()), out.Line(), self.totals())
         yield from (*self.table(), *self.trends())
 
-    def page(self, svg: str | None) -> Iterator[out.Block]:
+    def page(self) -> Iterator[out.Block]:
         """Yield the page: verdict, figure beside its table, trend and advice."""
         verdict, *others = self.in_words()
         yield out.Paragraph(self.headline(), "soft")
@@ -181,93 +164,107 @@ class Count:
         yield from (out.Paragraph(f"Warning: {each}") for each in self.warnings())
         totals = "; ".join(" ".join(row) for row in self.totals().rows)
         said = f"{self.estimand().capitalize()} with {self.level} interval: {totals}."
-        table = out.Page(self.table() or [self.totals()])
-        figure = [] if svg is None else [out.Figure(svg, said)]
+        table: list[out.Block] = [out.Page(self.table() or [self.totals()])]
+        if self.rows and self.found.freq is not None:
+            notes = [
+                out.Paragraph(f"Note: {each}", "soft") for each in self.not_drawn()
+            ]
+            figure = out.Figure(out.svg_of(figure_of(self)), said)
+            table = [figure, out.Page([*notes, *table])]
         how = out.Folded([self.settings()], "how this was made")
         advice = out.Page([out.Steps(self.steps()), how])
-        results = out.Page([out.Beside([*figure, table]), *self.trends()])
+        results = out.Page([out.Beside(table), *self.trends()])
         yield out.Beside([results, advice], "wide")
+
+    def warnings(self) -> list[str]:
+        """Return warnings and notes."""
+        return [*self.found.warnings, *self.found.notes]
 
     def headline(self) -> str:
         """Return how many documents there are, and how many have labels."""
-        text = f"{self.n_documents:,} documents, {self.n_labelled:,} with a label"
-        if self.found.get("n_groups") is not None:
-            text += f" in {self.found['n_groups']:,} groups"
+        found = self.found
+        text = f"{found.n_documents:,} documents, {found.n_labelled:,} with a label"
+        if self.result is not None and self.result.n_groups is not None:
+            text += f" in {self.result.n_groups:,} groups"
         return text
 
     def sources(self) -> str:
         """Return which columns and files were read, since columns may be guessed."""
-        model, design = self.found["model"], self.found["design"]
-        text = f"model: {model['kind']} in column {model['column']!r}"
-        if not self.n_labelled:
+        found = self.found
+        text = f"model: {found.model.kind} in column {found.model.column!r}"
+        if self.result is None:
             return text
-        text += f"; labels: {self.found['labels']}; inclusion probabilities: "
-        text += design["inclusion_probability"]
-        n_strata = len(design["strata"])
-        return f"{text}, {n_strata} strata" if n_strata else text
+        text += f"; labels: {found.labels}; inclusion probabilities: "
+        n_strata = len(found.design.strata)
+        strata = f", {n_strata} strata" if n_strata else ""
+        return f"{text}{found.design.inclusion_probability}{strata}"
 
     def estimand(self) -> str:
         """Return what is estimated."""
         if not self.is_mean:
             return "count"
-        return "share of documents" if self.is_proba else "mean per document"
+        is_share = self.found.model.is_proba
+        return "share of documents" if is_share else "mean per document"
 
     def in_words(self) -> list[str]:
         """Return what the count is, and what the model and the labels say."""
-        found, what = self.found, self.estimand()
-        if not self.n_labelled:
+        found, result, what = self.found, self.result, self.estimand()
+        if result is None:
             return [
-                f"The {what} by the model's {found['model']['column']!r} alone is "
+                f"The {what} by the model's {found.model.column!r} alone is "
                 f"{self.uncorrected}. It has {_NO_INTERVAL}: without labels, the error "
                 "of the model is not known."
             ]
-        estimate = self.number(found["estimate"])
-        if self.n_labelled == self.n_documents:
+        estimate = self.number(result.estimate)
+        if found.n_labelled == found.n_documents:
             return [
                 f"All documents have labels: the {what} is {estimate}, without "
                 "sampling error."
             ]
-        inside = found["low"] <= found["uncorrected"] <= found["high"]
+        inside = result.low <= found.uncorrected <= result.high
         return [
             f"The corrected {what} is {estimate}, with a {self.level} interval of "
-            f"{self.interval(found)}. It is valid for these documents even if the "
+            f"{self.interval(result)}. It is valid for these documents even if the "
             "model is wrong, provided that the labelled documents were drawn at "
             "random.",
             f"The model alone says {self.uncorrected}, "
             f"{'inside' if inside else 'outside'} of this interval.",
-            f"With the model, {self.n_labelled:,} labels are worth about "
-            f"{found['equivalent_labels']:,.0f}.",
+            f"With the model, {found.n_labelled:,} labels are worth about "
+            f"{result.equivalent_labels:,.0f}.",
         ]
+
+    def estimates(self) -> list[list[str]]:
+        """Return the estimates that have an interval: name, number and ends."""
+        if self.result is None:
+            return []
+        named: list[tuple[str, out.Estimated]]
+        named = [(_CORRECTED, self.result), (_ALONE, self.result.labels_only)]
+        return [[name, self.number(e.estimate), self.interval(e)] for name, e in named]
 
     def totals(self) -> out.Table:
         """Return the corrected count, and those by labels and by the model alone."""
-        rows = [[name, *self._cells(row)] for name, row in self.estimates().items()]
         last = [f"{_UNCORRECTED}, uncorrected", self.uncorrected, _NO_INTERVAL]
-        return out.Table(["", self.found["estimand"], self.level], [*rows, last])
-
-    def estimates(self) -> dict[str, dict[str, Any]]:
-        """Return the estimates that have an interval."""
-        if not self.n_labelled:
-            return {}
-        return {_CORRECTED: self.found, _ALONE: self.found["labels_only"]}
+        header = ["", self.found.estimand, self.level]
+        return out.Table(header, [*self.estimates(), last])
 
     def cards(self) -> out.Cards:
         """Return cards with the counts, and with what the labels are worth."""
-        named = self.estimates().items()
-        rows = [(name.capitalize(), *self._cells(row)) for name, row in named]
-        cards = [(name, n, f"{self.level} interval {ends}") for name, n, ends in rows]
+        cards = [
+            (name.capitalize(), number, f"{self.level} interval {ends}")
+            for name, number, ends in self.estimates()
+        ]
         cards.append((_UNCORRECTED.capitalize(), self.uncorrected, _NO_INTERVAL))
-        if self.n_labelled:
-            worth = f"worth {self.found['equivalent_labels']:,.0f} with the model"
-            cards.append(("Labels", f"{self.n_labelled:,}", worth))
+        if self.result is not None:
+            worth = f"worth {self.result.equivalent_labels:,.0f} with the model"
+            cards.append(("Labels", f"{self.result.n_labelled:,}", worth))
         return out.Cards(cards)
 
     def rows_in_words(self) -> str:
         """Return how many rows the table has, and how many without a label."""
         found, n = self.found, len(self.rows)
-        what = "row" if found["freq"] is None or found["by"] is not None else "period"
+        what = "row" if found.freq is None or found.by is not None else "period"
         text = f"{n} {what}{'s' * (n != 1)}, {self.n_empty} without a label"
-        n_without = found["n_periods_without_documents"]
+        n_without = found.n_periods_without_documents
         if n_without:
             have = "period has" if n_without == 1 else "periods have"
             text += f"; {n_without} {have} no document"
@@ -277,18 +274,17 @@ class Count:
         """Return the table of periods and groups, if there is one."""
         if not self.rows:
             return []
-        names = {"period": self.found["freq"], "by": self.found["by"]}
-        keys = [key for key in names if key in self.columns]
-        header = [*(str(names[key]) for key in keys), "documents", "labels"]
-        header += [self.found["estimand"], self.level, _UNCORRECTED]
+        found = self.found
+        header = [name for name in (found.freq, found.by) if name is not None]
+        header += ["documents", "labels", found.estimand, self.level, _UNCORRECTED]
         rows = [
             [
-                *(str(row[key]) for key in keys),
-                f"{row['n_documents']:,}",
-                f"{row['n_labelled']:,}",
-                self.number(row["estimate"]),
-                self.interval(row) or "none",
-                self.number(row["uncorrected"]),
+                *(name for name in (row.period, row.by) if name is not None),
+                f"{row.n_documents:,}",
+                f"{row.n_labelled:,}",
+                self.number(row.estimate),
+                self.interval(row) if row.n_labelled else "none",
+                self.number(row.uncorrected),
             ]
             for row in self.rows
         ]
@@ -296,73 +292,69 @@ class Count:
 
     def trends(self) -> list[out.Block]:
         """Return the definition and the table of the trends."""
-        rows = [
-            [
-                "all" if each.by is None else each.by,
-                f"{each.estimate:+.3g}",
-                out.ends(each, "+.3g"),
-                f"{each.uncorrected:+.3g}",
-                "rises" if each.low > 0 else "falls" if each.high < 0 else "not shown",
-            ]
-            for each in self.found["trend"] or ()
-        ]
-        if not rows:
+        found = self.found
+        if found.trend is None:
             return []
-        header = [self.found["by"] or "corpus", "trend", self.level, _UNCORRECTED]
-        return [
-            out.Heading(
-                f"trend: change of the {self.found['estimand']} per "
-                f"{self.found['freq']}, least squares"
-            ),
-            out.Table([*header, "verdict"], rows),
+        digits = "+.3g"
+        rows = [
+            [x.part, *out.cells_of(x, digits), f"{x.uncorrected:{digits}}", x.verdict]
+            for x in found.trend
         ]
-
-    def warnings(self) -> list[str]:
-        """Return warnings, notes, and rows without an interval, as sentences."""
-        sentences = [*self.found["warnings"], *self.found["notes"]]
-        if self.n_empty:
-            sentences.append(
-                f"{self.n_empty} of {len(self.rows)} rows have no labelled document. "
-                "Their estimate uses the mean error of the whole corpus, and they have "
-                "no interval."
-            )
-        return sentences
+        header = [found.by or "corpus", "trend", self.level, _UNCORRECTED, "verdict"]
+        what = f"trend: change of the {found.estimand} per {found.freq}, least squares"
+        return [out.Heading(what), out.Table(header, rows)]
 
     def settings(self) -> out.Table:
-        """Return the columns and files that were read."""
+        """Return the columns and files that were read, options and versions."""
         found = self.found
+        others = ("command", "file", "_given")
+        options = [name for name in vars(self.options) if name not in others]
         rows = [
-            ["documents", found["file"]],
-            ["labels", found["labels"] or "none"],
-            [f"{found['model']['kind']} by the model", found["model"]["column"]],
-            ["inclusion probabilities", found["design"]["inclusion_probability"]],
-            ["strata", str(len(found["design"]["strata"]) or "none")],
-            ["skcalib", __version__],
+            ["documents", found.file],
+            ["labels", found.labels or "none"],
+            [f"{found.model.kind} by the model", found.model.column],
+            ["inclusion probabilities", found.design.inclusion_probability],
+            ["strata", str(len(found.design.strata) or "none")],
+            *settings_of(self.options, options, ("numpy", "scipy")),
         ]
         return out.Table(["what", "value"], rows, is_left=True)
 
     def steps(self) -> list[str]:
         """Return what to do now, a sentence or two each."""
-        if not self.n_labelled:
+        if self.result is None:
             return self._how_to_label()
         steps = []
-        if self.n_empty and self.found["freq"] is not None:
-            n = str(max(100, self.n_labelled))
+        if self.n_empty and self.found.freq is not None:
             steps.append(
                 "For an interval in each period, draw within periods: "
-                f"{self._proposed('sample', '--n', n)}"
+                f"{self._draw_within_periods()}"
             )
-        if self.n_labelled < self.n_documents:
-            return [*steps, *self._how_many_more(), self._how_to_quote()]
-        return [
-            *steps,
-            "All documents have a label. If nobody labelled some of them, leave their "
-            "cells empty: a 0 is a label.",
-        ]
+        if self.result.n_labelled < self.result.n_documents:
+            steps += [
+                *self._how_many_more(self.result),
+                self._how_to_quote(self.result),
+            ]
+        else:
+            steps.append(
+                "All documents have a label. If nobody labelled some of them, leave "
+                "their cells empty: a 0 is a label."
+            )
+        return steps
+
+    def _draw_within_periods(self) -> str:
+        """Return the command, with as many documents as it needs."""
+        # Each period needs two documents, if it has so many.
+        n_least = 2 * len({row.period for row in self.rows})
+        n = min(self.found.n_documents, max(100, n_least, self.found.n_labelled))
+        stem = safe_stem(self.options.file)
+        # 'skcalib sample' does not replace a sample.
+        is_taken = sample_path(self.options).exists()
+        output = ["--output", f"{stem}.periods.csv"] if is_taken else []
+        return self._proposed("sample", "--n", str(n), *output)
 
     def _how_to_label(self) -> list[str]:
         """Return how to count with a sample that lies here, or how to draw one."""
-        sample = Path(f"{safe_stem(Path(self.found['file']))}.sample.csv")
+        sample = sample_path(self.options)
         design = design_path(sample)
         # A sample that was drawn and labelled is easily forgotten.
         if sample.exists() and design.exists():
@@ -371,25 +363,18 @@ class Count:
                 f"{sample} and {design} are in this folder and are not used. Count "
                 f"with the labels: {self._proposed('count', *files)}"
             ]
-        n = str(min(100, self.n_documents))
+        n = str(min(100, self.found.n_documents))
         return [
-            "Draw documents to label at random: "
-            f"{self._proposed('sample', '--n', n, has_dates=False)}",
+            f"Draw documents to label at random: {self._proposed('sample', '--n', n)}",
             "If documents have labels already, name their column with --label, or "
             "their file with --labels.",
         ]
 
-    def _proposed(self, command: str, *words: str, has_dates: bool = True) -> str:
-        """Return a command with the columns of this count."""
-        model, options = (self.found["model"]["column"], self.is_proba), self.options
-        return proposed(
-            *(command, list(words), model, options),
-            id_name=options.id,
-            has_dates=has_dates,
-        )
+    def _proposed(self, command: str, *words: str) -> str:
+        return proposed(self.options, command, words, self.options.id, self.found.model)
 
-    def _how_many_more(self) -> list[str]:
-        n, n_all = self.n_labelled, self.n_documents
+    def _how_many_more(self, result: CorrectedCount) -> list[str]:
+        n, n_all = result.n_labelled, result.n_documents
         # The variance of n of N documents is proportional to 1 / n - 1 / N.
         needed = round(1 / (1 / n_all + (1 / n - 1 / n_all) / 4))
         steps = [
@@ -397,7 +382,7 @@ class Count:
             f"documents: {needed:,} of {n_all:,} in all. Choose the number before you "
             "see the interval; do not stop when it is narrow enough."
         ]
-        worth = self.found["equivalent_labels"]
+        worth = result.equivalent_labels
         if worth < n:
             why = "The model's numbers are hardly correlated with the labels."
             if n < _FEW_LABELS:
@@ -408,77 +393,86 @@ class Count:
             )
         return steps
 
-    def _how_to_quote(self) -> str:
-        found = self.found
-        if any(doubt in each for each in found["warnings"] for doubt in _DOUBTS):
+    def _how_to_quote(self, result: CorrectedCount) -> str:
+        found, is_proba = self.found, self.found.model.is_proba
+        if any(doubt in each for each in found.warnings for doubt in _DOUBTS):
             return (
                 "Do not quote the interval before the warnings are resolved: it is "
                 "valid only if the documents were drawn at random, as the options "
                 "state."
             )
-        what = "documents" if self.is_proba else "in all"
+        what = "documents" if is_proba else "in all"
         if self.is_mean:
-            what = "of the documents" if self.is_proba else "per document"
-        is_equal = found["design"]["inclusion_probability"] == "equal"
+            what = "of the documents" if is_proba else "per document"
+        is_equal = found.design.inclusion_probability == "equal"
         drawn = "at random" + " with known probabilities" * (not is_equal)
         return (
-            f"Quote: {self.number(found['estimate'])} {what} ({self.level} interval "
-            f"{self.interval(found)}); the model's sum, corrected by "
-            f"{self.n_labelled:,} of {self.n_documents:,} documents that were drawn "
+            f"Quote: {self.number(result.estimate)} {what} ({self.level} interval "
+            f"{self.interval(result)}); the model's sum, corrected by "
+            f"{found.n_labelled:,} of {found.n_documents:,} documents that were drawn "
             f"{drawn} and labelled by hand."
         )
 
     def csv(self) -> str:
         """Return a row for each period and group, or one row for the corpus."""
-        names: list[str] = [key for key in ("period", "by") if key in self.columns]
-        names += ["estimate", "low", "high", "standard_error", "uncorrected"]
-        return out.as_csv(
-            [*names, "n_documents", "n_labelled"], self.rows or [self.found]
-        )
+        parts = {"period": self.found.freq, "by": self.found.by}
+        names = [f.name for f in fields(Row) if parts.get(f.name, "") is not None]
+        rows: list[Row] | list[Counted] = self.rows or [self.found]
+        return out.as_csv(names, map(out.plain, rows))
 
     def largest(self) -> list[str]:
         """Return the groups of the table, the largest first."""
         total: dict[str, float] = {}
         for row in self.rows:
-            if "by" in row:
-                total[row["by"]] = total.get(row["by"], 0.0) + row["estimate"]
+            if row.by is not None:
+                total[row.by] = total.get(row.by, 0.0) + row.estimate
         return sorted(total, key=lambda name: -total[name])
+
+    def not_drawn(self) -> Iterator[str]:
+        """Yield which groups the figure shows, if it does not show all."""
+        n = len(self.largest())
+        if self.found.freq is not None and n > _MOST_LINES:
+            largest = f"{_MOST_LINES} largest of the {n} values of {self.found.by!r}"
+            yield f"the figure shows the {largest}."
 
 
 def figure_of(count: Count) -> Any:
     """Return a figure of the periods, with a panel for each of several groups."""
     label = f"{count.estimand().capitalize()}, {count.level} interval"
     groups = count.largest()[:_MOST_LINES]
-    if len(groups) < 2:
+    is_single = len(groups) < 2
+    if is_single:
         axes = _style.take_axes(_style.empty_figure(), _style.COLUMN, 2.4)
         _draw_periods(axes, count, count.rows)
-        _begin_at_zero(axes)
-        _legend(axes)
+    else:
+        # The number of rows of panels is rounded up.
+        size = _style.PAGE, 1.8 * -(-len(groups) // 2) + 0.3
+        figure = _style.new_figure(*size, _style.empty_figure())
+        for group, axes in _style.panel_axes(figure, groups, 2, sharey=True).items():
+            _draw_periods(axes, count, [row for row in count.rows if row.by == group])
+            axes.set_title(printable(group), fontsize=_style.text_size(axes))
+    # Only a negative end of an interval lies below 0.
+    axes.set_ylim(bottom=min(0, axes.get_ylim()[0]))
+    size = _style.text_size(axes)
+    style = {"fontsize": size, "labelcolor": _style.INK, "frameon": False, "ncols": 2}
+    if is_single:
+        # above the axes, where it covers nothing
+        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), **style)
         axes.set_ylabel(label)
-        return axes.figure
-    # The number of rows of panels is rounded up.
-    size = _style.PAGE, 1.8 * -(-len(groups) // 2) + 0.3
-    figure = _style.new_figure(*size, _style.empty_figure())
-    panels = _style.panel_axes(figure, groups, 2, sharey=True)
-    for group, axes in panels.items():
-        _draw_periods(axes, count, [row for row in count.rows if row["by"] == group])
-        axes.set_title(printable(group), fontsize=_style.text_size(axes))
-    _begin_at_zero(axes)
-    handles, names = axes.get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside upper center", **_of_legend(axes))
-    figure.supylabel(label, fontsize=_style.text_size(axes), color=_style.INK)
-    return figure
+    else:
+        entries = axes.get_legend_handles_labels()
+        figure.legend(*entries, loc="outside upper center", **style)
+        figure.supylabel(label, fontsize=size, color=_style.INK)
+    return axes.figure
 
 
-def _draw_periods(axes: Any, count: Count, rows: list[dict[str, Any]]) -> None:
+def _draw_periods(axes: Any, count: Count, rows: list[Row]) -> None:
     """Draw estimates with intervals and the model's counts over periods."""
-    names = count.found["period_labels"]
+    names = count.found.period_labels or []
     place = {name: k for k, name in enumerate(names)}
-    x = np.array([place[row["period"]] for row in rows], dtype=float)
-    # None of a row without an interval becomes NaN.
-    y, low, high, model = (
-        np.array([row[name] for row in rows], dtype=float)
-        for name in ("estimate", "low", "high", "uncorrected")
+    x = np.array([place[row.period] for row in rows if row.period], dtype=float)
+    y, low, high, model = np.transpose(
+        [(row.estimate, row.low, row.high, row.uncorrected) for row in rows]
     )
     known = np.isfinite(low)
     style = _style.next_style(axes) | {"linestyle": "none"}
@@ -493,18 +487,3 @@ def _draw_periods(axes: Any, count: Count, rows: list[dict[str, Any]]) -> None:
     axes.set_xticks(range(0, len(names), step), names[::step])
     if len(names) > _MOST_TICKS // 2:
         axes.tick_params(axis="x", rotation=45)
-
-
-def _begin_at_zero(axes: Any) -> None:
-    # Only a negative end of an interval lies below 0.
-    axes.set_ylim(bottom=min(0, axes.get_ylim()[0]))
-
-
-def _legend(axes: Any) -> None:
-    """Place the legend above the axes, where it covers nothing."""
-    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), **_of_legend(axes))
-
-
-def _of_legend(axes: Any) -> dict[str, Any]:
-    size = _style.text_size(axes)
-    return {"fontsize": size, "labelcolor": _style.INK, "frameon": False, "ncols": 2}

@@ -1,11 +1,12 @@
-"""The numbers of a corrected count, as the object that ``--json`` prints."""
+"""The numbers of ``skcalib count``."""
 
 from __future__ import annotations
 
 import re
 import warnings
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,11 +15,38 @@ from .._periods import slope_weights, times_of_trend
 from ..counts import CorrectedCount, corrected_count
 from ..counts._corrected_count import LabelsOnly
 from ._blocks import estimate_of
-from ._corpus import Corpus
+from ._corpus import Codes, Corpus, Model
 from ._shared import SHOWN, CommandError, command_error, in_options
 
-# This warning names rows of a table by codes. The text replaces it by names.
+# This warning names rows of a table by codes. A note says the same with fewer words.
 _ABOUT_EMPTY_ROWS = "rows of the table have no labelled document"
+
+
+class Design(NamedTuple):
+    """How the labelled documents were drawn."""
+
+    inclusion_probability: str
+    strata: list[str]
+    n_drawn: int | None
+    n_drawn_without_label: int
+
+
+@dataclass(kw_only=True)
+class Row:
+    """The count of a period, of a value of --by, or of both.
+
+    The ends of its interval are NaN if it has no labelled document.
+    """
+
+    period: str | None = None
+    by: str | None = None
+    estimate: float
+    low: float
+    high: float
+    standard_error: float
+    uncorrected: float
+    n_documents: int
+    n_labelled: int
 
 
 class Trend(NamedTuple):
@@ -31,126 +59,168 @@ class Trend(NamedTuple):
     uncorrected: float
     labels_only: LabelsOnly
 
+    @property
+    def part(self) -> str:
+        """Return the name of the part of the corpus."""
+        return "all" if self.by is None else self.by
 
-def measure(corpus: Corpus, options: Namespace) -> dict[str, Any]:
+    @property
+    def verdict(self) -> str:
+        """Return which direction the interval shows, if any."""
+        if self.low > 0:
+            return "rises"
+        return "falls" if self.high < 0 else "not shown"
+
+
+class Decisions(NamedTuple):
+    """What the intervals show: the verdict on each part that has a trend."""
+
+    trend: dict[str, str] | None
+
+
+@dataclass(kw_only=True)
+class Counted:
+    """All numbers of a count, in the order of the JSON.
+
+    Without labels, there is no result, and the sum of the model has no interval.
+    """
+
+    file: str
+    labels: str | None
+    model: Model
+    design: Design
+    estimand: str
+    confidence_level: float
+    date: str | None
+    freq: str | None
+    period_labels: list[str] | None
+    n_periods_without_documents: int
+    by: str | None
+    result: CorrectedCount | None = field(
+        metadata={"otherwise": ("estimate", "low", "high")}
+    )
+    uncorrected: float
+    n_documents: int
+    n_labelled: int
+    table: list[Row] | None
+    trend: list[Trend] | None
+    decisions: Decisions
+    warnings: list[str]
+    notes: list[str]
+
+
+def measure(corpus: Corpus, options: Namespace) -> Counted:
     """Return the counts, the table, the trend and all warnings."""
-    labelled = ~np.isnan(corpus.label)
-    found: dict[str, Any] = {
-        "file": str(corpus.path),
-        "labels": corpus.label_source,
-        "model": {
-            "column": corpus.model,
-            "kind": "probability" if corpus.is_proba else "expected count",
-        },
-        "design": {
-            "inclusion_probability": corpus.inclusion_source or "equal",
-            "strata": [] if corpus.strata is None else corpus.strata_names,
-            "n_drawn": corpus.n_drawn,
-            "n_drawn_without_label": corpus.n_unlabelled,
-        },
-        "estimand": "mean" if options.mean else "count",
-        "confidence_level": options.confidence_level,
-        "date": options.date,
-        "freq": options.freq,
-        "period_labels": corpus.period_names or None,
-        "n_periods_without_documents": (
-            0
-            if corpus.period is None
-            else len(corpus.period_names) - np.unique(corpus.period).size
-        ),
-        "by": options.by,
-    }
-    if corpus.n_drawn is not None and not labelled.any():
+    n, n_labelled = corpus.label.size, int((~np.isnan(corpus.label)).sum())
+    if corpus.n_drawn is not None and not n_labelled:
         raise CommandError(
             f"{corpus.label_source or options.design}: none of the {corpus.n_drawn} "
             "drawn documents has a label. Let annotators fill in the labels, and name "
             "their file with --labels."
         )
+    estimand = "mean" if options.mean else "count"
+    period, by = corpus.period, corpus.by
+    result = table = trend = None
+    uncorrected = float(corpus.expected.sum()) / (n if options.mean else 1)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        found |= (_counted if labelled.any() else _uncorrected)(corpus, options)
+        if n_labelled:
+            rows = {"periods": _codes(period), "by": _codes(by), "estimand": estimand}
+            result = _count(corpus, options, **rows)
+            uncorrected = result.uncorrected
+            table = None if result.table is None else _rows(result.table, corpus)
+            trend = list(_trends(corpus, options)) if options.trend else None
     # The trend of each group repeats the warnings of the count.
     known = {**SHOWN, **_shown(corpus)}
     said = dict.fromkeys(
         _in_lines(in_options(each.message.args[0], known), corpus)  # type: ignore[union-attr]
         for each in caught
     )
-    found["warnings"] = [text for text in said if _ABOUT_EMPTY_ROWS not in text]
-    found["notes"] = corpus.notes
-    return found
-
-
-def _counted(corpus: Corpus, options: Namespace) -> dict[str, Any]:
-    count = _caller(corpus, options)
-    result = count(
-        periods=corpus.period,
-        by=corpus.by,
-        estimand="mean" if options.mean else "count",
+    return Counted(
+        file=str(corpus.path),
+        labels=corpus.label_source,
+        model=corpus.model,
+        design=Design(
+            corpus.inclusion_source or "equal",
+            [] if corpus.strata is None else corpus.strata.names,
+            corpus.n_drawn,
+            corpus.n_unlabelled,
+        ),
+        estimand=estimand,
+        confidence_level=options.confidence_level,
+        date=options.date,
+        freq=options.freq,
+        period_labels=None if period is None else period.names,
+        n_periods_without_documents=(
+            0 if period is None else len(period.names) - np.unique(period.code).size
+        ),
+        by=options.by,
+        result=result,
+        uncorrected=uncorrected,
+        n_documents=n,
+        n_labelled=n_labelled,
+        table=table,
+        trend=trend,
+        # A part may have the name "all", which means the whole corpus, the first one.
+        decisions=Decisions(
+            None if trend is None else {x.part: x.verdict for x in reversed(trend)}
+        ),
+        warnings=[text for text in said if _ABOUT_EMPTY_ROWS not in text],
+        notes=[*corpus.notes, *_about_empty(table or [])],
     )
-    found = result.to_dict()
-    del found["estimand"]
-    table = found.pop("table")
-    found["table"] = None if table is None else _rows(table, corpus)
-    found["trend"] = _trends(corpus, options, count) if options.trend else None
-    return found
 
 
-def _uncorrected(corpus: Corpus, options: Namespace) -> dict[str, Any]:
-    """Return sums of the model's expectations, which have no interval."""
-    n = corpus.line.size
-    total = float(corpus.expected.sum())
-    found: dict[str, Any] = {"estimate": None, "low": None, "high": None}
-    found["uncorrected"] = total / n if options.mean else total
-    found |= {"n_documents": n, "n_labelled": 0, "table": None, "trend": None}
-    return found
+def _about_empty(rows: list[Row]) -> Iterator[str]:
+    """Yield a note if rows have no interval."""
+    n_empty = sum(not row.n_labelled for row in rows)
+    if n_empty:
+        yield (
+            f"{n_empty} of {len(rows)} rows have no labelled document. Their estimate "
+            "uses the mean error of the whole corpus, and they have no interval."
+        )
 
 
-def _rows(table: dict[str, list[Any]], corpus: Corpus) -> list[dict[str, Any]]:
-    """Return the rows of a table with names for codes, and None for NaN."""
-    names = {"by": corpus.by_names, "period": corpus.period_names}
-    rows = []
-    for cells in zip(*table.values(), strict=True):
-        row = dict(zip(table, cells, strict=True))
-        for key, value in row.items():
-            if key in names:
-                row[key] = names[key][value]
-            elif value != value:  # NaN, which JSON does not have
-                row[key] = None
-        rows.append(row)
-    return rows
+def _codes(found: Codes | None) -> np.ndarray | None:
+    return None if found is None else found.code
 
 
-def _trends(
-    corpus: Corpus, options: Namespace, count: Callable[..., CorrectedCount]
-) -> list[Trend]:
-    """Return the trend of the corpus and the trend of each value of --by."""
+def _rows(table: dict[str, np.ndarray], corpus: Corpus) -> list[Row]:
+    """Return the rows of a table with names for codes."""
+    columns = {name: column.tolist() for name, column in table.items()}
+    for name, codes in (("by", corpus.by), ("period", corpus.period)):
+        if codes is not None:
+            columns[name] = [codes.names[code] for code in columns[name]]
+    rows = zip(*columns.values(), strict=True)
+    return [Row(**dict(zip(columns, cells, strict=True))) for cells in rows]
+
+
+def _trends(corpus: Corpus, options: Namespace) -> Iterator[Trend]:
+    """Yield the trend of the corpus and the trend of each value of --by."""
     assert corpus.period is not None
-    number = corpus.period.astype(np.float64)
+    period = corpus.period.code
     # A slope needs two points in time.
-    if (number == number[0]).all():
+    if (period == period[0]).all():
         raise CommandError(
             f"{corpus.path}: --trend needs documents in two periods or more. All are "
-            f"in {corpus.period_names[0]!r}; choose a shorter --freq."
+            f"in {corpus.period.names[0]!r}; choose a shorter --freq."
         )
+    number = period.astype(np.float64)
     # Periods without documents do not have a mean.
     empty = "unobserved" if options.mean else options.empty_periods or "zero"
     times = times_of_trend(number, None, empty)
     parts: list[tuple[str | None, np.ndarray]] = [(None, np.ones(number.size))]
     if corpus.by is not None:
-        codes = enumerate(corpus.by_names)
-        parts += [(name, (corpus.by == code).astype(float)) for code, name in codes]
-    trends = []
+        codes = enumerate(corpus.by.names)
+        parts += [(name, (corpus.by.code == k).astype(float)) for k, name in codes]
     for name, inside in parts:
         if options.mean:
-            weight = _weights_of_means(corpus.period, inside)
+            weight = _weights_of_means(period, inside)
         else:
             weight = slope_weights(number, times) * inside
         # The mean of a part in one period has no slope.
         if weight.any():
-            result = count(weight=weight)
-            more = result.uncorrected, result.labels_only
-            trends.append(Trend(name, *estimate_of(result), *more))
-    return trends
+            found = _count(corpus, options, weight=weight)
+            yield Trend(name, *estimate_of(found), found.uncorrected, found.labels_only)
 
 
 def _weights_of_means(number: np.ndarray, inside: np.ndarray) -> np.ndarray:
@@ -165,34 +235,30 @@ def _weights_of_means(number: np.ndarray, inside: np.ndarray) -> np.ndarray:
     return slope_weights(number, times) * inside / np.maximum(n_documents, 1)[number]
 
 
-def _caller(corpus: Corpus, options: Namespace) -> Callable[..., CorrectedCount]:
-    """Return corrected_count for the corpus, with errors in its words."""
+def _count(corpus: Corpus, options: Namespace, **more: Any) -> CorrectedCount:
+    """Return the corrected count of the corpus, with errors in its words."""
     strata = corpus.strata
-    if strata is not None:  # by their names, which messages show
-        strata = np.array(corpus.strata_names)[strata]
-
-    def count(**more: Any) -> CorrectedCount:
-        try:
-            return corrected_count(
-                corpus.label,
-                corpus.expected,
-                inclusion_probability=corpus.inclusion,
-                strata=strata,
-                groups=corpus.groups,
-                size=corpus.size,
-                confidence_level=options.confidence_level,
-                **more,
-            )
-        except ValueError as error:
-            found = command_error(error, str(corpus.path), shown=_shown(corpus))
-            raise CommandError(_in_lines(str(found), corpus)) from None
-
-    return count
+    try:
+        return corrected_count(
+            corpus.label,
+            corpus.expected,
+            inclusion_probability=corpus.inclusion,
+            # by their names, which messages show
+            strata=None if strata is None else np.array(strata.names)[strata.code],
+            groups=_codes(corpus.groups),
+            size=corpus.size,
+            confidence_level=options.confidence_level,
+            **more,
+        )
+    except ValueError as error:
+        found = command_error(error, str(corpus.path), shown=_shown(corpus))
+        raise CommandError(_in_lines(str(found), corpus)) from None
 
 
 def _shown(corpus: Corpus) -> dict[str, str]:
     """Return what messages show for the column of the model."""
-    return {"expected": f"column {corpus.model!r}", "_expected": repr(corpus.model)}
+    name = corpus.model.column
+    return {"expected": f"column {name!r}", "_expected": repr(name)}
 
 
 def _in_lines(message: str, corpus: Corpus) -> str:

@@ -13,7 +13,7 @@ from .._errors import printable, shortened
 from .._periods import EMPTY_PERIODS, FREQS
 from ..evaluation._evaluation import POLICIES
 from ..evaluation._read import FORMATS
-from ._shared import WRONG_USE, CommandError, as_option
+from ._shared import LEVEL, WRONG_USE, CommandError, as_option
 
 Options = dict[str, str | dict[str, Any]]
 
@@ -144,7 +144,7 @@ def _level(what: str) -> Options:
     """Return the option of the confidence level; `what` says more about it."""
     return {
         "--confidence-level LEVEL": {
-            "default": 0.95,
+            "default": LEVEL,
             "help": f"level of all intervals{what} (default: %(default)s)",
         }
     }

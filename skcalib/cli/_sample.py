@@ -16,26 +16,9 @@ from ..counts import choose_documents
 from ..counts._choose_documents import DocumentChoice
 from ..evaluation._tables import Table, text_of
 from . import _blocks as out
-from ._blocks import as_cell, write_rows
-from ._corpus import (
-    DRAWN,
-    ID,
-    PROBABILITY,
-    STRATUM,
-    check_unique,
-    coded,
-    design_path,
-    find_id,
-    find_model,
-    find_periods,
-    given_columns,
-    open_documents,
-    proposed,
-    read_columns,
-    readers_of,
-)
-from ._count import check_dates
-from ._runs import safe_stem
+from . import _corpus as corpus
+from ._corpus import Codes, Model, design_path
+from ._count import check_dates, sample_path
 from ._shared import CommandError, check_files, command_errors, exclude
 
 # With fewer labels of 0 or 1, equal probabilities are better.
@@ -46,7 +29,7 @@ _RARE = 0.05
 def run_sample(options: Namespace) -> None:
     """Draw the documents, write both files and say what to do with them."""
     _check_options(options)
-    output = options.output or Path(f"{safe_stem(options.file)}.sample.csv")
+    output = options.output or sample_path(options)
     check_files([options.file], [("--output", output)])
     design = design_path(output)
     # The design must not replace the sample, which is beside it.
@@ -82,28 +65,29 @@ def _blocks(
         f"drawn, with probabilities from {pi.min():.3g} to {pi.max():.3g}"
     )
     if drawn.strata is not None:
-        n = np.bincount(drawn.strata[index], minlength=len(drawn.strata_names))
-        n_all = np.bincount(drawn.strata, minlength=len(drawn.strata_names))
-        counts = zip(drawn.strata_names, n, n_all, strict=True)
+        code, names = drawn.strata
+        n, n_all = (np.bincount(c, minlength=len(names)) for c in (code[index], code))
+        counts = zip(names, n, n_all, strict=True)
         each = [f"{name} {k} of {k_all:,}" for name, k, k_all in counts if k_all]
         yield out.Paragraph(f"strata: {', '.join(each)}")
     yield out.Heading(f"for annotators: {output}")
     yield out.Line(f"  they see {printable(', '.join([*drawn.shown, LABEL]))}")
-    if drawn.hidden:
-        yield out.Line(f"  they do not see {printable(', '.join(drawn.hidden))}")
+    hidden = [name for name in drawn.table.names if name not in drawn.shown]
+    if hidden:
+        yield out.Line(f"  they do not see {printable(', '.join(hidden))}")
     yield out.Line(
         f"for the count: {printable(str(design))}, with the inclusion probability of "
         "each document"
     )
     yield out.Steps(_steps(drawn, options))
     files = ["--labels", str(output), "--design", str(design)]
-    count = proposed("count", files, drawn.model, options, id_name=drawn.id_name)
+    count = corpus.proposed(options, "count", files, drawn.id_name, drawn.model)
     yield out.Line(f"    {printable(count)}")
 
 
 def _steps(drawn: Drawn, options: Namespace) -> list[str]:
     steps = []
-    is_proba = drawn.model is not None and drawn.model[1]
+    is_proba = drawn.model is not None and drawn.model.is_proba
     is_weighted = not options.equal
     if is_weighted and is_proba and drawn.mean_expected is not None:
         if options.n < _FEW:
@@ -147,42 +131,42 @@ class Drawn:
     choice: DocumentChoice
     ids: np.ndarray
     id_name: str
-    model: tuple[str, bool] | None
+    model: Model | None
     mean_expected: float | None
-    strata: np.ndarray | None
-    strata_names: list[str]
+    strata: Codes | None
     shown: list[str]
-    hidden: list[str]
 
 
 def draw(options: Namespace) -> Drawn:
     """Return the sample that the options describe."""
-    table = open_documents(options.file)
-    id_name = find_id(table, options.id)
-    given = given_columns(table, options, "sd", "size", "strata", "date")
-    model = find_model(table, options, given.values())
+    table = corpus.open_documents(options.file)
+    id_name = corpus.find_id(table, options)
+    given = corpus.given_columns(table, options, "sd", "size", "strata", "date")
+    model = corpus.find_model(table, options, given.values())
     if options.sd is not None and options.proba is None and options.expected is None:
         model = None
     if model is None and not (options.sd or options.size or options.equal):
-        raise CommandError(
-            f"{table.path}: --proba, --expected, --sd or --size must name a column "
-            "that determines the probabilities, since no column has a usual name. "
-            "Pass --equal for equal probabilities. Columns are "
-            f"{', '.join(table.names)}."
+        raise corpus.not_named(
+            *(table, "--proba, --expected, --sd or --size"),
+            "a column that determines the probabilities",
+            " Pass --equal for equal probabilities.",
         )
     names = [id_name, *(given[role] for role in ("strata", "date") if role in given)]
     numbers = [given[role] for role in ("sd", "size") if role in given]
-    readers = readers_of(table, model, names, numbers, options)
-    shown, hidden = _shown(table, id_name, model, options)
-    found, line = read_columns(table, readers)
-    check_unique(options.file, found[id_name], line, id_name)
-    strata, names = _strata(found, line, options)
+    shown = _shown(table, id_name, model, options)
+    found, line = corpus.read_documents(table, options, names, numbers, model)
+    corpus.check_unique(options.file, found[id_name], line, id_name)
+    strata = None
+    if options.strata is not None:
+        strata = corpus.coded(found[options.strata])
+    elif options.date is not None:
+        strata = corpus.find_periods(found[options.date], line, options)
     with command_errors(options.file):
         choice = choose_documents(
             _spread(found, model, options, line.size),
             options.n,
             size=None if options.size is None else found[options.size],
-            strata=strata,
+            strata=None if strata is None else strata.code,
             mix=1.0 if options.equal else 0.5,
             random_state=options.random_state,
         )
@@ -192,17 +176,15 @@ def draw(options: Namespace) -> Drawn:
         ids=found[id_name],
         id_name=id_name,
         model=model,
-        mean_expected=None if model is None else float(found[model[0]].mean()),
+        mean_expected=None if model is None else float(found[model.column].mean()),
         strata=strata,
-        strata_names=names,
         shown=shown,
-        hidden=hidden,
     )
 
 
 def _spread(
     found: dict[str, np.ndarray],
-    model: tuple[str, bool] | None,
+    model: Model | None,
     options: Namespace,
     n: int,
 ) -> np.ndarray | None:
@@ -214,26 +196,15 @@ def _spread(
     if options.size is not None:
         return None
     assert model is not None
-    expected = found[model[0]]
+    expected = found[model.column]
     # The error of a count grows with the count; of 0 or 1, with the uncertainty.
-    return np.sqrt(expected * (1 - expected)) if model[1] else expected
-
-
-def _strata(
-    found: dict[str, np.ndarray], line: np.ndarray, options: Namespace
-) -> tuple[np.ndarray | None, list[str]]:
-    """Return the stratum of each document as a code, and the names of strata."""
-    if options.strata is not None:
-        return coded(found[options.strata])
-    if options.date is None:
-        return None, []
-    return find_periods(found[options.date], line, options)
+    return np.sqrt(expected * (1 - expected)) if model.is_proba else expected
 
 
 def _shown(
-    table: Table, id_name: str, model: tuple[str, bool] | None, options: Namespace
-) -> tuple[list[str], list[str]]:
-    """Return the columns that annotators see, and those that they do not see."""
+    table: Table, id_name: str, model: Model | None, options: Namespace
+) -> list[str]:
+    """Return the columns that annotators see."""
     if options.columns is not None:
         with command_errors(table.path):
             table.check(options.columns)
@@ -245,12 +216,11 @@ def _shown(
             )
     else:
         roles = ("proba", "expected", "label", "inclusion")
-        secret = {*table.usual(*roles), options.sd, *(model or ())[:1]}
+        secret = {*table.usual(*roles), options.sd, model and model.column}
         # Annotators see a column that an option names for another purpose.
         kept = {options.size, options.strata, options.date}
         shown = [name for name in table.names if name not in secret or name in kept]
-    shown = [id_name, *(name for name in shown if name != id_name)]
-    return shown, [name for name in table.names if name not in shown]
+    return [id_name, *(name for name in shown if name != id_name)]
 
 
 def check_new(output: Path, design: Path) -> None:
@@ -270,7 +240,7 @@ def check_ids(drawn: Drawn) -> None:
     ids = set(drawn.ids.tolist())
     first: dict[str, str] = {}
     for name in drawn.ids.tolist():
-        cell = as_cell(name)
+        cell = out.as_cell(name)
         other = first.setdefault(cell, name)
         if other != name or (cell != name and cell in ids):
             other = cell if other == name else other
@@ -288,7 +258,7 @@ def write_sample(drawn: Drawn, output: Path) -> None:
     index, start = drawn.choice.index, 0
     # Spreadsheet programs recognise UTF-8 by the byte order mark.
     with output.open("w", encoding="utf-8-sig", newline="") as file:
-        write_rows(file, [[*drawn.shown, LABEL]], mark)
+        out.write_rows(file, [[*drawn.shown, LABEL]], mark)
         for cells, lines in drawn.table.chunks(drawn.shown):
             rows = []
             for k in index[(index >= start) & (index < start + len(lines))]:
@@ -296,7 +266,7 @@ def write_sample(drawn: Drawn, output: Path) -> None:
                 row[0] = drawn.ids[k]  # without the blanks around it
                 texts = (c if isinstance(c, str) else text_of(c) for c in row)
                 rows.append([*texts, ""])
-            write_rows(file, rows, mark)
+            out.write_rows(file, rows, mark)
             start += len(lines)
 
 
@@ -305,12 +275,14 @@ def write_design(drawn: Drawn, design: Path) -> None:
     is_drawn = np.zeros(drawn.ids.size, dtype=int)
     is_drawn[drawn.choice.index] = 1
     columns: dict[str, Sequence[Any]] = {
-        ID: drawn.ids.tolist(),
-        PROBABILITY: drawn.choice.inclusion_probability.tolist(),
-        DRAWN: is_drawn.tolist(),
+        corpus.ID: drawn.ids.tolist(),
+        corpus.PROBABILITY: drawn.choice.inclusion_probability.tolist(),
+        corpus.DRAWN: is_drawn.tolist(),
     }
     if drawn.strata is not None:
-        columns[STRATUM] = [drawn.strata_names[code] for code in drawn.strata.tolist()]
+        columns[corpus.STRATUM] = [
+            drawn.strata.names[code] for code in drawn.strata.code.tolist()
+        ]
     with design.open("w", encoding="utf-8", newline="") as file:
-        write_rows(file, [list(columns)])
-        write_rows(file, zip(*columns.values(), strict=True))
+        out.write_rows(file, [list(columns)])
+        out.write_rows(file, zip(*columns.values(), strict=True))

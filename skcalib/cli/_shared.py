@@ -25,6 +25,9 @@ WRONG_USE = 2
 INTERRUPTED = 130
 
 _FIGURES = (".png", ".svg", ".pdf")
+# Default of --confidence-level.
+LEVEL = 0.95
+
 # Above this level, the quantiles of the intervals are infinite.
 _HIGHEST_LEVEL = 1 - 1e-9
 

@@ -3,6 +3,8 @@
 import csv
 import datetime
 import json
+import re
+import shlex
 import warnings
 from pathlib import Path
 
@@ -256,7 +258,7 @@ def test_a_period_without_a_label_has_no_interval(run, numbers, documents):
     assert "3 periods, 1 without a label" in out
     assert "1 of 3 rows have no labelled document." in out
     words = " ".join(out.split())
-    assert "draw within periods: skcalib sample docs.csv --n 100 --proba p " in words
+    assert "draw within periods: skcalib sample docs.csv --n 60 --proba p " in words
     assert "--date date --freq year" in words
 
 
@@ -448,3 +450,131 @@ def test_the_word_none_is_a_label_if_a_label_is_named(numbers, documents):
     )
     assert found["n_labelled"] == expected["n_labelled"]
     assert found["estimate"] == expected["estimate"]
+
+
+def proposed(text, command):
+    """Return the arguments of a command that a text proposes in a line or more."""
+    found = re.search(rf"skcalib ({command} (?:.+\n?)+?)(?=- |\n|\Z)", text)
+    return shlex.split(found[1])
+
+
+def fill_in(sample):
+    """Write labels into a sample."""
+    with open(sample, encoding="utf-8-sig", newline="") as file:
+        header, *rows = csv.reader(file)
+    write(sample, header, [[*row[:-1], k % 3] for k, row in enumerate(rows)])
+
+
+def test_proposed_commands_run_as_printed_and_repeat_the_options(run):
+    # No column has a usual name, and dates are ambiguous without their format.
+    days = [f"0{1 + k % 9}.0{1 + k % 8}.2020" for k in range(N)]
+    header = ["nr", "datum", "m", "events"]
+    rows = [[k, days[k], 0.1 * (k % 7), k % 3 if k % 8 < 3 else ""] for k in range(N)]
+    corpus = write("docs.csv", header, rows)
+    options = ("--id", "nr", "--expected", "m", "--date", "datum", "--freq", "month")
+    options = (*options, "--date-format", "%d.%m.%Y")
+    months = [f"2020-0{k}" for k in range(1, 9)]
+
+    def check(text):
+        """Run the proposed sample, label it, and run the count that it proposes."""
+        code, out, err = run(*proposed(text, "sample"))
+        assert (code, err) == (0, "")
+        count = proposed(out, "count")
+        fill_in(count[count.index("--labels") + 1])
+        code, out, err = run(*count, "--json")
+        assert (code, err) == (0, "")
+        found = json.loads(out)
+        assert found["design"]["strata"] == months
+        assert [row["period"] for row in found["table"]] == months
+        assert found["model"] == {"column": "m", "kind": "expected count"}
+
+    code, text, _ = run("count", corpus, "--label", "events", *options)
+    assert code == 0
+    check(text)
+    # A sample in the folder is not replaced.
+    _, text, _ = run("count", corpus, "--label", "events", *options)
+    assert "--output docs.periods.csv" in " ".join(text.split())
+    check(text)
+
+
+def test_a_proposed_count_repeats_what_is_estimated(run):
+    rows = [[k, 0.1 * (k % 7)] for k in range(N)]
+    corpus = write("docs.csv", ["nr", "m"], rows)
+    options = ("--id", "nr", "--expected", "m", "--mean", "--confidence-level", 0.9)
+    _, text, _ = run("count", corpus, *options)
+    assert run(*proposed(text, "sample"))[0] == 0
+    fill_in("docs.sample.csv")
+    _, text, _ = run("count", corpus, *options)
+    code, out, _ = run(*proposed(text, "count"), "--json")
+    assert code == 0
+    found = json.loads(out)
+    assert (found["estimand"], found["confidence_level"]) == ("mean", 0.9)
+
+
+def test_an_option_in_a_proposed_command_is_in_one_line(run):
+    corpus = write("a-corpus.csv", ["nr", "p"], [[k, 0.01 * k] for k in range(N)])
+    _, text, _ = run("count", corpus, "--id", "nr", "--confidence-level", 0.9)
+    assert run(*proposed(text, "sample"))[0] == 0
+    _, text, _ = run("count", corpus, "--id", "nr", "--confidence-level", 0.9)
+    assert "--confidence-level 0.9" in " ".join(text.split())
+    assert "-\n" not in text
+
+
+def test_decisions_are_those_of_the_table_of_trends(run, numbers, corpus):
+    rows = [
+        [2000 + k % 4, "AB"[k % 2], 0.2 * (k % 4), int(k % 4 > 1)] for k in range(N)
+    ]
+    file = write("years.csv", ["year", "paper", "p", "label"], rows)
+    options = ("--date", "year", "--trend", "--by", "paper")
+    decisions = numbers(file, *options)["decisions"]["trend"]
+    assert decisions == {"all": "rises", "A": "rises", "B": "rises"}
+    _, text, _ = run("count", file, *options)
+    assert len(re.findall(r"^(?:all|A|B) .* rises$", text, re.MULTILINE)) == 3
+    options = ("--date", "date", "--trend", "--by", "paper")
+    decisions = numbers(corpus, *options)["decisions"]["trend"]
+    _, text, _ = run("count", corpus, *options)
+    for name, verdict in decisions.items():
+        assert re.search(rf"^{name} .* {verdict}$", text, re.MULTILINE)
+    assert numbers(corpus)["decisions"] == {"trend": None}
+
+
+def test_a_part_with_the_name_of_the_whole_does_not_replace_it(numbers):
+    rows = [[2000 + k % 4, ["all", "B"][k % 2], 0.5, int(k % 4 > 1)] for k in range(N)]
+    rows = [[*row[:3], 1 - row[3] if row[1] == "all" else row[3]] for row in rows]
+    file = write("years.csv", ["year", "paper", "p", "label"], rows)
+    found = numbers(file, "--date", "year", "--trend", "--by", "paper")
+    whole = found["trend"][0]
+    is_open = whole["low"] <= 0 <= whole["high"]
+    assert found["decisions"]["trend"]["all"] == (
+        "not shown" if is_open else "rises" if whole["low"] > 0 else "falls"
+    )
+
+
+def test_notes_are_in_the_text_the_json_and_the_page(run, numbers, documents):
+    rows = labelled(documents, lambda k: k < 20)
+    for k, row in enumerate(rows):
+        row[2] = f"paper {k % 8}"
+    file = write("docs.csv", HEADER, rows)
+    options = ("--date", "date", "--by", "paper")
+    said = ["are the first 20 of the file", "rows have no labelled document"]
+    notes = numbers(file, *options)["notes"]
+    _, text, err = run("count", file, *options, "--csv", "t.csv", "--html", "p.html")
+    page = Path("p.html").read_text("utf-8")
+    for each in said:
+        assert sum(each in note for note in notes) == 1
+        assert each in " ".join(text.split())
+        assert each in page
+    drawn = "the figure shows the 6 largest of the 8 values of"
+    assert drawn in err
+    assert drawn in page
+
+
+def test_the_page_lists_options_and_versions(run, corpus):
+    options = ("--date", "date", "--by", "paper", "--trend", "--proba", "p")
+    run("count", corpus, *options, "--html", "page.html")
+    page = Path("page.html").read_text("utf-8")
+    for option in ("--date", "--freq", "--by", "--trend", "--proba", "--html"):
+        assert f">{option}<" in page
+    for name in ("skcalib", "Python", "numpy", "scipy"):
+        assert re.search(rf">{name}</th><td[^>]*>\d", page)
+    assert ">--mean<" not in page
