@@ -34,7 +34,7 @@ ID, PROBABILITY, DRAWN, STRATUM = "id", "inclusion_probability", "drawn", "strat
 # Ids that a message shows.
 _SHOWN = 5
 
-_SLASHED = re.compile(r"(\d{1,2})[/.](\d{1,2})[/.](\d{4})")
+_SLASHED = re.compile(r"\d{1,2}[/.]\d{1,2}[/.]\d{4}")
 
 # Resolution of a date, and the resolution that each period requires.
 _GRAIN = {"year": 1, "quarter": 2, "month": 3, "week": 4, "day": 4}
@@ -159,17 +159,17 @@ def _roles(table: Table, options: Namespace) -> tuple[Model, dict[str, str]]:
     """Return the column of the model, and those of other roles."""
     roles = given_columns(table, options, "strata", "groups", "by", "size", "date")
     if options.labels is None:
-        known = [name for name in table.usual("label") if name not in roles.values()]
-        roles |= _column_of(table, options, "label", known)
+        roles |= _find_column(table, options, "label", taken=roles.values())
     model = find_model(table, options, roles.values())
     if model is None:
         what = "the column of the model's probabilities or expected counts"
         raise not_named(table, "--proba or --expected", what)
     if options.design is None:
-        roles |= _column_of(table, options, "inclusion")
+        roles |= _find_column(table, options, "inclusion")
     # Other files are joined by id. Without them, an id only names a row in messages.
     if options.labels is None and options.design is None:
-        roles |= _column_of(table, options, "id", table.usual("id")[:1])
+        usual = zip(["id"], table.usual("id"), strict=False)
+        roles |= given_columns(table, options, "id") or dict(usual)
     else:
         roles["id"] = find_id(table, options)
     label, inclusion = roles.get("label"), roles.get("inclusion")
@@ -234,21 +234,17 @@ def given_columns(table: Table, options: Namespace, *names: str) -> dict[str, st
     return given
 
 
-def _column_of(
-    table: Table, options: Namespace, role: str, known: Sequence[str] | None = None
+def _find_column(
+    table: Table, options: Namespace, *roles: str, taken: Collection[str] = ()
 ) -> dict[str, str]:
-    """Return the column of a role by its name, if it is given or has a usual name."""
-    given = given_columns(table, options, role)
-    known = table.usual(role) if known is None else known
-    _check_one(table, [] if given else known, f"--{role} COL")
-    return given or ({role: known[0]} if known else {})
-
-
-def _check_one(table: Table, known: Sequence[str], option: str) -> None:
-    """Raise if several columns have a usual name."""
-    if len(known) > 1:
-        names = " and ".join(map(repr, known))
-        raise CommandError(f"{table.path}: {names} may each be meant. Choose {option}.")
+    """Return a column by its role: a given one, or the only one with a usual name."""
+    given = given_columns(table, options, *roles)
+    usual = {name: r for r in roles for name in table.usual(r) if name not in taken}
+    if not given and len(usual) > 1:
+        names = " and ".join(map(repr, usual))
+        choice = " or ".join(f"{as_option(role)} COL" for role in roles)
+        raise CommandError(f"{table.path}: {names} may each be meant. Choose {choice}.")
+    return given or {role: name for name, role in usual.items()}
 
 
 def not_named(table: Table, option: str, what: str, how: str = "") -> CommandError:
@@ -261,7 +257,7 @@ def not_named(table: Table, option: str, what: str, how: str = "") -> CommandErr
 
 def find_id(table: Table, options: Namespace) -> str:
     """Return the column of document ids."""
-    for name in _column_of(table, options, "id").values():
+    for name in _find_column(table, options, "id").values():
         return name
     how = (
         " If documents have no id, add a column of numbers first: labels are joined by "
@@ -274,17 +270,10 @@ def find_model(
     table: Table, options: Namespace, taken: Collection[str] = ()
 ) -> Model | None:
     """Return the column of the model, given or with a usual name."""
-    for role, name in given_columns(table, options, *_KINDS).items():
+    found = _find_column(table, options, *_KINDS, taken=taken)
+    for role, name in found.items():
         return Model(name, _KINDS[role])
-    usual = [
-        Model(name, kind)
-        for role, kind in _KINDS.items()
-        for name in table.usual(role)
-        if name not in taken
-    ]
-    names = [model.column for model in usual]
-    _check_one(table, names, "--proba COL or --expected COL")
-    return usual[0] if usual else None
+    return None
 
 
 def check_known(
@@ -384,10 +373,8 @@ def _join_files(corpus: Corpus, options: Namespace) -> None:
 
 # Options that a proposed command repeats.
 _DATES = ("date", "freq", "date_format")
-_REPEATED = {
-    "sample": ("size", *_DATES),
-    "count": (*_DATES, "mean", "confidence_level"),
-}
+_OF_COUNT = (*_DATES, "mean", "confidence_level")
+_REPEATED = {"sample": ("size", *_DATES), "count": _OF_COUNT}
 
 
 def proposed(
@@ -424,7 +411,7 @@ def _read_labels(corpus: Corpus, options: Namespace) -> tuple[np.ndarray, np.nda
     # 'skcalib sample' writes a name such as "=id" after an apostrophe.
     names = [n for n in (corpus.id_name, as_cell(corpus.id_name)) if n in table.names]
     id_name = names[0] if names else find_id(table, options)
-    label = _column_of(table, options, "label").get("label")
+    label = _find_column(table, options, "label").get("label")
     if label is None:
         raise not_named(table, "--label", "the column of labels")
     _check_different(table, id=id_name, label=label)
@@ -522,9 +509,7 @@ def _check_drawn(corpus: Corpus, drawn: np.ndarray, options: Namespace) -> None:
     if corpus.inclusion is None:
         return
     # The labelled documents are treated as a random sample of the drawn documents.
-    strata = np.zeros(drawn.size, np.intp)
-    if corpus.strata is not None:
-        strata = corpus.strata.code
+    strata = corpus.strata.code if corpus.strata else np.zeros(drawn.size, np.intp)
     held = np.bincount(strata, drawn)
     with np.errstate(invalid="ignore"):
         share = np.bincount(strata, labelled) / held
@@ -590,15 +575,11 @@ def _parse(text: str, freq: str, date_format: str | None) -> datetime.date:
 
 
 def _no_date(text: str) -> str:
-    found = _SLASHED.fullmatch(text)
-    if found:
+    if _SLASHED.fullmatch(text):
         mark = "/" if "/" in text else "."
-        day_first = mark.join(("%d", "%m", "%Y"))
-        month_first = mark.join(("%m", "%d", "%Y"))
-        return (
-            f"{text!r} may begin with the day or with the month. Pass --date-format "
-            f"{day_first} or --date-format {month_first}."
-        )
+        formats = [each.replace("/", mark) for each in ("%d/%m/%Y", "%m/%d/%Y")]
+        passed = " or ".join(f"--date-format {each}" for each in formats)
+        return f"{text!r} may begin with the day or with the month. Pass {passed}."
     return (
         "must have dates such as 2024-05-31, 2024-05, 2024Q2 or 2024. Got "
         f"{text!r:.60}. Pass --date-format for other formats, such as %d.%m.%Y."

@@ -52,11 +52,9 @@ def run_count(options: Namespace) -> None:
     _check_used(corpus, options)
     found = measure(corpus, options)
     count = Count(found, options)
-    print(
-        out.as_json(found)
-        if options.json
-        else out.as_text(count.printed(), break_on_hyphens=False)
-    )
+    # An option of a proposed command must not end in its middle.
+    text = out.as_text(count.printed(), break_on_hyphens=False)
+    print(out.as_json(found) if options.json else text)
     sys.stdout.flush()
     if options.csv is not None:
         options.csv.write_text(count.csv(), "utf-8")
@@ -67,7 +65,7 @@ def run_count(options: Namespace) -> None:
         options.html.write_text(page, "utf-8")
     written = {"table": options.csv, "page": options.html}
     lines = [
-        f"{name}: {printable(str(path))}" for name, path in written.items() if path
+        f"{what}: {printable(str(path))}" for what, path in written.items() if path
     ]
     if lines and not options.json:
         print("", *lines, sep="\n")
@@ -166,9 +164,7 @@ class Count:
         said = f"{self.estimand().capitalize()} with {self.level} interval: {totals}."
         table: list[out.Block] = [out.Page(self.table() or [self.totals()])]
         if self.rows and self.found.freq is not None:
-            notes = [
-                out.Paragraph(f"Note: {each}", "soft") for each in self.not_drawn()
-            ]
+            notes = [out.Paragraph(f"Note: {x}", "soft") for x in self.not_drawn()]
             figure = out.Figure(out.svg_of(figure_of(self)), said)
             table = [figure, out.Page([*notes, *table])]
         how = out.Folded([self.settings()], "how this was made")
@@ -325,21 +321,15 @@ class Count:
             return self._how_to_label()
         steps = []
         if self.n_empty and self.found.freq is not None:
-            steps.append(
-                "For an interval in each period, draw within periods: "
-                f"{self._draw_within_periods()}"
-            )
+            command = self._draw_within_periods()
+            steps = [f"For an interval in each period, draw within periods: {command}"]
         if self.result.n_labelled < self.result.n_documents:
-            steps += [
-                *self._how_many_more(self.result),
-                self._how_to_quote(self.result),
-            ]
-        else:
-            steps.append(
-                "All documents have a label. If nobody labelled some of them, leave "
-                "their cells empty: a 0 is a label."
-            )
-        return steps
+            return steps + self._how_many_more(self.result)
+        return [
+            *steps,
+            "All documents have a label. If nobody labelled some of them, leave their "
+            "cells empty: a 0 is a label.",
+        ]
 
     def _draw_within_periods(self) -> str:
         """Return the command, with as many documents as it needs."""
@@ -374,6 +364,7 @@ class Count:
         return proposed(self.options, command, words, self.options.id, self.found.model)
 
     def _how_many_more(self, result: CorrectedCount) -> list[str]:
+        """Return how many labels a shorter interval needs, and how to quote this."""
         n, n_all = result.n_labelled, result.n_documents
         # The variance of n of N documents is proportional to 1 / n - 1 / N.
         needed = round(1 / (1 / n_all + (1 / n - 1 / n_all) / 4))
@@ -391,7 +382,7 @@ class Count:
                 f"The model makes the interval wider: with the model, {n:,} labels are "
                 f"worth {worth:,.0f}. {why}"
             )
-        return steps
+        return [*steps, self._how_to_quote(result)]
 
     def _how_to_quote(self, result: CorrectedCount) -> str:
         found, is_proba = self.found, self.found.model.is_proba

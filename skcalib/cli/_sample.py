@@ -146,11 +146,10 @@ def draw(options: Namespace) -> Drawn:
     if options.sd is not None and options.proba is None and options.expected is None:
         model = None
     if model is None and not (options.sd or options.size or options.equal):
-        raise corpus.not_named(
-            *(table, "--proba, --expected, --sd or --size"),
-            "a column that determines the probabilities",
-            " Pass --equal for equal probabilities.",
-        )
+        options_of = "--proba, --expected, --sd or --size"
+        what = "a column that determines the probabilities"
+        how = " Pass --equal for equal probabilities."
+        raise corpus.not_named(table, options_of, what, how)
     names = [id_name, *(given[role] for role in ("strata", "date") if role in given)]
     numbers = [given[role] for role in ("sd", "size") if role in given]
     shown = _shown(table, id_name, model, options)
@@ -170,23 +169,12 @@ def draw(options: Namespace) -> Drawn:
             mix=1.0 if options.equal else 0.5,
             random_state=options.random_state,
         )
-    return Drawn(
-        table=table,
-        choice=choice,
-        ids=found[id_name],
-        id_name=id_name,
-        model=model,
-        mean_expected=None if model is None else float(found[model.column].mean()),
-        strata=strata,
-        shown=shown,
-    )
+    mean = None if model is None else float(found[model.column].mean())
+    return Drawn(table, choice, found[id_name], id_name, model, mean, strata, shown)
 
 
 def _spread(
-    found: dict[str, np.ndarray],
-    model: Model | None,
-    options: Namespace,
-    n: int,
+    found: dict[str, np.ndarray], model: Model | None, options: Namespace, n: int
 ) -> np.ndarray | None:
     """Return a number for each document, or None if the size alone is used."""
     if options.equal:
