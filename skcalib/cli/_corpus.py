@@ -63,6 +63,16 @@ class Codes(NamedTuple):
 
 
 @dataclass
+class Design:
+    """How the labelled documents were drawn: sources, names and numbers."""
+
+    inclusion_probability: str
+    strata: list[str]
+    n_drawn: int | None
+    n_drawn_without_label: int
+
+
+@dataclass
 class Corpus:
     """Documents of a file as arrays with one entry per row.
 
@@ -74,19 +84,17 @@ class Corpus:
     line: np.ndarray
     expected: np.ndarray
     model: Model
+    design: Design
     label: np.ndarray
     label_source: str | None = None
     id_name: str = ""
     ids: np.ndarray | None = None
     inclusion: np.ndarray | None = None
-    inclusion_source: str | None = None
     strata: Codes | None = None
     groups: Codes | None = None
     by: Codes | None = None
     size: np.ndarray | None = None
     period: Codes | None = None
-    n_drawn: int | None = None
-    n_unlabelled: int = 0
     notes: list[str] = field(default_factory=list)
 
     def place(self, row: int) -> str:
@@ -109,6 +117,7 @@ def read_corpus(options: Namespace) -> Corpus:
         line=line,
         expected=found[model.column],
         model=model,
+        design=Design("equal", [], None, 0),
         label=columns.get("label", np.full(line.size, np.nan)),
         id_name=roles.get("id", ""),
         ids=columns.get("id"),
@@ -118,13 +127,15 @@ def read_corpus(options: Namespace) -> Corpus:
     if label is not None:
         corpus.label_source = f"column {label!r}"
     if "inclusion" in roles:
-        corpus.inclusion_source = f"column {roles['inclusion']!r}"
+        corpus.design.inclusion_probability = f"column {roles['inclusion']!r}"
     for role in {"strata", "groups", "by"} & roles.keys():
         setattr(corpus, role, coded(columns[role]))
     if "date" in roles:
         corpus.period = find_periods(columns["date"], line, options)
     if options.labels is not None or options.design is not None:
         _join_files(corpus, options)
+    if corpus.strata is not None:
+        corpus.design.strata = corpus.strata.names
     _check_labels(corpus)
     return corpus
 
@@ -147,7 +158,7 @@ def _check_labels(corpus: Corpus) -> None:
         )
     rows = np.flatnonzero(~np.isnan(corpus.label))
     is_first = 0 < rows.size < corpus.label.size and rows[-1] == rows.size - 1
-    if is_first and corpus.n_drawn is None and corpus.inclusion is None:
+    if is_first and corpus.design.n_drawn is None and corpus.inclusion is None:
         corpus.notes.append(
             f"The labelled documents are the first {rows.size} of the file. Unless the "
             "file is in random order, they are not a random sample, and the interval "
@@ -367,7 +378,7 @@ def _join_files(corpus: Corpus, options: Namespace) -> None:
                     f"{beside} is beside the labels and is not used. If these "
                     f"documents were drawn with this design, add --design {beside}."
                 )
-    corpus.n_drawn = int(drawn.sum())
+    corpus.design.n_drawn = int(drawn.sum())
     _check_drawn(corpus, drawn, options)
 
 
@@ -471,7 +482,7 @@ def _read_design(corpus: Corpus, options: Namespace) -> np.ndarray:
     # Rows of the design may be in another order than the corpus.
     order = np.argsort(rows)
     corpus.inclusion = found[PROBABILITY][order]
-    corpus.inclusion_source = str(path)
+    corpus.design.inclusion_probability = str(path)
     if STRATUM in found:
         corpus.strata = coded(found[STRATUM][order])
     return found[DRAWN][order] > 0
@@ -491,7 +502,7 @@ def _check_drawn(corpus: Corpus, drawn: np.ndarray, options: Namespace) -> None:
     missed = np.flatnonzero(drawn & ~labelled)
     if not missed.size or not labelled.any():
         return
-    corpus.n_unlabelled = missed.size
+    corpus.design.n_drawn_without_label = missed.size
     if options.missing == "error":
         raise CommandError(
             f"{corpus.label_source}: {missed.size} of {int(drawn.sum())} drawn "

@@ -88,7 +88,7 @@ def check_dates(options: Namespace) -> None:
 
 def _check_used(corpus: Corpus, options: Namespace) -> None:
     """Raise an error if options have nothing to act on."""
-    if corpus.n_drawn is None and np.isnan(corpus.label).all():
+    if corpus.design.n_drawn is None and np.isnan(corpus.label).all():
         why = (
             "needs labels, and no document has one. Without labels, only the sum of "
             "the model is known. Name their column with --label, or their file with "

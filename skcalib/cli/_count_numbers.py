@@ -15,20 +15,11 @@ from .._periods import slope_weights, times_of_trend
 from ..counts import CorrectedCount, corrected_count
 from ..counts._corrected_count import LabelsOnly
 from ._blocks import estimate_of
-from ._corpus import Codes, Corpus, Model
+from ._corpus import Codes, Corpus, Design, Model
 from ._shared import SHOWN, CommandError, command_error, in_options
 
 # This warning names rows of a table by codes. A note says the same with fewer words.
 _ABOUT_EMPTY_ROWS = "rows of the table have no labelled document"
-
-
-class Design(NamedTuple):
-    """How the labelled documents were drawn."""
-
-    inclusion_probability: str
-    strata: list[str]
-    n_drawn: int | None
-    n_drawn_without_label: int
 
 
 @dataclass(kw_only=True)
@@ -112,9 +103,10 @@ class Counted:
 def measure(corpus: Corpus, options: Namespace) -> Counted:
     """Return the counts, the table, the trend and all warnings."""
     n, n_labelled = corpus.label.size, int((~np.isnan(corpus.label)).sum())
-    if corpus.n_drawn is not None and not n_labelled:
+    n_drawn = corpus.design.n_drawn
+    if n_drawn is not None and not n_labelled:
         raise CommandError(
-            f"{corpus.label_source or options.design}: none of the {corpus.n_drawn} "
+            f"{corpus.label_source or options.design}: none of the {n_drawn} "
             "drawn documents has a label. Let annotators fill in the labels, and name "
             "their file with --labels."
         )
@@ -140,12 +132,7 @@ def measure(corpus: Corpus, options: Namespace) -> Counted:
         file=str(corpus.path),
         labels=corpus.label_source,
         model=corpus.model,
-        design=Design(
-            corpus.inclusion_source or "equal",
-            [] if corpus.strata is None else corpus.strata.names,
-            corpus.n_drawn,
-            corpus.n_unlabelled,
-        ),
+        design=corpus.design,
         estimand=estimand,
         confidence_level=options.confidence_level,
         date=options.date,
