@@ -511,13 +511,28 @@ def test_a_proposed_count_repeats_what_is_estimated(run):
     assert (found["estimand"], found["confidence_level"]) == ("mean", 0.9)
 
 
-def test_an_option_in_a_proposed_command_is_in_one_line(run):
-    corpus = write("a-corpus.csv", ["nr", "p"], [[k, 0.01 * k] for k in range(N)])
-    _, text, _ = run("count", corpus, "--id", "nr", "--confidence-level", 0.9)
-    assert run(*proposed(text, "sample"))[0] == 0
-    _, text, _ = run("count", corpus, "--id", "nr", "--confidence-level", 0.9)
-    assert "--confidence-level 0.9" in " ".join(text.split())
-    assert "-\n" not in text
+def test_a_proposed_sample_has_two_documents_of_each_period(run):
+    first = datetime.date(2020, 1, 1)
+    days = [first + datetime.timedelta(k // 3) for k in range(240)]
+    rows = [
+        [k, days[k], 0.1 * (k % 7), k % 2 if k % 4 == 0 else ""] for k in range(240)
+    ]
+    corpus = write("docs.csv", ["id", "date", "p", "label"], rows)
+    _, text, _ = run("count", corpus, "--date", "date", "--freq", "day")
+    command = proposed(text, "sample")
+    assert command[command.index("--n") + 1] == "160"
+    assert run(*command)[0] == 0
+
+
+def test_a_line_does_not_end_within_an_option(run):
+    write("docs.csv", ["nr", "p"], [[k, 0.01 * k] for k in range(N)])
+    assert run("sample", "docs.csv", "--n", 20, "--id", "nr")[0] == 0
+    for n in range(20, 40):  # the number of letters moves the end of the line
+        name = n * "p"
+        write("docs.csv", ["nr", name], [[k, 0.01 * k] for k in range(N)])
+        options = ("--id", "nr", "--proba", name, "--confidence-level", 0.9)
+        _, text, _ = run("count", "docs.csv", *options)
+        assert "--confidence-level 0.9" in " ".join(text.split())
 
 
 def test_decisions_are_those_of_the_table_of_trends(run, numbers, corpus):
