@@ -52,7 +52,7 @@ def run_count(options: Namespace) -> None:
     _check_used(corpus, options)
     found = measure(corpus, options)
     count = Count(found, options)
-    # An option of a proposed command must not end in its middle.
+    # A line must not end within an option of a proposed command.
     text = out.as_text(count.printed(), break_on_hyphens=False)
     print(out.as_json(found) if options.json else text)
     sys.stdout.flush()
@@ -124,6 +124,7 @@ class Count:
     def __init__(self, found: Counted, options: Namespace):
         self.found, self.options = found, options
         self.result, self.rows = found.result, found.table or []
+        self.warnings = [*found.warnings, *found.notes]
         self.level = out.percent(found.confidence_level)
         self.is_mean = found.estimand == "mean"
         # Number of rows of the table that have no interval.
@@ -147,9 +148,9 @@ class Count:
         """Yield the count for the terminal."""
         yield out.Line(f"{printable(self.found.file)}: {self.headline()}")
         yield from map(out.Paragraph, [self.sources(), *self.in_words()])
-        if self.warnings():
+        if self.warnings:
             yield out.Heading("warnings")
-            yield from (out.Paragraph(each, mark="- ") for each in self.warnings())
+            yield from (out.Paragraph(each, mark="- ") for each in self.warnings)
         yield from (out.Steps(self.steps()), out.Line(), self.totals())
         yield from (*self.table(), *self.trends())
 
@@ -159,7 +160,7 @@ class Count:
         yield out.Paragraph(self.headline(), "soft")
         yield from (out.Paragraph(verdict, "verdict"), self.cards())
         yield from map(out.Paragraph, others)
-        yield from (out.Paragraph(f"Warning: {each}") for each in self.warnings())
+        yield from (out.Paragraph(f"Warning: {each}") for each in self.warnings)
         totals = "; ".join(" ".join(row) for row in self.totals().rows)
         said = f"{self.estimand().capitalize()} with {self.level} interval: {totals}."
         table: list[out.Block] = [out.Page(self.table() or [self.totals()])]
@@ -171,10 +172,6 @@ class Count:
         advice = out.Page([out.Steps(self.steps()), how])
         results = out.Page([out.Beside(table), *self.trends()])
         yield out.Beside([results, advice], "wide")
-
-    def warnings(self) -> list[str]:
-        """Return warnings and notes."""
-        return [*self.found.warnings, *self.found.notes]
 
     def headline(self) -> str:
         """Return how many documents there are, and how many have labels."""

@@ -25,6 +25,7 @@ WRONG_USE = 2
 INTERRUPTED = 130
 
 _FIGURES = (".png", ".svg", ".pdf")
+
 # Default of --confidence-level.
 LEVEL = 0.95
 
