@@ -295,20 +295,22 @@ class Count:
         ]
         header = [found.by or "corpus", "trend", self.level, _UNCORRECTED, "verdict"]
         what = f"trend: change of the {found.estimand} per {found.freq}, least squares"
-        return [out.Heading(what), out.Table(header, rows)]
+        how = (
+            "The trend and the total are estimated with the labels of all periods. "
+            "They need not be the slope and the sum of the rows above."
+        )
+        return [out.Heading(what), out.Table(header, rows), out.Paragraph(how, "soft")]
 
     def settings(self) -> out.Table:
         """Return the columns and files that were read, options and versions."""
         found = self.found
-        others = ("command", "file", "_given")
-        options = [name for name in vars(self.options) if name not in others]
         rows = [
             ["documents", found.file],
             ["labels", found.labels or "none"],
             [f"{found.model.kind} by the model", found.model.column],
             ["inclusion probabilities", found.design.inclusion_probability],
             ["strata", str(len(found.design.strata) or "none")],
-            *settings_of(self.options, options, ("numpy", "scipy")),
+            *settings_of(self.options),
         ]
         return out.Table(["what", "value"], rows, is_left=True)
 

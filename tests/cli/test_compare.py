@@ -495,7 +495,9 @@ def check_sentences(words, tables, found, n_systems):
         low, high = map(float, row[2].split(" to "))
         assert low <= float(row[1]) <= high
     n_significant = sum(float(row[-1].strip("< ")) <= 0.05 for row in by)
-    assert f"{n_significant} of {len(by)} gains over {found['baseline']} are" in words
+    are = "is" if n_significant == 1 else "are"
+    said = f"{n_significant} of {len(by)} gains over {found['baseline']} {are} signif"
+    assert said in words
     assert ("Do not report a gain: none is significant" in words) == (not separated)
 
 

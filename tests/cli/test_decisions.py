@@ -102,7 +102,8 @@ def test_the_threshold_is_that_of_the_function(run):
     assert of_parts["c"]["threshold"] is None
     whole = threshold_for_precision(y, q, precision=0.8)
     assert found["alone"]["threshold"]["low"] == pytest.approx(whole.low)
-    said = f"From a probability of {whole.threshold:.3f}, {whole.estimate:.3f} of the"
+    at, rate = whole.threshold, whole.estimate
+    said = f"From a stated probability of {at:.3f}, {rate:.3f} of the answers are right"
     assert all(said in text for text in texts)
     row = f"{expected.threshold:.3f} ({expected.share_selected:.0%})"
     assert all(row in text for text in texts)
@@ -118,8 +119,8 @@ def test_labels_that_are_no_answers_have_two_thresholds(run):
     file = write("mails.csv", spam=y, p=q)
     command = ("report", file, "--y-true", "spam", "--y-proba", "p", "--no-figure")
     text = one_line(run(*command)[1])
-    assert "From a probability of 0.980, 0.975 of the cases are positive" in text
-    assert "Up to a probability of 0.020, 0.980 of the cases are negative" in text
+    assert "From a stated probability of 0.980, 0.975 of the cases are posit" in text
+    assert "Up to a stated probability of 0.020, 0.980 of the cases are neg" in text
 
 
 def test_a_wrong_certain_answer_on_a_grid_is_a_rounded_one(run):
@@ -131,12 +132,15 @@ def test_a_wrong_certain_answer_on_a_grid_is_a_rounded_one(run):
     assert found["decisions"]["calibration"] == "calibrated"
     assert found["calibration_error"]["rounded_to"] == 0.05
     assert {row["verdict"] for row in found["regions"]} == {"fits"}
-    assert "takes 1 as 0.975 or more and 0 as 0.025 or less: 1 of 40" in texts[0]
+    assert (
+        "takes 1 as 0.975 or more and 0 as 0.025 or less: 1 of 40 answers" in texts[0]
+    )
     levels[0] = 0.5123
     file = write("b.csv", correct=y, confidence=levels)
     texts, found = outputs(run, "report", file)
     assert found["decisions"]["calibration"] == "not of one kind"
-    assert all("miscalibrated (1 of 40 certain answers is wrong)" in t for t in texts)
+    said = "miscalibrated (1 of 40 answers with the probability 0 or 1 is wrong)"
+    assert all(said in text for text in texts)
 
 
 def test_answers_without_a_confidence_stand_beside_the_others(run):
@@ -186,7 +190,7 @@ def test_the_gain_by_people_decides_in_every_output(run, judged):
         assert "accuracy by the judge" in text
         assert re.search("(not-better|Condition).*: (met by )?b", text)
     assert "Do not report a gain" in texts[0]
-    assert "More answers of the judge do not correct its errors" in texts[0]
+    assert "let people label more questions: 120 of 400 have a label" in texts[0]
     _, out, _ = run(*judged, "--csv")
     (row,) = csv.DictReader(out.splitlines())
     assert float(row["people_gain"]) == pytest.approx(pair["estimate"])
@@ -204,7 +208,7 @@ def test_a_report_with_labels_is_about_people(run, judged):
     for text in texts:
         assert start in text
         assert "Of the 120 answers with a label and a probability:" in text
-    assert "let people label the other 280 answers; to halve" in texts[0]
+    assert "let people label more answers: 120 of 400 have a label" in texts[0]
 
 
 def test_labels_of_one_system_only_are_counted_as_not_used(run, judged):
