@@ -24,7 +24,11 @@ EMPTY_PERIODS = ("zero", "unobserved")
 
 _IN_YEAR = {"month": 12, "quarter": 4, "year": 1}
 
-_ISO = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2})(?:[T ].*)?)?)?")
+# A time of day and a zone may follow a day.
+_TIME = (
+    r"\d{1,2}(?::?\d{2}(?::?\d{2}(?:[.,]\d+)?)?)?\s*(?:Z|UTC|[+-]\d{2}(?::?\d{2})?)?"
+)
+_ISO = re.compile(rf"(\d{{4}})(?:-(\d{{1,2}})(?:-(\d{{1,2}})(?:[T ]\s*{_TIME})?)?)?")
 _COMPACT = re.compile(r"(\d{4})(\d{2})(\d{2})")
 _QUARTER = re.compile(r"(\d{4})-?Q([1-4])", re.IGNORECASE)
 _WEEK = re.compile(r"(\d{4})-?W(\d{2})", re.IGNORECASE)

@@ -566,23 +566,40 @@ def _parse(text: str, freq: str, date_format: str | None) -> datetime.date:
     """Return the day of a date; the first day of a month or year."""
     if date_format is not None:
         try:
-            return datetime.datetime.strptime(text, date_format).date()
+            day = datetime.datetime.strptime(text, date_format).date()
         except ValueError:
             raise CommandError(
                 f"must have dates as {date_format!r}. Got {text!r:.60}."
             ) from None
+        _check_resolution(_resolution_of(date_format), freq, text)
+        return day
     found = parse_date(text.strip('"'))  # quoted in parquet files
     if found is None:
         raise CommandError(_no_date(text))
     parts, resolution = found
-    if _GRAIN[resolution] < _GRAIN[freq]:
-        raise CommandError(
-            f"{text!r} does not say which {freq} it is. Choose a longer --freq."
-        )
+    _check_resolution(resolution, freq, text)
     try:
         return datetime.date(*parts)
     except ValueError as error:
         raise CommandError(f"{text!r} is not a date: {error}.") from None
+
+
+def _check_resolution(resolution: str, freq: str, text: str) -> None:
+    if _GRAIN[resolution] < _GRAIN[freq]:
+        raise CommandError(
+            f"{text!r} does not say which {freq} it is. Choose a longer --freq."
+        )
+
+
+def _resolution_of(date_format: str) -> str:
+    """Return what dates of a format say: the year, the month or the day."""
+    day = datetime.datetime(2001, 11, 23)
+    found = datetime.datetime.strptime(day.strftime(date_format), date_format)
+    if found.year != day.year:
+        raise CommandError(f"--date-format {date_format} does not have a year, as %Y.")
+    if found.month != day.month:
+        return "year"
+    return "day" if found.day == day.day else "month"
 
 
 def _no_date(text: str) -> str:

@@ -178,14 +178,6 @@ class Inputs:
     notes: list[str]
 
 
-def curves_of(systems: list[System]) -> dict[str, Answers]:
-    """Return the answers of each curve of the figure."""
-    if len(systems) == 1:
-        only = systems[0]
-        return only.answers.parts() or {only.title: only.answers}
-    return {system.name: system.answers for system in systems}
-
-
 def word_of(*systems: System) -> str:
     """Return what the outcomes of systems have."""
     if not all(each.is_graded for each in systems):

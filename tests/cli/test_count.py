@@ -237,6 +237,8 @@ def test_names_and_order_of_periods_are_those_of_the_standard_library(numbers):
         ("2020-02", "week", "'2020-02' does not say which week it is"),
         ("0020-02-01", "day", "are 730,487 periods of a day"),
         ("", "year", "Got an empty cell in line 5"),
+        ("2020-05-31 to 2021-06-02", "year", "Got '2020-05-31 to 2021-06-02'"),
+        ("2021-01-01 garbage", "year", "Got '2021-01-01 garbage'"),
     ],
 )
 def test_dates_that_cannot_be_read_are_named(error, date, freq, expected):
@@ -246,6 +248,36 @@ def test_dates_that_cannot_be_read_are_named(error, date, freq, expected):
     found = error(file, "--date", "date", "--freq", freq)
     assert expected in found
     assert "line 5" in found
+
+
+@pytest.mark.parametrize(
+    "time", ["T23:30:00-05:00", " 23:30", "T10", "T235959Z", " 00:00:00.123456 +01"]
+)
+def test_a_time_may_follow_a_day(numbers, time):
+    rows = [[f"2020-02-0{k % 2 + 1}{time}", 0.1 * k, k % 2] for k in range(10)]
+    file = write("docs.csv", ["date", "p", "label"], rows)
+    table = numbers(file, "--date", "date", "--freq", "day")["table"]
+    assert [row["period"] for row in table] == ["2020-02-01", "2020-02-02"]
+
+
+@pytest.mark.parametrize(
+    ("date_format", "freq", "expected"),
+    [
+        ("%Y", "month", "'2020' does not say which month it is"),
+        ("%m.%Y", "day", "'02.2020' does not say which day it is"),
+        ("%m.%Y", "month", None),
+        ("%d.%m.%y", "week", None),
+        ("%d. %B", "year", "--date-format %d. %B does not have a year, as %Y."),
+    ],
+)
+def test_a_date_format_says_the_period(run, date_format, freq, expected):
+    day = datetime.date(2020, 2, 3).strftime(date_format)
+    rows = [[day, 0.1 * k, k % 2] for k in range(10)]
+    file = write("docs.csv", ["date", "p", "label"], rows)
+    options = ("--date", "date", "--date-format", date_format, "--freq", freq)
+    code, _, error = run("count", file, *options)
+    assert code == (2 if expected else 0)
+    assert (expected or "") in error
 
 
 def test_a_period_without_a_label_has_no_interval(run, numbers, documents):
