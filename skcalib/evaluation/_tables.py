@@ -123,8 +123,8 @@ class Numbers(_Column):
 
     With `words`, cells may be words such as true, yes or correct and their opposites.
     With `pos_label`, cells that are this label count as 1 and others as 0. With
-    `outcomes`, they say whether answers are right: by words, or by scores in [0, 1],
-    and -1 is wrong.
+    `outcomes`, they say whether answers are right: by words, by scores in [0, 1], or by
+    1 and -1, the labels of support vector machines.
     """
 
     def __init__(
@@ -142,6 +142,7 @@ class Numbers(_Column):
         self._words, self._outcomes = words or outcomes, outcomes
         self._pos_label = pos_label
         self._other_labels: set[str] = set()
+        self._first_minus: int | None = None  # line of the first -1
 
     def add(self, cells: Sequence[Any], lines: Sequence[int]) -> None:
         """Read the cells of a chunk."""
@@ -172,8 +173,9 @@ class Numbers(_Column):
             number = as_number(word)
         except ValueError:
             number = np.nan
-        if self._outcomes and number == -1:  # a label of support vector machines
-            return 0.0
+        if self._outcomes and number == -1:
+            self._first_minus = self._first_minus or line
+            return -1.0
         if not self._is_inside(number):
             raise file_error(self._problem(text, line))
         return number
@@ -209,6 +211,16 @@ class Numbers(_Column):
     def finish(self) -> np.ndarray:
         """Return the numbers of all rows."""
         found = super().finish()
+        if self._first_minus is not None:
+            if ((found >= 0) & (found < 1)).any():
+                raise ParameterError(
+                    "columns",
+                    "must contain 1 and 0, or 1 and -1, but not all three: -1 beside 0 "
+                    "may mean a wrong answer or no verdict. Got -1 in line "
+                    f"{self._first_minus} of {self.name!r}. Leave the cells of answers "
+                    "without a verdict empty.",
+                )
+            found[found < 0] = 0.0
         # A sample may have no positive label, and then has one other label as a rule.
         is_sample = len(self._other_labels) < 2 and not self._outcomes
         if self._pos_label is None or is_sample or (found > 0).any():

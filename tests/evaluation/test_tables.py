@@ -397,3 +397,31 @@ def test_scores_beyond_1_are_to_be_rescaled(tmp_path):
     path = write(tmp_path, "id,correct\na,-2.5\nb,1\n")
     with pytest.raises(ValueError, match=r"'-2.5' in line 2. Rescale other scores"):
         read_evaluation(path)
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (("1", "-1", "1"), [1, 0, 1]),
+        (("1", "-1", ""), [1, 0, np.nan]),
+        (("1", "0", "-1"), None),
+        (("yes", "no", "-1"), None),
+        (("0.5", "1", "-1.0"), None),
+    ],
+)
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+def test_minus_one_is_wrong_only_beside_1(tmp_path, cells, expected, ending):
+    path = tmp_path / f"a.{ending}"
+    lines = [f"q{k},{cell}" for k, cell in enumerate(cells)]
+    text = "\n".join(["id,correct", *lines])
+    if ending == "jsonl":
+        rows = [{"id": f"q{k}", "correct": cell} for k, cell in enumerate(cells)]
+        text = "\n".join(map(json.dumps, rows))
+    path.write_text(text)
+    if expected is not None:
+        found = read_evaluation(path, missing="keep").score
+        np.testing.assert_array_equal(found, expected)
+        return
+    line = 4 if ending == "csv" else 3
+    with pytest.raises(ValueError, match=f"not all three: .* Got -1 in line {line} of"):
+        read_evaluation(path)
