@@ -337,7 +337,8 @@ class Part:
             mean, came = self.number(row.mean_probability), self.number(row.frequency)
             interval = out.ends(frequency, self.digits)
             rows.append([limits, str(row.n), mean, came, interval, row.verdict])
-        header = ["probability", "n", "mean", self.word, self.level, "verdict"]
+        what = "answers" if self.is_graded else "cases"
+        header = ["probability", what, "mean", self.word, self.level, "verdict"]
         blocks: list[out.Block] = [out.Line(), out.Table(header, rows)]
         if any(row.verdict == "unclear" for row in self.found.regions):
             text = (

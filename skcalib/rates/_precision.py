@@ -199,6 +199,13 @@ def threshold_for_precision(
     """
     wanted = check_fraction(precision, name="precision")
     level = check_fraction(confidence_level, name="confidence_level")
+    return choose_threshold(*check_answers(y_true, y_proba, groups), wanted, level)
+
+
+def check_answers(
+    y_true: ArrayLike, y_proba: ArrayLike, groups: ArrayLike | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Return whether answers are right, their probabilities and codes of groups."""
     labels = as_labels(y_true, name="y_true")
     q = as_probabilities(y_proba, name="y_proba", n_columns=1)
     if q.ndim != 1:
@@ -208,8 +215,7 @@ def threshold_for_precision(
             f"answer is right. Got shape {q.shape}.",
         )
     check_same_length(y_true=labels, y_proba=q)
-    codes = as_groups(groups, q.size)
-    return choose_threshold(positives(labels, None), q, codes, wanted, level)
+    return positives(labels, None), q, as_groups(groups, q.size)
 
 
 def choose_threshold(

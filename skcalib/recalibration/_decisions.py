@@ -14,19 +14,12 @@ from scipy.special import chdtrc, expit, fdtrc, logit
 from .._errors import ParameterError, public
 from .._pairs import check_pairs
 from .._results import Result
-from .._validation import (
-    as_groups,
-    as_labels,
-    as_probabilities,
-    check_fraction,
-    check_same_length,
-    positives,
-)
+from .._validation import as_groups, check_fraction
 from ..metrics._bins import FOR_INTERVAL
 from ..metrics._confidence_ranking import ranking_of_pairs
 from ..metrics._interval import interval_of_pairs
 from ..rates._accuracy import accuracy_interval, grouped_frequency_interval
-from ..rates._precision import PrecisionThreshold, choose_threshold
+from ..rates._precision import PrecisionThreshold, check_answers, choose_threshold
 
 Calibration = Literal[
     "calibrated", "overconfident", "underconfident", "not of one kind", "too few"
@@ -323,16 +316,8 @@ def calibration_decisions(
     """
     wanted = check_fraction(precision, name="precision")
     level = check_fraction(confidence_level, name="confidence_level")
-    labels = as_labels(y_true, name="y_true")
-    q = as_probabilities(y_proba, name="y_proba", n_columns=1)
-    if q.ndim != 1:
-        raise ParameterError(
-            "y_proba", f"must have one probability per answer. Got shape {q.shape}."
-        )
-    check_same_length(y_true=labels, y_proba=q)
-    codes = as_groups(groups, q.size)
+    y, q, codes = check_answers(y_true, y_proba, groups)
     part = as_groups(parts, q.size, name="parts")
-    y = positives(labels, None)
     (pairs,) = check_pairs(y, q, groups=codes, are_all=False)
     error = interval_of_pairs(pairs, FOR_INTERVAL, level)
     low, high = frequency_ends(y, q, codes, level)
