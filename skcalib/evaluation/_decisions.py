@@ -16,14 +16,7 @@ import numpy as np
 
 from ._evaluation import Evaluation
 from ._files import Options, Source
-from ._values import (
-    as_dict,
-    as_key,
-    as_list,
-    choose,
-    file_error,
-    scalar_fields,
-)
+from ._values import as_dict, as_key, as_list, choose, file_error, scalar_fields
 
 NAME = "decision models"
 
@@ -127,8 +120,8 @@ def _rows_of(
         yield common | {
             "score": None if index is None else float(chosen == index),
             "proba": float(proba[chosen]),
-            "option_proba": proba,
-            "gold": index,
+            "option_proba": [proba],
+            "gold": None if index is None else [index],
         }
 
 

@@ -6,7 +6,7 @@ Scoring of samples without an answer, by the rule of the harness or by choice.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
@@ -174,6 +174,8 @@ class Evaluation(Result):
         notes: Iterable[str],
         rows: Sequence[dict[str, Any]],
         *,
+        about: str = "",
+        how: str = "",
         model: Any = None,
         task: Any = None,
     ) -> Evaluation:
@@ -186,6 +188,11 @@ class Evaluation(Result):
         the same `repeat` are duplicates; if no row has one, the rows of a question are
         its samples in the order of the file. `place` is the entry of the file, as a
         number or in words, for messages.
+
+        `option_proba` is a list of the probabilities of the options by each rule that
+        the harness may have used, and `gold` are the indices of the right options.
+        Without `proba`, the answer is the most probable option. The last note is what
+        is said `about` the score, and `how` there are probabilities, if there are some.
         """
         n = len(rows)
         if not n:
@@ -199,11 +206,21 @@ class Evaluation(Result):
             return source.place(k if place is None else place)
 
         scores = as_scores(columns["score"], where, "score")
+        stated = as_scores(columns["proba"], where, "probability")
+        right = [k or [] for k in columns["gold"]]
+        given, proba, wrong = _scored_options(
+            columns["option_proba"], stated, scores, right
+        )
+        if wrong:
+            proba, given = np.full(n, np.nan), []
+            how = _contradiction(wrong, n, where)
+        elif how and np.isnan(proba).all():
+            how = "There are no probabilities."
         known = np.array([each or "answered" for each in columns["status"]], object)
         names = np.array(columns["question"], dtype=object)
         # Options are kept only if every row has them, since columns have all rows.
-        options = [each for each in columns["option_proba"] if each is not None]
-        golds = np.array([-1 if k is None else k for k in columns["gold"]], dtype=int)
+        options = [each for each in given if each is not None]
+        golds = np.array([k[0] if len(k) == 1 else -1 for k in right])
         groups = [each or {} for each in columns["groups"]]
         repeat = columns.get("repeat")
         return cls(
@@ -212,7 +229,7 @@ class Evaluation(Result):
             if repeat is None
             else np.array(repeat, dtype=np.int64),
             score=scores,
-            proba=as_scores(columns["proba"], where, "probability"),
+            proba=proba,
             status=np.where(known == "answered", statuses(scores), known),
             option_proba=options if len(options) == n else None,
             gold=golds if (golds >= 0).any() else None,
@@ -228,7 +245,7 @@ class Evaluation(Result):
             model=text_or_none(model),
             task=text_or_none(task),
             format=format,
-            notes=tuple(notes),
+            notes=(*notes, *filter(None, [f"{about} {how}".strip()])),
         )
 
     @classmethod
@@ -472,6 +489,56 @@ class Evaluation(Result):
 
 _COLUMNS = ("question", "repeat", "score", "proba", "status")
 _MAY_LACK = ("gold", "right_answer", "prompt", "_response")
+
+
+# Options whose probabilities differ by this part are tied: files have float32 numbers,
+# and harnesses choose among ties by their order.
+_TIED = 1e-4
+
+
+def _scored_options(
+    ways: Sequence[Any], stated: np.ndarray, scores: np.ndarray, golds: Sequence[Any]
+) -> tuple[list[np.ndarray | None], np.ndarray, list[int]]:
+    """Return the probabilities of options, those of the answers, and contradictions.
+
+    A row contradicts its score if the option that has the probability of the answer is
+    right and the score is not 1, or wrong and the score is not 0. The first rule is
+    taken by which no row does.
+    """
+    found = []
+    for way in range(max(len(each or [0]) for each in ways)):
+        options = [each[min(way, len(each) - 1)] if each else None for each in ways]
+        best = np.array([np.nan if each is None else each.max() for each in options])
+        proba = np.where(np.isnan(stated), best, stated)
+        rows = zip(options, proba.tolist(), scores.tolist(), golds, strict=True)
+        wrong = [k for k, row in enumerate(rows) if _is_contradiction(*row)]
+        if not wrong:
+            return options, proba, []
+        found.append((options, proba, wrong))
+    return found[0]
+
+
+def _is_contradiction(
+    options: np.ndarray | None, proba: float, score: float, golds: Sequence[int]
+) -> bool:
+    if options is None or score != score:
+        return False
+    if 0 < score < 1:  # an option is right or wrong
+        return True
+    near = set(np.flatnonzero(np.abs(options - proba) <= _TIED * proba).tolist())
+    is_right = near & set(golds) if score else near - set(golds)
+    return bool(golds) and not is_right
+
+
+def _contradiction(rows: Sequence[int], n: int, where: Callable[[int], str]) -> str:
+    """Return the note about rows whose score is not that of the probable option."""
+    named = ", ".join(map(where, rows[:3])) + " and others" * (len(rows) > 3)
+    return (
+        f"No probability is used. In {len(rows)} of {n} rows, the score is not that of "
+        "the most probable option (ties are allowed), so that the probabilities are "
+        f"about other answers: {named}. Choose the score of this option, if the file "
+        "has one, to measure calibration."
+    )
 
 
 def statuses(score: np.ndarray) -> np.ndarray:

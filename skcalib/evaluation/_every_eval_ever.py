@@ -11,14 +11,7 @@ from typing import Any
 
 from ._evaluation import Evaluation
 from ._files import Options, Source, open_source
-from ._values import (
-    as_dict,
-    as_list,
-    choose,
-    file_error,
-    scalar_fields,
-    text_or_none,
-)
+from ._values import as_dict, as_list, choose, file_error, scalar_fields, text_or_none
 
 NAME = "Every Eval Ever"
 

@@ -7,14 +7,7 @@ from typing import Any
 
 from ._evaluation import Evaluation
 from ._files import Archive, Options, Source
-from ._values import (
-    CONFIDENCE,
-    as_dict,
-    as_list,
-    choose,
-    file_error,
-    scalar_fields,
-)
+from ._values import CONFIDENCE, as_dict, as_list, choose, file_error, scalar_fields
 
 NAME = "inspect_ai"
 

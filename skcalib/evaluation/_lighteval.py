@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,26 @@ import numpy as np
 
 from ._evaluation import Evaluation
 from ._files import Options, Source, read_parquet
-from ._values import as_dict, choose, file_error, scalar_fields, softmax
+from ._values import (
+    MINUS,
+    SOFTMAX,
+    as_dict,
+    as_list,
+    choose,
+    file_error,
+    scalar_fields,
+    softmaxes,
+)
 
 NAME = "lighteval"
+
+# What a metric takes as the score of an option, by its name or its parameters.
+_PER_TOKEN = " per token"
+_RULES = {
+    MINUS: "norm_pmi|PMINorm",
+    _PER_TOKEN: "norm_token|TokenNorm",
+    " per character": "_norm(?![a-z_])|CharNorm|length_normalization=True",
+}
 
 _NEW = {"doc", "model_response", "metric"}
 _OLD = {"predictions", "gold_index", "metrics"}
@@ -31,7 +49,7 @@ def read(source: Source, options: Options) -> Evaluation:
     found, score, task = [], None, None
     for k, row in enumerate(source.progress(read_parquet(source.path))):
         place = f"row {k} of {source.path.name}"
-        doc, logprobs, metric = _parts(row, place)
+        doc, response, metric = _parts(row, place)
         if k == 0:  # all rows have the same task and the same metrics
             task = doc.get("task_name")
             names = [name for name, value in metric.items() if value is not None]
@@ -40,20 +58,22 @@ def read(source: Source, options: Options) -> Evaluation:
                 raise file_error(
                     f"must contain the metrics of each answer. Got none in {place}."
                 )
-        found.append(_as_row(doc, logprobs, metric.get(score), place))
-    how = "There are no probabilities."
-    if any(row["option_proba"] is not None for row in found):
-        how = "Probabilities are the softmax of the options' log-likelihoods."
-    notes = f"The score is {score!r}.", how
+            rule = next((r for r in _RULES if re.search(_RULES[r], score)), "")
+        found.append(_as_row(doc, response, metric.get(score), rule, place))
+    about, how = f"The score is {score!r}.", SOFTMAX.format(rule)
+    if rule and not any(row["option_proba"] for row in found):
+        about += f" It takes log-likelihoods{rule}, which the file lacks."
     model = _model_of(source.path)
-    return Evaluation._of_rows(source, NAME, notes, found, model=model, task=task)
+    return Evaluation._of_rows(
+        source, NAME, (), found, about=about, how=how, model=model, task=task
+    )
 
 
-def _parts(row: dict[str, Any], place: str) -> tuple[dict[str, Any], Any, dict]:
-    """Return a row's document, log-likelihoods of options, and metrics."""
+def _parts(row: dict[str, Any], place: str) -> tuple[dict, dict, dict]:
+    """Return a row's document, the response of the model, and metrics."""
     if "doc" in row:
         doc, response = as_dict(row["doc"]), as_dict(row["model_response"])
-        logprobs, metric = response.get("logprobs"), row["metric"]
+        metric = row["metric"]
     else:  # the layout of older versions
         doc = {
             "id": row.get("example") or row.get("full_prompt"),  # its own prompt
@@ -61,12 +81,12 @@ def _parts(row: dict[str, Any], place: str) -> tuple[dict[str, Any], Any, dict]:
             "choices": row.get("choices"),
             "specific": row.get("specifics"),
         }
-        logprobs, metric = row.get("pred_logits"), row["metrics"]
+        response, metric = {"logprobs": row.get("pred_logits")}, row["metrics"]
     if doc.get("id") is None or not isinstance(metric, dict):
         raise file_error(
             f"must contain a question and its metrics. Got none in {place}."
         )
-    return doc, logprobs, metric
+    return doc, response, metric
 
 
 def _model_of(path: Path) -> str | None:
@@ -77,22 +97,43 @@ def _model_of(path: Path) -> str | None:
 
 
 def _as_row(
-    doc: dict[str, Any], logprobs: Any, score: Any, place: str
+    doc: dict[str, Any], response: dict[str, Any], score: Any, rule: str, place: str
 ) -> dict[str, Any]:
-    logprobs = np.array(logprobs or (), dtype=float).ravel()
-    options = None
-    if logprobs.size > 1 and logprobs.size == len(doc.get("choices") or ()):
-        options = softmax(logprobs)
-    gold = answer = doc.get("gold_index")
-    gold = gold[0] if isinstance(gold, list) and len(gold) == 1 else gold
+    options = _option_proba(doc, response, rule)
+    answer = doc.get("gold_index")
+    right = answer if isinstance(answer, list) else [answer]
     return {
         "question": str(doc["id"]),
         "score": score,
-        "proba": None if options is None else options.max(),
         "option_proba": options,
-        "gold": gold if isinstance(gold, int) and options is not None else None,
+        "gold": right if options and {*map(type, right)} <= {int} else None,
         "groups": scalar_fields(doc.get("specific")),
         "right_answer": answer,
         "prompt": doc.get("query"),
         "place": place,
     }
+
+
+def _option_proba(doc: dict, response: dict, rule: str) -> list[np.ndarray]:
+    """Return the probabilities of the options, by each meaning that a rule may have."""
+    texts = list(map(str, as_list(doc.get("choices"))))
+    n = len(texts)
+    values = np.array(response.get("logprobs") or (), dtype=float)
+    # Log-likelihoods without the question may follow those of the options.
+    values, more = (values.ravel(), ()) if values.ndim > 1 else (values[:n], values[n:])
+    if n < 2 or values.size != n or len(more) not in (0, n):
+        return []
+    if rule == MINUS:
+        unconditional = response.get("unconditioned_logprobs") or more
+        others = np.array(unconditional, dtype=float)
+        return softmaxes(values - others) if others.size == n else []
+    ways: tuple[list, ...] = ([1] * n,)
+    if rule == _PER_TOKEN:
+        tokens = as_list(response.get("output_tokens"))[:n]
+        ways = (list(map(len, map(as_list, tokens))),)
+    elif rule:
+        # Two metrics of this name differ in whether they count the first blank.
+        ways = [*map(len, texts)], [len(text.removeprefix(" ")) for text in texts]
+    if any(len(way) != n or 0 in way for way in ways):
+        return []
+    return softmaxes(*(values / np.array(way) for way in ways))

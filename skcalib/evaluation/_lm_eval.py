@@ -16,6 +16,8 @@ from ._evaluation import Evaluation
 from ._files import Options, Source, sibling
 from ._lm_eval_samples import samples_of
 from ._values import (
+    MINUS,
+    SOFTMAX,
     as_dict,
     as_key,
     as_list,
@@ -24,7 +26,7 @@ from ._values import (
     file_error,
     numbered_repeats,
     scalar_fields,
-    softmax,
+    softmaxes,
     text_or_none,
 )
 
@@ -54,6 +56,10 @@ _LENGTHS: dict[str, Callable[[str], int]] = {
     "acc_norm": len,
     "acc_bytes": lambda text: len(text.encode()),
 }
+_MUTUAL = "acc_mutual_info"
+
+# What the metric takes as the score of an option, for the note.
+_HOW = {"acc_norm": " per character", "acc_bytes": " per byte", _MUTUAL: MINUS}
 
 # Fields of a document that name its subject or source.
 _GROUPS = ("subject", "category", "source", "src", "level", "type", "domain", "topic")
@@ -77,29 +83,23 @@ def read(source: Source, options: Options) -> Evaluation:
     numbered, notes = _of_one_filter(numbered, options.filter)
     rows = [row for _, row in numbered]
     score = _choose_score(rows, options.score)
-    options_of = [_option_proba(row, score, source.place(k)) for k, row in numbered]
     task, model, config, more = _run_of(source.path, len(rows))
+    delimiter = str(config.get("target_delimiter", " "))
+    options_of = [
+        _option_proba(row, score, source.place(k), delimiter) for k, row in numbered
+    ]
     samples = samples_of(rows, config, str(rows[0].get("filter")), score)
-    if any(proba is not None for proba in options_of):
-        how = {"acc_norm": " per character", "acc_bytes": " per byte"}.get(score, "")
-        notes.append(
-            "Probabilities are the softmax of the options' log-likelihoods"
-            f"{how}; the score is {score}."
-        )
-    else:
-        notes.append(f"The score is {score}; there are no probabilities.")
     identities = _identities(rows)
     found = [
         {
             "question": name,
             "repeat": 0,
             "score": row.get(score),
-            "proba": None if proba is None else proba.max(),
             "status": "unparseable"
             if row["filtered_resps"] == ["[invalid]"]
             else "answered",
             "option_proba": proba,
-            "gold": _gold(row, proba),
+            "gold": _gold(row, len(proba[0])) if proba else None,
             "groups": scalar_fields(
                 {n: v for n, v in as_dict(row.get("doc")).items() if n in _GROUPS}
             ),
@@ -113,7 +113,14 @@ def read(source: Source, options: Options) -> Evaluation:
         )
     ]
     return Evaluation._of_rows(
-        source, NAME, [*notes, *more], found, model=model, task=task
+        source,
+        NAME,
+        [*notes, *more],
+        found,
+        about=f"The score is {score!r}.",
+        how=SOFTMAX.format(_HOW.get(score, "")),
+        model=model,
+        task=task,
     )
 
 
@@ -184,58 +191,86 @@ def _prompt(row: dict) -> Any:
     return sha256(as_key(doc).encode()).hexdigest()
 
 
-def _option_proba(row: dict, score: str, place: str) -> np.ndarray | None:
-    """Return the softmax of the options' log-likelihoods; None without options."""
+def _option_proba(
+    row: dict, score: str, place: str, delimiter: str
+) -> list[np.ndarray]:
+    """Return the probabilities of the options by the rule of the score, if it has one.
+
+    The score 'exact_match' is about the right option only. Lengths may include the
+    delimiter if it is not known, so that there may be two rules.
+    """
     pairs = row["filtered_resps"]
     has_options = (
-        (score.startswith("acc") or score == "exact_match")
+        score.startswith("acc")
         and isinstance(pairs, list)
         and len(pairs) > 1
         and all(isinstance(pair, list) and len(pair) == 2 for pair in pairs)
     )
     if not has_options:
-        return None
+        return []
     try:
         values = as_numbers([str(pair[0]) for pair in pairs])
     except ValueError:  # texts that are no numbers are answers
-        return None
-    if not np.isfinite(values).all():
+        return []
+    if not (values < np.inf).all():
         raise file_error(
-            f"must have finite log-likelihoods. Got {pairs!r:.80} in {place}."
+            f"must have finite log-likelihoods or -inf. Got {pairs!r:.80} in {place}."
         )
-    if score in _LENGTHS:
-        values /= _lengths(row, score, values.size, place)
-    return softmax(values)
+    texts = _texts(row)
+    n = values.size
+    if _MUTUAL in row and n % 2 == 0 and len(texts) in (0, n):
+        # The log-likelihoods of the options without the question follow.
+        n //= 2
+        values, unconditional = values[:n], values[n:]
+        if score == _MUTUAL:
+            with np.errstate(invalid="ignore"):  # of -inf and -inf
+                values = values - unconditional
+    elif score == _MUTUAL:
+        return []
+    if n < 2:
+        return []
+    if score not in _LENGTHS:
+        return softmaxes(values)
+    lengths = _lengths(texts, n, score, place, delimiter)
+    return softmaxes(*(values / each for each in lengths))
 
 
-def _lengths(row: dict, score: str, n: int, place: str) -> np.ndarray:
-    """Return the lengths of the options, without the delimiter before them."""
+def _lengths(
+    texts: list, n: int, score: str, place: str, delimiter: str
+) -> list[np.ndarray]:
+    """Return the lengths of the options, without the delimiter before them and with."""
+    problem = "does not keep the texts of the options"
+    if len(texts) in (n, 2 * n) and all(isinstance(text, str) for text in texts):
+        ways = [text.removeprefix(delimiter) for text in texts[:n]], texts[:n]
+        if "" not in ways[0]:
+            return [np.array(list(map(_LENGTHS[score], way)), float) for way in ways]
+        problem = "has an empty option"
+    raise ParameterError(
+        "score", f"must be 'acc', since {place} {problem}. Got {score!r}."
+    )
+
+
+def _texts(row: dict) -> list[Any]:
+    """Return the texts of the options, as they follow the prompt."""
     arguments = row.get("arguments")
     if isinstance(arguments, dict):
-        texts = [as_dict(each).get("arg_1") for each in arguments.values()]
-    else:
-        texts = [each[1] for each in map(as_list, as_list(arguments)) if len(each) > 1]
-    if len(texts) != n or not all(isinstance(text, str) for text in texts):
-        raise ParameterError(
-            "score",
-            f"must be 'acc', since {place} does not keep the texts of the options. "
-            f"Got {score!r}.",
-        )
-    lengths = [_LENGTHS[score](str(text).removeprefix(" ")) for text in texts]
-    if 0 in lengths:
-        raise ParameterError(
-            "score",
-            f"must be 'acc', since {place} has an empty option. Got {score!r}.",
-        )
-    return np.array(lengths, dtype=float)
+        return [as_dict(each).get("arg_1") for each in arguments.values()]
+    return [each[1] for each in map(as_list, as_list(arguments)) if len(each) > 1]
 
 
-def _gold(row: dict, options: np.ndarray | None) -> int:
-    """Return the index of the right option, -1 if it is not known."""
+def _gold(row: dict, n: int) -> list[int]:
+    """Return the indices of the right options, as far as they are known.
+
+    The target is an index, a list of indices, or the text of an option. A number that
+    is the text of another option may mean either.
+    """
     target = str(row.get("target"))
-    if options is None or not re.fullmatch(r"\d{1,6}", target):
-        return -1
-    return int(target) if int(target) < options.size else -1
+    texts = [str(text).strip() for text in _texts(row)[:n]]
+    named = [k for k, text in enumerate(texts) if text == target.strip()]
+    if re.fullmatch(r"\d{1,6}|\[\d{1,6}(, \d{1,6})*\]", target):
+        indices = [int(k) for k in re.findall(r"\d+", target)]
+        return indices if max(indices) < n and named in ([], indices) else []
+    return named if len(named) == 1 else []
 
 
 def _run_of(path: Path, n: int) -> tuple[str | None, str | None, dict, list[str]]:

@@ -132,6 +132,20 @@ def softmax(log_values: np.ndarray) -> np.ndarray:
     return weights / weights.sum(axis=-1, keepdims=True)
 
 
+# The note of a reader whose probabilities are a softmax; it may say of what.
+SOFTMAX = "Probabilities are the softmax of the options' log-likelihoods{}."
+MINUS = ", minus those without the question"
+
+
+def softmaxes(*ways: np.ndarray) -> list[np.ndarray]:
+    """Return the softmax of each array of log-values, if it is defined.
+
+    A value of -inf is a probability of 0. The softmax is not defined if a value is NaN
+    or infinite, or if all are -inf.
+    """
+    return [softmax(values) for values in ways if np.isfinite(values.max())]
+
+
 def choose(
     wanted: str | None, names: Iterable[str], *, option: str, what: str
 ) -> str | None:

@@ -279,6 +279,178 @@ def test_what_lm_eval_may_leave_out(files, tmp_path):
     assert read_evaluation(path.rename(tmp_path / "other.jsonl")).task is None
 
 
+# Probabilities of four options with the question, and without it. The ratios are 1, 2,
+# 1/2 and 1: the first option is the most probable one, and the second has the largest.
+WITH = np.array([0.5, 0.25, 0.125, 0.125])
+WITHOUT = np.array([0.5, 0.125, 0.25, 0.125])
+
+
+def lm_samples(folder, proba, rows, texts="wxyz", delimiter=" ", n_texts=1):
+    """Write rows of lm-evaluation-harness with the log-likelihoods of options."""
+    with np.errstate(divide="ignore"):
+        pairs = [[repr(float(x)), "False"] for x in np.log(proba)]
+    arguments = {
+        f"gen_args_{k}": {"arg_0": "q", "arg_1": f"{delimiter}{text}"}
+        for k, text in enumerate([*texts] * n_texts)
+    }
+    path = folder / "samples_made_2026.jsonl"
+    common = {"filtered_resps": pairs, "resps": [], "arguments": arguments}
+    lines = [json.dumps({"doc_id": k} | common | row) for k, row in enumerate(rows)]
+    path.write_text("\n".join(lines))
+    return path
+
+
+@pytest.mark.parametrize("n_texts", [0, 2])
+def test_log_likelihoods_without_the_question_are_no_options(tmp_path, n_texts):
+    rows = [
+        {"target": "0", "acc": 1, "acc_norm": 1, "acc_mutual_info": 0},
+        {"target": "1", "acc": 0, "acc_norm": 0, "acc_mutual_info": 1},
+        {"target": "2", "acc": 0, "acc_norm": 0, "acc_mutual_info": 0},
+    ]
+    path = lm_samples(tmp_path, [*WITH, *WITHOUT], rows, n_texts=n_texts)
+    found = read_evaluation(path)
+    np.testing.assert_allclose(found.option_proba, [WITH] * 3)
+    assert found.gold.tolist() == [0, 1, 2]
+    found = read_evaluation(path, score="acc_mutual_info")
+    np.testing.assert_allclose(found.option_proba, [np.array([1, 2, 0.5, 1]) / 4.5] * 3)
+    assert found.score.tolist() == [0, 1, 0]
+    assert "minus those without the question" in found.notes[-1]
+    if n_texts:  # options of one character
+        found = read_evaluation(path, score="acc_norm")
+        np.testing.assert_allclose(found.option_proba, [WITH] * 3)
+
+
+def test_log_likelihoods_without_the_question_may_be_left_out(tmp_path):
+    rows = [{"target": "0", "acc": 1, "acc_mutual_info": 0}]
+    path = lm_samples(tmp_path, WITH, rows, n_texts=2)
+    np.testing.assert_allclose(read_evaluation(path).option_proba, [WITH])
+    found = read_evaluation(path, score="acc_mutual_info")
+    assert not found.has_proba
+    assert "There are no probabilities." in found.notes[-1]
+    path = lm_samples(tmp_path, [*WITH, 0.5], rows, n_texts=0)  # not twice as many
+    assert not read_evaluation(path, score="acc_mutual_info").has_proba
+
+
+def test_exact_match_is_about_the_right_option_only(tmp_path):
+    rows = [{"target": "0", "acc": 1, "exact_match": 0}]
+    path = lm_samples(tmp_path, WITH, rows)
+    assert read_evaluation(path).proba.tolist() == pytest.approx([0.5])
+    assert not read_evaluation(path, score="exact_match").has_proba
+
+
+# Log-likelihoods of -2, -4 and -3. Per character of "a", "bbb" and "cc" they are -2,
+# -4/3 and -3/2, and with a blank before each option -1, -1 and -1: a tie.
+@pytest.mark.parametrize(
+    ("delimiter", "config", "lengths"),
+    [
+        (" ", {}, [1, 3, 2]),
+        ("", {}, [1, 3, 2]),
+        ("\n", {"target_delimiter": "\n"}, [1, 3, 2]),
+        (" ", {"target_delimiter": ""}, [2, 4, 3]),  # the options begin with a blank
+    ],
+)
+def test_lengths_are_without_the_delimiter(tmp_path, delimiter, config, lengths):
+    proba = np.exp([-2, -4, -3])
+    rows = [{"target": "1", "acc_norm": 1, "acc_bytes": 1}]
+    path = lm_samples(tmp_path, proba, rows, ["a", "bbb", "cc"], delimiter)
+    results = {"configs": {"made": config}}
+    (tmp_path / "results_2026.json").write_text(json.dumps(results))
+    expected = proba ** (1 / np.array(lengths))
+    for score in ("acc_norm", "acc_bytes"):
+        found = read_evaluation(path, score=score).option_proba[0]
+        np.testing.assert_allclose(found, expected / expected.sum())
+
+
+def test_a_blank_may_belong_to_the_options(tmp_path):
+    # Without a file of results, the scores tell how long the options are. Of "a" and
+    # "bbb", -1.1/1 is below -3/3; with the blanks, -1.1/2 is above -3/4.
+    proba = np.exp([-1.1, -3])
+    for right, lengths in ((1, [1, 3]), (0, [2, 4])):
+        rows = [{"target": str(right), "acc_norm": 1}]
+        path = lm_samples(tmp_path, proba, rows, ["a", "bbb"])
+        expected = proba ** (1 / np.array(lengths))
+        found = read_evaluation(path, score="acc_norm").option_proba[0]
+        np.testing.assert_allclose(found, expected / expected.sum())
+
+
+def test_a_probability_may_be_zero(tmp_path):
+    rows = [{"target": str(k), "acc": int(k == 1)} for k in range(3)]
+    found = read_evaluation(lm_samples(tmp_path, [0.2, 0.6, 0], rows))
+    np.testing.assert_allclose(found.option_proba, [[0.25, 0.75, 0]] * 3)
+    found = read_evaluation(lm_samples(tmp_path, [0, 0, 0], rows))
+    assert not found.has_proba  # of options that are all impossible
+    rows = [{"target": "0", "acc": 1, "acc_mutual_info": 1}]
+    both = lm_samples(tmp_path, [0.6, 0, 0.3, 0], rows, n_texts=2, texts="wx")
+    assert not read_evaluation(both, score="acc_mutual_info").has_proba
+    np.testing.assert_allclose(read_evaluation(both).option_proba, [[1, 0]])
+
+
+@pytest.mark.parametrize(
+    ("target", "gold"),
+    [("1", 1), ("x", 1), (" x", 1), ("[1, 2]", -1), ("4", -1), ("v", -1)],
+)
+def test_right_options_of_lm_eval(tmp_path, target, gold):
+    rows = [{"target": "0", "acc": 1}, {"target": target, "acc": 0}]
+    found = read_evaluation(lm_samples(tmp_path, WITH, rows))
+    assert found.gold.tolist() == [0, gold]
+    assert found.has_proba
+
+
+def test_a_number_may_be_the_text_of_another_option(tmp_path):
+    rows = [{"target": "0", "acc": 0}, {"target": "1", "acc": 1}]
+    found = read_evaluation(lm_samples(tmp_path, WITH, rows, "1023"))
+    assert found.gold is None
+    assert found.has_proba
+
+
+@pytest.mark.parametrize(
+    ("row", "is_kept"),
+    [
+        ({"target": "0", "acc": 1}, True),
+        ({"target": "0", "acc": 0}, False),
+        ({"target": "1", "acc": 0}, True),
+        ({"target": "1", "acc": 1}, False),
+        ({"target": "x", "acc": 1}, False),
+        ({"target": "[1, 0]", "acc": 1}, True),
+        ({"target": "[1, 0]", "acc": 0}, False),
+        ({"target": "[1, 2]", "acc": 1}, False),
+        ({"target": "[1, 2]", "acc": 0}, True),
+        ({"target": "unknown", "acc": 1}, True),
+        ({"target": "unknown", "acc": 0.5}, False),
+    ],
+)
+def test_a_score_is_that_of_the_most_probable_option(tmp_path, row, is_kept):
+    rows = [{"target": "0", "acc": 1}, row, {"target": "2", "acc": 0}]
+    found = read_evaluation(lm_samples(tmp_path, WITH, rows))
+    assert found.score.tolist() == [1, row["acc"], 0]
+    assert found.has_proba == is_kept
+    if is_kept:
+        np.testing.assert_allclose(found.proba, [0.5] * 3)
+        return
+    assert np.isnan(found.proba).all()
+    assert found.option_proba is None
+    assert "In 1 of 3 rows, the score is not that of the most prob" in found.notes[-1]
+    assert "answers: line 2 of samples_made_2026.jsonl." in found.notes[-1]
+    assert not any("softmax" in note for note in found.notes)
+
+
+def test_rows_that_contradict_their_scores_are_counted(tmp_path):
+    rows = [{"target": "0", "acc": 0}] * 5
+    note = read_evaluation(lm_samples(tmp_path, WITH, rows)).notes[-1]
+    assert "In 5 of 5 rows" in note
+    assert "line 1 of samples_made_2026.jsonl, line 2 of" in note
+    assert "line 3 of samples_made_2026.jsonl and others. Choose" in note
+
+
+@pytest.mark.parametrize("second", [0.4, 0.4 * (1 - 1e-7), 0.4 * (1 + 1e-7)])
+@pytest.mark.parametrize("target", ["0", "1"])
+@pytest.mark.parametrize("score", [0, 1])
+def test_harnesses_choose_among_ties(tmp_path, second, target, score):
+    rows = [{"target": target, "acc": score}]
+    found = read_evaluation(lm_samples(tmp_path, [0.4, second, 0.2], rows))
+    np.testing.assert_allclose(found.proba, [0.4], rtol=1e-6)
+
+
 def test_right_answers_and_prompts_of_lm_eval_are_those_of_one_filter(files):
     golds, prompts = fingerprints(read_evaluation(files / SUMS, filter="strict-match"))
     assert sorted(golds.values()) == sorted(f"#### {n}" for n in (5, 15, 21, 26, 42, 9))
@@ -517,6 +689,103 @@ def test_details_of_lighteval(files):
     assert evaluation.groups["subject"].tolist() == ["geography"] * 6 + ["history"] * 6
     assert fingerprints(evaluation)[0]["0"] == "2"
     assert fingerprints(evaluation)[1]["0"].startswith("What is the capital of Velia?")
+
+
+# Log-likelihoods of three texts. They are -1, -4/3 and -1 per character, and -2, -4/3
+# and -3/2 without the first blanks. Per token they are -2, -1 and -3. Minus those
+# without the question, they are -1/2, -1 and -1/4.
+CHOICES = [" a", "bbb", " cc"]
+LOGS = [-2.0, -4.0, -3.0]
+MINUS = ", minus those without the question"
+UNCONDITIONED = [-1.5, -3.0, -2.75]
+CHAR = "acc:logprob_normalization=LogProbCharNorm(name='norm', ignore_first_space={})"
+
+
+def details(folder, score, rows, **response):
+    """Write details of lighteval; a row is the right option and its score."""
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    answer = {"logprobs": LOGS, "output_tokens": [[1], [1, 2, 3, 4], [1]]} | response
+    table = [
+        {
+            "doc": {"id": str(k), "choices": CHOICES, "gold_index": right},
+            "metric": {score: value, "none": None},
+            "model_response": answer,
+        }
+        for k, (right, value) in enumerate(rows)
+    ]
+    path = folder / "details_made_0_now.parquet"
+    pq.write_table(pa.Table.from_pylist(table), path)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("score", "logs", "best", "how"),
+    [
+        ("acc", LOGS, 0, ""),
+        ("loglikelihood_acc", LOGS, 0, ""),
+        ("acc:logprob_normalization=None", LOGS, 0, ""),
+        ("acc_norm", [-2, -4 / 3, -3 / 2], 1, " per character"),
+        (CHAR.format(True), [-2, -4 / 3, -3 / 2], 1, " per character"),
+        ("acc_norm", [-1, -4 / 3, -1], 0, " per character"),
+        (CHAR.format(False), [-1, -4 / 3, -1], 2, " per character"),
+        ("acc_norm_token", [-2, -1, -3], 1, " per token"),
+        ("acc:logprob_normalization=LogProbTokenNorm()", [-2, -1, -3], 1, " per token"),
+        ("acc_norm_pmi", [-0.5, -1, -0.25], 2, MINUS),
+        ("acc:logprob_normalization=LogProbPMINorm()", [-0.5, -1, -0.25], 2, MINUS),
+    ],
+)
+def test_normalised_scores_of_lighteval(tmp_path, score, logs, best, how):
+    wrong = int(np.argmin(logs))
+    rows = [([best], 1), ([wrong, best], 1), ([wrong], 0)]
+    path = details(tmp_path, score, rows, unconditioned_logprobs=UNCONDITIONED)
+    found = read_evaluation(path)
+    expected = np.exp(logs) / np.exp(logs).sum()
+    np.testing.assert_allclose(found.option_proba, [expected] * 3)
+    np.testing.assert_allclose(found.proba, [expected.max()] * 3)
+    assert found.gold.tolist() == [best, -1, wrong]
+    note = f"Probabilities are the softmax of the options' log-likelihoods{how}."
+    assert found.notes == (f"The score is {score!r}. {note}",)
+
+
+def test_log_likelihoods_without_the_question_may_follow_in_lighteval(tmp_path):
+    both = LOGS + UNCONDITIONED
+    for score, logs, best in (("acc", LOGS, 0), ("acc_norm_pmi", [-0.5, -1, -0.25], 2)):
+        path = details(tmp_path, score, [([best], 1)], logprobs=both)
+        expected = np.exp(logs) / np.exp(logs).sum()
+        np.testing.assert_allclose(read_evaluation(path).option_proba, [expected])
+
+
+@pytest.mark.parametrize(
+    ("score", "response"),
+    [
+        ("acc_norm_token", {"output_tokens": None}),
+        ("acc_norm_token", {"output_tokens": [[1], [], [1]]}),
+        ("acc_norm_token", {"output_tokens": [[1]]}),
+        ("acc_norm_pmi", {}),
+        ("acc_norm_pmi", {"unconditioned_logprobs": [-1.0]}),
+    ],
+)
+def test_a_normalised_score_needs_what_it_divides_by(tmp_path, score, response):
+    found = read_evaluation(details(tmp_path, score, [([0], 1)], **response))
+    assert not found.has_proba
+    assert "the file lacks. There are no probabilities." in found.notes[-1]
+
+
+def test_other_metrics_of_lighteval_have_no_probability(tmp_path):
+    # The right option is the second of the three, so it is among the best two.
+    for score, value in (("recall@2", 1), ("normalized_mc_prob", 0.3), ("acc", 1)):
+        found = read_evaluation(details(tmp_path, score, [([2], value), ([0], 1)]))
+        assert not found.has_proba
+        assert "In 1 of 2 rows" in found.notes[-1]
+        assert "row 0 of details_made_0_now.parquet" in found.notes[-1]
+
+
+def test_a_probability_of_lighteval_may_be_zero(tmp_path):
+    logs = [-1.0, -np.inf, -1.0]
+    found = read_evaluation(details(tmp_path, "acc", [([0], 1)], logprobs=logs))
+    assert found.option_proba[0].tolist() == [0.5, 0, 0.5]
 
 
 def test_details_of_lighteval_with_reduced_samples(files):
