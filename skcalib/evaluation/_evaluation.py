@@ -49,10 +49,7 @@ _RULES = {
         "in no metric.",
     ),
     "promptfoo": (True, "A test with an error counts as failed."),
-    "deepeval": (
-        False,
-        "Test cases on which the metric failed are not in its mean.",
-    ),
+    "deepeval": (False, "Test cases on which the metric failed are not in its mean."),
     "OpenAI evals": (False, "Samples with an error are in no metric."),
     "Every Eval Ever": (False, "A sample with an error has the score in the file."),
     "decision models": (

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ._evaluation import Evaluation
 from ._files import Options, Source
-from ._values import as_dict, as_number, file_error, text_or_none
+from ._values import as_confidence, as_dict, text_or_none
 
 NAME = "HLE"
 
@@ -29,7 +31,7 @@ def read(source: Source, options: Options) -> Evaluation:
         "Questions without an answer are not in the file; the harness counts them as "
         "wrong."
     ]
-    unstated = sum(row["score"] is not None and row["proba"] is None for row in rows)
+    unstated = sum(row["score"] is not None and np.isnan(row["proba"]) for row in rows)
     if unstated:
         notes.append(
             f"{unstated} answers do not state a confidence. The judge's value of 100 "
@@ -43,10 +45,11 @@ def read(source: Source, options: Options) -> Evaluation:
 def _as_row(name: str, entry: dict, has_texts: bool) -> dict[str, Any]:
     """Return the attributes of an answer; without texts, each confidence is stated."""
     judged, place = as_dict(entry.get("judge_response")), f"question {name!r}"
-    proba = _confidence(judged, place) if "correct" in judged else None
+    given = judged.get("confidence") if "correct" in judged else None
+    proba = as_confidence(given, place, top=100)
     # The judge writes 100 if no confidence is stated.
     if proba == 1 and has_texts and not _speaks_of_confidence(entry):
-        proba = None
+        proba = np.nan
     return {
         "question": name,
         "score": judged.get("correct"),
@@ -59,17 +62,3 @@ def _as_row(name: str, entry: dict, has_texts: bool) -> dict[str, Any]:
 def _speaks_of_confidence(entry: dict) -> bool:
     response = entry["response"]
     return isinstance(response, str) and "confidence" in response.lower()
-
-
-def _confidence(judged: dict, place: str) -> float | None:
-    """Return the confidence that the judge read, as a probability; None if missing."""
-    value = judged.get("confidence")
-    if isinstance(value, str):
-        value = value.strip().removesuffix("%")
-    try:
-        return None if value is None else as_number(str(value)) / 100
-    except ValueError:
-        raise file_error(
-            "must contain a confidence from 0 to 100. Got "
-            f"{judged['confidence']!r:.60} in {place}."
-        ) from None

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ._evaluation import Evaluation
 from ._files import Archive, Options, Source
-from ._values import CONFIDENCE, as_dict, as_list, choose, file_error, scalar_fields
+from ._values import (
+    CONFIDENCE,
+    as_confidence,
+    as_dict,
+    as_list,
+    choose,
+    file_error,
+    scalar_fields,
+)
 
 NAME = "inspect_ai"
 
@@ -45,7 +53,6 @@ def _read(
     scorer: str | None = None
     rows = []
     seen = set()
-    stated: dict[str, None] = {}
     for k, sample in enumerate(samples):
         if not isinstance(sample, dict) or "id" not in sample:
             raise file_error(
@@ -57,8 +64,6 @@ def _read(
         if scorer is None and scores:
             scorer = choose(options.score, scores, option="score", what="score")
         rows.append(_as_row(sample, scores, scorer, place))
-        if scorer in scores:
-            stated.update(dict.fromkeys(_stated(scores[scorer][1])))
         # A sample that is in the log twice would be a second answer of the question.
         key = rows[-1]["question"], rows[-1]["repeat"]
         if key in seen:
@@ -77,24 +82,30 @@ def _read(
             f"must be a log with scores. Got {source.path.name}, whose samples were "
             "never scored."
         )
-    return Evaluation._of_rows(
-        source,
-        NAME,
-        _notes(head, scorer, stated),
-        rows,
-        model=about.get("model"),
-        task=about.get("task"),
+    notes, model, task = (
+        _notes(head, scorer, rows),
+        about.get("model"),
+        about.get("task"),
     )
+    return Evaluation._of_rows(source, NAME, notes, rows, model=model, task=task)
 
 
-def _notes(head: dict, scorer: str, stated: Collection[str]) -> Iterator[str]:
+def _notes(head: dict, scorer: str, rows: Sequence[dict]) -> Iterator[str]:
     yield f"The score is {scorer!r}."
     status = head.get("status")
     if status not in (None, "success", "started"):
         yield f"The status of the run is {status!r}."
     if head.get("invalidated"):
         yield "The log is marked as invalidated."
-    read, *others = [name for name in CONFIDENCE if name in stated] or [""]
+    words = [row["stated"] for row in rows if row.get("stated") and not row["numbers"]]
+    if words:
+        yield (
+            f"{len(words)} of {len(rows)} samples state no number, and so have no "
+            f"probability. Got {words[0]!r:.80}, for example. Write numbers from 0 to "
+            "1, or percentages (90%)."
+        )
+    known = {name for row in rows for name in row.get("numbers", ())}
+    read, *others = [name for name in CONFIDENCE if name in known] or [""]
     if others:
         yield (
             f"The probability is {read!r}, not {', '.join(map(repr, others))}, where a "
@@ -141,10 +152,15 @@ def _as_row(
     }
     if scorer in scores:
         value, entry = scores[scorer]
+        stated = _stated(entry)
+        proba = {name: as_confidence(each, None) for name, each in stated.items()}
+        numbers = {name: p for name, p in proba.items() if p == p}
         row |= {
             "score": value,
             "status": _status(value, sample),
-            "proba": next(iter(_stated(entry).values()), None),
+            "proba": next(iter(numbers.values()), None),
+            "stated": stated,
+            "numbers": numbers,
             "response": entry.get("answer"),
         }
     return row
@@ -166,12 +182,8 @@ def _status(value: Any, sample: dict) -> str:
     return "refused" if stopped == "content_filter" else "unparseable"
 
 
-def _stated(entry: dict) -> dict[str, float]:
+def _stated(entry: dict) -> dict[str, Any]:
     """Return the confidences in the metadata or value of a score, the best first."""
-    for holder in (entry.get("metadata"), entry.get("value")):
-        if isinstance(holder, Mapping):
-            found = {name: holder.get(name) for name in CONFIDENCE}
-            numbers = {k: v for k, v in found.items() if isinstance(v, (int, float))}
-            if numbers:
-                return numbers
-    return {}
+    parts = [as_dict(entry.get(name)) for name in ("value", "metadata")]
+    found = {n: v for part in parts for n, v in part.items() if v is not None}
+    return {n: found[n] for n in CONFIDENCE if str(found.get(n, "")).strip()}

@@ -49,14 +49,15 @@ def measure(scores: Sequence[Any], confidence: str) -> dict[str, float]:
 
     from .._errors import ParameterError
     from ..metrics import calibration_error_interval, confidence_ranking
-    from ._values import as_scores
+    from ._values import as_confidence, as_scores
 
     def place(k: int) -> str:
         return f"sample {scores[k].sample_id!r}"
 
-    stated = [(each.score.metadata or {}).get(confidence) for each in scores]
+    given = [(each.score.metadata or {}).get(confidence) for each in scores]
     try:
         right = as_scores([each.score.value for each in scores], place, "score")
+        stated = [as_confidence(each, place(k)) for k, each in enumerate(given)]
         proba = as_scores(stated, place, "confidence")
     except ParameterError as error:
         raise ParameterError("scores", error.problem, _NAME) from None

@@ -34,17 +34,8 @@ NAME = "lm-evaluation-harness"
 
 # Keys of a row that are not metrics; versions before 0.4.6 do not list the metrics.
 _NO_METRICS = {
-    "doc_id",
-    "doc",
-    "target",
-    "arguments",
-    "resps",
-    "filtered_resps",
-    "filter",
-    "metrics",
-    "doc_hash",
-    "prompt_hash",
-    "target_hash",
+    *("doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter"),
+    *("metrics", "doc_hash", "prompt_hash", "target_hash"),
 }
 
 # Metrics whose number in a row is not a score of the answer. The value of a metric that
@@ -84,6 +75,7 @@ def read(source: Source, options: Options) -> Evaluation:
     rows = [row for _, row in numbered]
     score = _choose_score(rows, options.score)
     task, model, config, more = _run_of(source.path, len(rows))
+    notes += more
     delimiter = str(config.get("target_delimiter", " "))
     options_of = [
         _option_proba(row, score, source.place(k), delimiter) for k, row in numbered
@@ -112,15 +104,9 @@ def read(source: Source, options: Options) -> Evaluation:
             numbered, identities, options_of, samples, strict=True
         )
     ]
+    about, how = f"The score is {score!r}.", SOFTMAX.format(_HOW.get(score, ""))
     return Evaluation._of_rows(
-        source,
-        NAME,
-        [*notes, *more],
-        found,
-        about=f"The score is {score!r}.",
-        how=SOFTMAX.format(_HOW.get(score, "")),
-        model=model,
-        task=task,
+        source, NAME, notes, found, about=about, how=how, model=model, task=task
     )
 
 

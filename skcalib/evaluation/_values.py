@@ -87,6 +87,25 @@ def as_numbers(texts: Sequence[str]) -> np.ndarray:
     return np.fromiter(map(float, texts), float, len(texts))
 
 
+def as_confidence(value: Any, place: str | None, top: int = 1) -> float:
+    """Return a stated confidence, up to `top`, as a probability; NaN if it is missing.
+
+    A text may be a number or, with a percent sign, a percentage. Other texts are an
+    error, or missing if no place is given.
+    """
+    text = "" if value is None else str(value).strip()
+    try:
+        number = as_number(text.removesuffix("%") or "nan")
+    except ValueError:
+        if place is None:
+            return np.nan
+        raise file_error(
+            "must state each confidence as a percentage (90%) or a number from 0 to "
+            f"{top}. Got {value!r:.60} in {place}."
+        ) from None
+    return number / (100 if text.endswith("%") else top)
+
+
 def as_dict(value: Any) -> dict[str, Any]:
     """Return a mapping unchanged, and an empty dict for anything else."""
     return value if isinstance(value, dict) else {}

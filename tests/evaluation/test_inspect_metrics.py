@@ -160,7 +160,7 @@ def test_fewer_than_two_samples_have_counts_only(scores, n, n_missing):
     ("value", "confidence", "problem"),
     [
         ("C", 90, r"must contain a confidence in \[0, 1\] .* Got 90.0 in sample 'q2'"),
-        ("C", "high", "a verdict as the confidence. Got 'high' in sample 'q2'"),
+        ("C", "high", "number from 0 to 1. Got 'high' in sample 'q2'"),
         ("P", 0.5, "must be right or wrong. Got a score of 0.5 in sample 'q2'"),
         ({"a": 1}, 0.5, "Got {'a': 1} in sample 'q2'"),
     ],

@@ -6,6 +6,7 @@ import sys
 import zipfile
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from skcalib import read_evaluation
 from skcalib.cli import main
 from skcalib.evaluation import align_evaluations, read_evaluations
 from skcalib.evaluation._evaluation import _RULES
+from skcalib.evaluation._inspect_metrics import measure
 from skcalib.evaluation._read import READERS
 
 ROOT = Path(__file__).parents[2]
@@ -29,6 +31,7 @@ HERON_PROBA = [0.85, 0.95, 0.7, 0.8, 0.6, 0.9, 0.75, 0.65, 0.9, 0.45, 0.8, 0.7]
 
 LETTERS = "CABDACBDABCD"
 TIME = "2026-01-05T10-00-00.000000"
+INSPECT = "inspect/velia_heron.json"
 SAMPLES = f"lm_eval/tern/samples_velia_{TIME}.jsonl"
 SUMS = f"lm_eval/tern/samples_sums_{TIME}.jsonl"
 READING = f"lm_eval/tern/samples_reading_{TIME}.jsonl"
@@ -540,6 +543,92 @@ def of_samples(change):
         log["samples"] = change(log["samples"])
 
     return change_log
+
+
+# Confidences as they are stated, and as probabilities if numbers run from 0 to 1.
+STATED = [
+    (0.9, 0.9),
+    ("0.9", 0.9),
+    ("90%", 0.9),
+    (" 90 % ", 0.9),
+    ("0.5%", 0.005),
+    (1, 1),
+    ("1", 1),
+    ("0", 0),
+    ("9e-1", 0.9),
+    (None, NAN),
+    ("", NAN),
+    (" ", NAN),
+]
+
+
+def state(value, **others):
+    """Return a function that lets all scores of a log state a confidence."""
+
+    def change(samples):
+        for sample in samples:
+            for score in sample["scores"].values():
+                score["metadata"] = {"confidence": value} | others
+        return samples
+
+    return of_samples(change)
+
+
+@pytest.mark.parametrize(("value", "expected"), STATED)
+def test_a_confidence_of_inspect_may_be_a_text(files, tmp_path, value, expected):
+    path = changed(files / "inspect/velia_heron.json", tmp_path, state(value))
+    found = read_evaluation(path)
+    np.testing.assert_allclose(found.proba, [expected] * 12)
+    assert found.notes == ("The score is 'letter'.",)
+    score = SimpleNamespace(value="C", metadata={"confidence": value})
+    scores = [SimpleNamespace(sample_id=k, score=score) for k in range(5)]
+    assert measure(scores, "confidence")["n"] == 5 * (expected == expected)
+
+
+@pytest.mark.parametrize("value", ["high", "C", "yes", True, [0.5], "1_0", "0.9.1"])
+def test_a_confidence_of_inspect_in_words_is_no_probability(files, tmp_path, value):
+    path = changed(files / "inspect/velia_heron.json", tmp_path, state(value))
+    found = read_evaluation(path)
+    assert not found.has_proba
+    assert found.score.tolist() == read_evaluation(files / INSPECT).score.tolist()
+    assert "12 of 12 samples state no number, and so have no p" in found.notes[-1]
+    assert f"Got {{'confidence': {value!r}}}, for example" in found.notes[-1]
+    # The number beside it is read.
+    change = state(value, certainty="75%")
+    path = changed(files / "inspect/velia_heron.json", tmp_path, change)
+    assert set(read_evaluation(path).proba) == {0.75}
+
+
+def test_a_confidence_of_inspect_may_be_in_the_value(files, tmp_path):
+    def change(samples):
+        for sample in samples:
+            score = sample["scores"]["letter"]
+            score["value"] = {"right": score["value"], "confidence": "80%"}
+            score["metadata"] = {"confidence": None}
+        return samples
+
+    path = changed(files / "inspect/velia_heron.json", tmp_path, of_samples(change))
+    assert set(read_evaluation(path).proba) == {0.8}
+
+
+@pytest.mark.parametrize("value", [90, "90", "150%", "-1%", "inf"])
+def test_a_confidence_of_inspect_is_at_most_one(files, tmp_path, value):
+    path = changed(files / "inspect/velia_heron.json", tmp_path, state(value))
+    with pytest.raises(ValueError, match=r"probability in \[0, 1\] in each row\. Got"):
+        read_evaluation(path)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [(80, 0.8), ("80", 0.8), ("80%", 0.8), (" 80 %", 0.8), ("0.8", 0.008), ("", NAN)],
+)
+def test_confidences_of_hle_run_to_100(files, tmp_path, value, expected):
+    def change(content):
+        for entry in content.values():
+            entry["judge_response"]["confidence"] = value
+
+    path = changed(files / "hle/judged_heron.json", tmp_path, change)
+    np.testing.assert_allclose(read_evaluation(path).proba, [expected] * 12)
 
 
 @pytest.mark.parametrize(
