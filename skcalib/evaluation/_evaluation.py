@@ -25,46 +25,42 @@ from ._values import (
     text_or_none,
 )
 
-# For each format, whether samples without a score count as wrong, and the rule.
+# How each harness counts samples without a score, and which count them as wrong.
 _RULES = {
     "lm-evaluation-harness": (
-        False,
-        "An answer that no filter could read ([invalid]) counts as wrong.",
+        "An answer that no filter could read ([invalid]) counts as wrong."
     ),
     "inspect_ai": (
-        False,
         "Samples with an error or without a score are in no metric; a sample without "
-        "an answer (N) counts as wrong.",
+        "an answer (N) counts as wrong."
     ),
-    "HELM": (False, "Every answer has a score."),
-    "lighteval": (False, "Samples without a score are in no metric."),
+    "HELM": "Every answer has a score.",
+    "lighteval": "Samples without a score are in no metric.",
     "HLE": (
-        True,
         "Answers that were not judged count as wrong. For the harness, so do questions "
-        "that are not in the file.",
+        "that are not in the file."
     ),
     "simple-evals": (
-        False,
         "An answer that was not extracted counts as wrong; samples without a score are "
-        "in no metric.",
+        "in no metric."
     ),
-    "promptfoo": (True, "A test with an error counts as failed."),
-    "deepeval": (False, "Test cases on which the metric failed are not in its mean."),
-    "OpenAI evals": (False, "Samples with an error are in no metric."),
-    "Every Eval Ever": (False, "A sample with an error has the score in the file."),
+    "promptfoo": "A test with an error counts as failed.",
+    "deepeval": "Test cases on which the metric failed are not in its mean.",
+    "OpenAI evals": "Samples with an error are in no metric.",
+    "Every Eval Ever": "A sample with an error has the score in the file.",
     "decision models": (
-        False,
         "A question that the model refuses and an answer without a gold label have no "
-        "score.",
+        "score."
     ),
 }
+_COUNT_AS_WRONG = ("HLE", "promptfoo")
 
 POLICIES = ("wrong", "drop", "separate")
 
 
 def rule_of(format: str) -> str:
     """Return in words how a harness counts samples without an answer."""
-    return _RULES[format][1] if format in _RULES else ""
+    return _RULES.get(format, "")
 
 
 # Columns that distinguish questions of the same name, by what they contain.
@@ -326,7 +322,7 @@ class Evaluation(Result):
             check_choice(unanswered, POLICIES, name="unanswered")
             fill = 0.0 if unanswered == "wrong" else np.nan
             score = np.where(self.status == "answered", score, fill)
-        elif _RULES.get(self.format, (False, ""))[0]:
+        elif self.format in _COUNT_AS_WRONG:
             score = np.where(np.isnan(score), 0.0, score)
         # The rule may give unanswered samples a score, so rows are dropped after it.
         kept = replace(self, score=score)
@@ -520,11 +516,9 @@ def _is_contradiction(
 ) -> bool:
     if options is None or score != score:
         return False
-    if 0 < score < 1:  # an option is right or wrong
-        return True
     near = set(np.flatnonzero(np.abs(options - proba) <= _TIED * proba).tolist())
     is_right = near & set(golds) if score else near - set(golds)
-    return bool(golds) and not is_right
+    return 0 < score < 1 or (bool(golds) and not is_right)
 
 
 def _contradiction(rows: Sequence[int], n: int, where: Callable[[int], str]) -> str:

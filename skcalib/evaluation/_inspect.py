@@ -126,12 +126,10 @@ def _scores(sample: dict) -> dict[str, tuple[Any, dict]]:
         if not isinstance(entry, Mapping):
             continue
         value = entry.get("value")
-        if isinstance(value, Mapping):
-            parts = {k: v for k, v in value.items() if k not in CONFIDENCE}
-            for key, part in parts.items():
-                found[f"{name}/{key}" if len(parts) > 1 else name] = part, dict(entry)
-        else:
-            found[name] = value, dict(entry)
+        parts = value if isinstance(value, Mapping) else {"": value}
+        parts = {k: v for k, v in parts.items() if k not in CONFIDENCE}
+        for key, part in parts.items():
+            found[f"{name}/{key}" if len(parts) > 1 else name] = part, dict(entry)
     return found
 
 

@@ -185,14 +185,8 @@ def _option_proba(
     The score 'exact_match' is about the right option only. Lengths may include the
     delimiter if it is not known, so that there may be two rules.
     """
-    pairs = row["filtered_resps"]
-    has_options = (
-        score.startswith("acc")
-        and isinstance(pairs, list)
-        and len(pairs) > 1
-        and all(isinstance(pair, list) and len(pair) == 2 for pair in pairs)
-    )
-    if not has_options:
+    pairs = as_list(row["filtered_resps"]) if score.startswith("acc") else []
+    if len(pairs) < 2 or any(len(as_list(pair)) != 2 for pair in pairs):
         return []
     try:
         values = as_numbers([str(pair[0]) for pair in pairs])

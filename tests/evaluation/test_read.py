@@ -1041,6 +1041,125 @@ def test_systems_and_prompts_of_promptfoo(files):
     assert old.score.tolist() == TERN[:5]
 
 
+def promptfoo(folder, rows, name="made.json", **content):
+    """Write results of promptfoo; each row changes a result that passed."""
+    result = {
+        "provider": {"id": "p", "label": ""},
+        "prompt": {"raw": "Say a", "label": "Say {{v}}"},
+        "promptIdx": 0,
+        "vars": {},
+        "success": True,
+        "response": {"output": "a"},
+    }
+    rows = [result | row for row in rows]
+    kept = [{k: v for k, v in row.items() if v is not None} for row in rows]
+    path = folder / name
+    path.write_text(json.dumps(content or {"results": {"version": 3, "results": kept}}))
+    return path
+
+
+CASES = [
+    ({"description": "a"}, {"description": "b"}),
+    ({"description": "a"}, {}),
+    ({"assert": [{"type": "equals", "value": "a"}]}, {"assert": []}),
+    ({"assert": [{"value": "a"}]}, {"assert": [{"value": "b"}]}),
+    ({"metadata": {"strategy": "plain"}}, {"metadata": {"strategy": "jailbreak"}}),
+    ({"options": {"prefix": "Please"}}, {"options": {}}),
+    ({"threshold": 0.5}, {"threshold": 0.9}),
+]
+
+
+@pytest.mark.parametrize("values", [{}, {"v": "a"}])
+@pytest.mark.parametrize(("one", "other"), CASES)
+def test_a_question_of_promptfoo_is_its_test_case(tmp_path, values, one, other):
+    cases = [{"vars": values, **case} for case in (one, other)] * 2  # two repeats
+    rows = [{"vars": values, "testCase": case} for case in cases]
+    found = read_evaluation(promptfoo(tmp_path, rows))
+    assert (found.n_questions, found.repeat.tolist()) == (2, [0, 0, 1, 1])
+    # In another file, one of them is the same question.
+    path = promptfoo(tmp_path, [{**rows[1], "success": False}], "other.json")
+    assert read_evaluation(path).question.tolist() == found.question[[1]].tolist()
+
+
+def test_variables_of_promptfoo_are_those_of_the_test_case(tmp_path):
+    rows = [
+        {"vars": {"v": "a", "_conversation": [k]}, "testCase": {"vars": {"v": "a"}}}
+        for k in range(3)
+    ]
+    assert read_evaluation(promptfoo(tmp_path, rows)).n_questions == 1
+    rows = [{"vars": None, "testCase": {"vars": {"v": k}}} for k in range(3)]
+    assert read_evaluation(promptfoo(tmp_path, rows)).question[2] == '{"v": 2}'
+    rows = [{"vars": None, "testCase": {"description": str(k)}} for k in range(3)]
+    assert read_evaluation(promptfoo(tmp_path, rows)).n_questions == 3
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "names"),
+    [
+        ({}, {"provider": {"id": "q"}, "promptIdx": 1}, ["p", "q"]),
+        ({}, {"provider": "q", "promptIdx": 1}, ["p", "q"]),
+        (
+            {"provider": {"id": "p", "label": "cold"}},
+            {"provider": {"id": "p", "label": "hot"}, "promptIdx": 1},
+            ["p | cold", "p | hot"],
+        ),
+        (
+            {},
+            {"prompt": {"label": "Tell {{v}}"}, "promptIdx": 1},
+            ["p | Say {{v}}", "p | Tell {{v}}"],
+        ),
+        ({}, {"promptIdx": 1}, ["p | 0", "p | 1"]),
+        # Version 2 does not number the prompts.
+        (
+            {"prompt": {"raw": "Say a", "display": "Say {{v}}"}, "promptIdx": None},
+            {"prompt": {"raw": "Do a", "display": "Do {{v}}"}, "promptIdx": None},
+            ["p | Say {{v}}", "p | Do {{v}}"],
+        ),
+        (
+            {"prompt": {"raw": "Say a", "id": "3f"}, "promptIdx": None},
+            {"prompt": {"raw": "Do a", "id": "4e"}, "promptIdx": None},
+            ["p | 3f", "p | 4e"],
+        ),
+    ],
+)
+def test_systems_of_promptfoo(tmp_path, one, other, names):
+    rows = [{**row, "vars": {"v": k}} for k in range(3) for row in (one, other)]
+    rows[1] = rows[1] | {"success": False}
+    found = read_evaluations(promptfoo(tmp_path, rows))
+    assert list(found) == names
+    assert [each.score.tolist() for each in found.values()] == [[1, 1, 1], [0, 1, 1]]
+    assert all(each.n_questions == 3 for each in found.values())
+
+
+def test_version_2_of_promptfoo(tmp_path):
+    prompt = {"prompt": {"raw": "Say a", "display": "Say {{v}}"}, "promptIdx": None}
+    failed = {"success": False, "error": "API error: 429", "gradingResult": None}
+    wrong = {"success": False, "error": "Expected b", "gradingResult": {"pass": False}}
+    changes = [{}, wrong, failed, {}]
+    rows = [prompt | each | {"vars": {"v": str(k)}} for k, each in enumerate(changes)]
+    found = read_evaluation(promptfoo(tmp_path, rows))
+    np.testing.assert_array_equal(found.score, [1, 0, NAN, 1])
+    assert found.status.tolist()[2] == "error"
+    assert (found.model, found.question[0]) == ("p", '{"v": "0"}')
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda rows: {"data": {"results": {"version": 2, "results": rows}}},
+        lambda rows: {"data": {"results": rows}},
+        lambda rows: {"results": rows, "config": {}},
+        lambda rows: {"results": {"results": rows}, "config": {}},
+    ],
+)
+def test_shared_results_of_promptfoo(tmp_path, wrap):
+    row = {"prompt": {"raw": "a"}, "provider": {"id": "p"}, "success": True}
+    row |= {"promptIdx": 0, "testCase": {"vars": {"v": "a"}}}
+    path = promptfoo(tmp_path, [], **wrap([row, row]))
+    found = read_evaluation(path)
+    assert (found.format, found.n_questions, len(found)) == ("promptfoo", 1, 2)
+
+
 def test_scores_of_promptfoo(files):
     path = files / "promptfoo/heron.json"
     assert read_evaluation(path, score="score").score.tolist() == HERON
@@ -1119,6 +1238,15 @@ def test_labels_are_options_yes_or_no_or_numbers_of_levels(tmp_path):
     assert (found.score.tolist(), found.gold.tolist()) == ([0], [0])
     with pytest.raises(ValueError, match=r"options \['1', '2', '3'\]. Got 0"):
         read_evaluation(decide(tmp_path, stars, labels={"q": 0}))
+
+
+def test_a_decision_need_not_be_the_most_probable_option(tmp_path):
+    # The probability is that of the choice, which the score is about.
+    answer = {"type": "choice", "probabilities": {"a": 0.7, "b": 0.3}, "choice": "b"}
+    for label, score in (("a", 0), ("b", 1)):
+        path = decide(tmp_path, {"q": answer}, labels={"q": label})
+        found = read_evaluation(path)
+        assert (found.score.tolist(), found.proba.tolist()) == ([score], [0.3])
 
 
 def test_refusals_and_answers_without_a_label_are_counted(tmp_path):
