@@ -198,6 +198,13 @@ class CalibrationDecisions(Result):
     See Also
     --------
     calibration_decisions : Make the decisions.
+
+    Examples
+    --------
+    >>> from skcalib.recalibration import calibration_decisions
+    >>> found = calibration_decisions([1, 1, 1, 1, 0] * 20, [0.8] * 100)
+    >>> found.calibration, found.recalibrate, found.threshold
+    ('calibrated', 'no', None)
     """
 
     calibration: Calibration
