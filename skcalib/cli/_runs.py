@@ -475,9 +475,24 @@ def _names(runs: list[list[_File]]) -> list[str]:
 def column_of(
     found: Evaluation | AlignedEvaluations, name: str, option: str, where: str = ""
 ) -> np.ndarray:
-    """Return the group names that an option chooses."""
+    """Return the group names that an option chooses.
+
+    Metadata that a harness does not have for some questions are an error for --groups
+    and a part of their own for --by.
+    """
     if name in found.groups:
-        return found.groups[name]
+        values = found.groups[name]
+        lacks = values == ""
+        # Empty cells of a table are an error, or their rows are left out.
+        if not lacks.any() or getattr(found, "format", None) == TABLE:
+            return values
+        if option == "--by":
+            return np.where(lacks, f"(no {name})", values)
+        raise CommandError(
+            f"{where}{option} {name} needs a group for each question. "
+            f"{int(lacks.sum())} of {lacks.size} have no {name}, such as "
+            f"{str(found.question[lacks.argmax()])!r:.60}."
+        )
     if name == "question":
         return found.question
     known = ", ".join([*found.groups, "question"])

@@ -308,3 +308,29 @@ def test_folders_of_every_eval_ever_are_two_systems(run):
     assert code == 0
     systems = json.loads(out)["systems"]
     assert [system["name"] for system in systems] == ["example/tern", "example/heron"]
+
+
+def test_samples_without_an_attribute_are_no_group_and_a_part_of_their_own(
+    run, numbers
+):
+    for name, right in (("one", "CICICIIC"), ("two", "CCCCIICC")):
+        path = Path(write_inspect(f"{name}.json", right, model=name))
+        log = json.loads(path.read_text())
+        for sample in log["samples"][:3]:
+            sample["metadata"] = {}
+        path.write_text(json.dumps(log))
+    assert list(numbers("one.json", "--by", "subject")["by"]["values"]) == [
+        "(no subject)",
+        "b",
+        "a",
+    ]
+    _, out, _ = run("compare", "one.json", "two.json", "--by", "subject", "--json")
+    rows = json.loads(out)["by"]["rows"]
+    assert [(row["value"], row["n"]) for row in rows][0] == ("(no subject)", 3)
+    for command in (["report", "one.json"], ["compare", "one.json", "two.json"]):
+        code, out, error = run(*command, "--groups", "subject")
+        assert (code, out) == (2, "")
+        said = (
+            "--groups subject needs a group for each question. 3 of 8 have no subject"
+        )
+        assert said in error
