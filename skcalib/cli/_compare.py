@@ -556,6 +556,13 @@ class Comparison:
                 f" Decisions have Bonferroni's correction for {len(judged)} pairs, and "
                 "the intervals of the table do not."
             )
+        limit = self.pairs[0].limit
+        if limit is not None:
+            shown = [each.b for each in judged if each.gain.low > -limit.margin]
+            text += (
+                f" Shown to be worse than the earlier system by less than "
+                f"{limit.margin:g}, or better: {', '.join(shown) or 'none'}."
+            )
         return [
             out.Heading("gain by people"),
             out.Table([*header, "labels", "worth"], rows),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from argparse import Namespace
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -394,6 +394,8 @@ def _alone(part: Answers, wanted: float, level: float, *, both: bool) -> Alone:
     codes = part.dependent if part.has_two_groups else None
     y, q = part.y.astype(bool), part.q
     negative = threshold_of(~y, 1 - q, codes, wanted, level) if both else None
+    if negative is not None:
+        negative = replace(negative, threshold=1 - negative.threshold)
     return Alone(wanted, threshold_of(y, q, codes, wanted, level), negative)
 
 

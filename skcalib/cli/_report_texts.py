@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from ..metrics import CalibrationErrorInterval
 from ..metrics._interval import LEAST_GROUPS, LEAST_UNITS
@@ -201,12 +200,9 @@ class Part:
         if self.is_graded:
             said = [self._alone(alone.threshold, "answers are right")]
         else:
-            negative = alone.negative
-            if negative is not None:
-                negative = replace(negative, threshold=1 - negative.threshold)
             said = [
                 self._alone(alone.threshold, "cases are positive"),
-                self._alone(negative, "cases are negative", "up to"),
+                self._alone(alone.negative, "cases are negative", "up to"),
             ]
         may = "answer" if self.is_graded else "decide"
         return [f"May it {may} alone? {' '.join(said)}"]

@@ -121,6 +121,9 @@ def test_labels_that_are_no_answers_have_two_thresholds(run):
     text = one_line(run(*command)[1])
     assert "From a stated probability of 0.980, 0.975 of the cases are posit" in text
     assert "Up to a stated probability of 0.020, 0.980 of the cases are neg" in text
+    found = json.loads(run(*command[:-1], "--json")[1])["alone"]
+    assert found["threshold"]["threshold"] == 0.98
+    assert found["negative"]["threshold"] == pytest.approx(0.02)
 
 
 def test_a_wrong_certain_answer_on_a_grid_is_a_rounded_one(run):
