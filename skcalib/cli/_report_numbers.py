@@ -20,7 +20,7 @@ from ..metrics._frequency_intervals import frequency_interval
 from ..metrics._interval import LEAST_UNITS, interval_of_pairs
 from ..rates import accuracy_interval
 from ..rates._accuracy import AccuracyInterval
-from ..rates._precision import PrecisionThreshold
+from ..rates._precision import PrecisionThreshold, choose_threshold
 from ..recalibration._decisions import (
     Calibration,
     Recalibrate,
@@ -28,7 +28,6 @@ from ..recalibration._decisions import (
     frequency_ends,
     one_map_p_value,
     recalibrate_of,
-    threshold_of,
 )
 from ..significance._system_comparison import holm
 from ._blocks import INSIDE, Estimate, ends, estimate_of, percent
@@ -393,10 +392,10 @@ def _measure(
 def _alone(part: Answers, wanted: float, level: float, *, both: bool) -> Alone:
     codes = part.dependent if part.has_two_groups else None
     y, q = part.y.astype(bool), part.q
-    negative = threshold_of(~y, 1 - q, codes, wanted, level) if both else None
+    negative = choose_threshold(~y, 1 - q, codes, wanted, level) if both else None
     if negative is not None:
         negative = replace(negative, threshold=1 - negative.threshold)
-    return Alone(wanted, threshold_of(y, q, codes, wanted, level), negative)
+    return Alone(wanted, choose_threshold(y, q, codes, wanted, level), negative)
 
 
 def _accuracy(part: Answers, level: float) -> AccuracyInterval:

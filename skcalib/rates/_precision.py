@@ -199,7 +199,16 @@ def threshold_for_precision(
     """
     wanted = check_fraction(precision, name="precision")
     level = check_fraction(confidence_level, name="confidence_level")
-    return choose_threshold(*check_answers(y_true, y_proba, groups), wanted, level)
+    y, q, codes = check_answers(y_true, y_proba, groups)
+    found = choose_threshold(y, q, codes, wanted, level)
+    if found is None:
+        raise ParameterError(
+            "precision",
+            "must be a precision that the answers can be shown to reach. Got "
+            f"{wanted:g}. {_why_none(y, q, codes, wanted, level)} Label more answers, "
+            "or choose a lower precision.",
+        )
+    return found
 
 
 def check_answers(
@@ -220,31 +229,12 @@ def check_answers(
 
 def choose_threshold(
     y: np.ndarray, q: np.ndarray, codes: np.ndarray | None, wanted: float, level: float
-) -> PrecisionThreshold:
-    """Return the threshold for checked answers; raise an error if there is none."""
-    order = np.argsort(q)[::-1]
-    y, q = y[order], q[order]
-    codes = None if codes is None else codes[order]
-    del order
-    tried, passed, interval, least = _find(y, q, codes, wanted, 1 - level)
+) -> PrecisionThreshold | None:
+    """Return the threshold for checked answers, or None if there is none."""
+    y, q, codes = _highest_first(y, q, codes)
+    _, passed, interval, _ = _find(y, q, codes, wanted, 1 - level)
     if not passed:
-        why = (
-            f"This needs at least {least:,} answers, even if all are right, and there "
-            f"are {y.size:,}."
-        )
-        if tried.size:
-            low, n = max((interval(n)[0], n) for n in tried.tolist())
-            shown = np.floor(1000 * low) / 1000  # rounded down, so below `precision`
-            why = (
-                f"The lower bound is too low at each threshold. The highest is "
-                f"{shown:.3f}, at the threshold {q[n - 1]:.4g} with {n} of {y.size} "
-                "answers."
-            )
-        raise ParameterError(
-            "precision",
-            "must be a precision that the answers can be shown to reach. Got "
-            f"{wanted:g}. {why} Label more answers, or choose a lower precision.",
-        )
+        return None
     low, high = interval(passed)
     return PrecisionThreshold(
         threshold=float(q[passed - 1]),
@@ -258,6 +248,32 @@ def choose_threshold(
         n_groups=None if codes is None else int(codes.max()) + 1,
         confidence_level=level,
     )
+
+
+def _why_none(
+    y: np.ndarray, q: np.ndarray, codes: np.ndarray | None, wanted: float, level: float
+) -> str:
+    """Return why no threshold is shown to have the precision."""
+    y, q, codes = _highest_first(y, q, codes)
+    tried, _, interval, least = _find(y, q, codes, wanted, 1 - level)
+    if not tried.size:
+        return (
+            f"This needs at least {least:,} answers, even if all are right, and there "
+            f"are {y.size:,}."
+        )
+    low, n = max((interval(n)[0], n) for n in tried.tolist())
+    shown = np.floor(1000 * low) / 1000  # rounded down, so below `precision`
+    return (
+        f"The lower bound is too low at each threshold. The highest is {shown:.3f}, at "
+        f"the threshold {q[n - 1]:.4g} with {n} of {y.size} answers."
+    )
+
+
+def _highest_first(
+    y: np.ndarray, q: np.ndarray, codes: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    order = np.argsort(q)[::-1]
+    return y[order], q[order], None if codes is None else codes[order]
 
 
 def _find(

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import minimize
 from scipy.special import chdtrc, expit, fdtrc, logit
 
-from .._errors import ParameterError, public
+from .._errors import public
 from .._pairs import check_pairs
 from .._results import Result
 from .._validation import as_groups, check_fraction
@@ -63,16 +63,6 @@ def recalibrate_of(
     if one_map_pvalue is not None and one_map_pvalue < alpha:
         return "by part"
     return "no" if calibration in ("calibrated", "too few") else "one map"
-
-
-def threshold_of(
-    y: np.ndarray, q: np.ndarray, groups: np.ndarray | None, wanted: float, level: float
-) -> PrecisionThreshold | None:
-    """Return the threshold for a precision, or None if none can be shown."""
-    try:
-        return choose_threshold(y, q, groups, wanted, level)
-    except ParameterError:
-        return None
 
 
 def frequency_ends(
@@ -337,7 +327,7 @@ def calibration_decisions(
         recalibrate=recalibrate_of(
             calibration, one_map, alpha, is_reversed=is_reversed
         ),
-        threshold=threshold_of(y, q, codes, wanted, level),
+        threshold=choose_threshold(y, q, codes, wanted, level),
         mean_probability=mean,
         frequency=frequency,
         frequency_low=low,
