@@ -1,31 +1,22 @@
 """How often are the sentences of `report` and `compare` wrong?
 
-    python benchmarks/sentences.py [report compare advice] [--replicates 400] [--jobs 2]
+    python benchmarks/sentences.py [--replicates 400] [--jobs 2]
 
 Worlds with known truth are drawn, written to files and given to the commands. Their
 decisions (`--json`) are compared with the truth. A row of sentences.csv is a claim in a
 world where it is false (it should be made in at most 5% of the files) or true (it is
 found as often as its test allows).
 
-report: probabilities are drawn from a beta distribution or stated on a grid. In worlds
-with five parts, all parts have one curve or different ones.
-
-compare: two systems answer the same questions; a judge accepts some wrong answers of
-the second one; gains are the same in four parts, or not.
-
-advice: what the report advises is done with new answers. One map, or a map for each
-part, is a logistic regression on the log odds; sentences_advice.csv has the root mean
-square distance to the true probabilities before and after. The threshold is used for
-200,000 new answers. The number of questions for half of the detectable gain is drawn.
+sentences_advice.csv has what follows if the advice of the report is done with new
+answers: the root mean square distance to the true probabilities before and after one
+map, or a map for each part, which are logistic regressions on the log odds.
 """
 
 import contextlib
 import csv
 import io
 import json
-import os
 import tempfile
-from pathlib import Path
 
 import _study
 import numpy as np
@@ -38,9 +29,8 @@ from skcalib.cli import main
 from skcalib.recalibration._decisions import CLIPPED
 
 PARTS = 5
-MISCALIBRATED = {"overconfident", "underconfident", "not of one kind"}
-CLAIMS = ("miscalibrated", "overconfident", "underconfident", "recalibrate by part")
-CLAIMS += ("a row is too high or too low", "threshold below the accuracy")
+CLAIMS = ("miscalibrated", "overconfident", "underconfident", "recalibrate by part",
+          "a row is too high or too low", "threshold below the accuracy")  # fmt: skip
 
 
 def log_odds(q):
@@ -48,28 +38,17 @@ def log_odds(q):
 
 
 def tempered(q, centre, slope):
-    return special.expit(
-        special.logit(centre) + slope * (log_odds(q) - special.logit(centre))
-    )
-
-
-def stated(rng, n, step=0.05):
-    """Return probabilities that are rounded to a step, and the true ones."""
-    true = rng.beta(5, 1.2, n)
-    return np.round(true / step) * step, true
-
-
-def skewed(rng, n):
-    return np.clip(rng.beta(4, 1, n), 0.01, 0.99)
+    middle = special.logit(centre)
+    return special.expit(middle + slope * (log_odds(q) - middle))
 
 
 def world(name, rng, n):
     """Return probabilities, true probabilities, parts and groups of a world."""
     part, group = rng.integers(0, PARTS, n), None
     if name.startswith("rounded"):
-        q, true = stated(rng, n, float(name.split()[-1]))
-        return q, true, part, group
-    q = skewed(rng, n)
+        step, true = float(name.split()[-1]), rng.beta(5, 1.2, n)
+        return np.round(true / step) * step, true, part, group
+    q = np.clip(rng.beta(4, 1, n), 0.01, 0.99)
     if name == "U-shaped":
         q = np.clip(rng.beta(0.5, 0.5, n), 0.001, 0.999)
     if name in ("stated levels", "parts: one shift"):
@@ -81,15 +60,13 @@ def world(name, rng, n):
         "parts: one shift": lambda: q - 0.08,
         "parts: one map": lambda: tempered(q, 0.6, 0.6),
         "parts: shifts": lambda: special.expit(log_odds(q) + 0.5 * (part - 2)),
-        "parts: slopes": lambda: tempered(
-            q, 0.8, np.array([0.2, 0.6, 1, 1.4, 1.8])[part]
-        ),
+        "parts: slopes": lambda: tempered(q, 0.8, 0.2 + 0.4 * part),
     }.get(name, lambda: q)()
     if name == "groups":
-        # Answers of a group share a deviation from the calibrated probability.
+        # Three of ten answers of a group are right together, each with its q.
         group = np.arange(n) // 10
-        share = rng.beta(2, 2, group[-1] + 1)[group]
-        true = np.where(rng.random(n) < 0.3, share < q, q).astype(float)
+        together = rng.random(group[-1] + 1)[group] < q
+        true = np.where(rng.random(n) < 0.3, together, q).astype(float)
     return q, true, part, group
 
 
@@ -112,14 +89,8 @@ def run(*arguments):
     return json.loads(text.getvalue())
 
 
-@contextlib.contextmanager
-def in_folder():
-    with tempfile.TemporaryDirectory() as folder:
-        yield Path(folder)
-
-
 def write(path, **columns):
-    with path.open("w", newline="") as file:
+    with open(path, "w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(columns)
         cells = (column.tolist() for column in columns.values())
@@ -135,19 +106,16 @@ def report(name, n, seed):
     columns = {"question": np.arange(n).astype(str), "correct": y, "confidence": q}
     options = ["--skip-missing"]
     if name.startswith("parts"):
-        columns["part"] = part
-        options += ["--by", "part"]
+        columns, options = columns | {"part": part}, [*options, "--by", "part"]
     if group is not None:
-        columns["group"] = group
-        options += ["--groups", "group"]
+        columns, options = columns | {"group": group}, [*options, "--groups", "group"]
     if name.startswith("missing"):
         missing = rng.random(n) < 0.3
         if "not" in name:  # answers without a confidence are mostly wrong
-            y = np.where(missing, rng.random(n) < 0.2, y).astype(int)
-            columns["correct"] = y
+            columns["correct"] = np.where(missing, rng.random(n) < 0.2, y).astype(int)
         columns["confidence"] = np.where(missing, "", q.round(6).astype(str))
-    with in_folder() as folder:
-        found = run("report", write(folder / "a.csv", **columns), *options)
+    with tempfile.TemporaryDirectory() as folder:
+        found = run("report", write(f"{folder}/a.csv", **columns), *options)
     return found, (q, true, part, y)
 
 
@@ -156,13 +124,15 @@ def claims_of(name, n, seed):
     found, _ = report(name, n, seed)
     decisions = found["decisions"]
     kind, threshold = decisions["calibration"], decisions["threshold"]
-    made = dict.fromkeys(CLAIMS, False)
-    made["miscalibrated"] = kind in MISCALIBRATED
-    made["overconfident"] = kind == "overconfident"
-    made["underconfident"] = kind == "underconfident"
-    made["recalibrate by part"] = decisions["recalibrate"] == "by part"
-    rows = [row["verdict"] for row in found["regions"]]
-    made["a row is too high or too low"] = bool({"too high", "too low"} & set(rows))
+    rows = {row["verdict"] for row in found["regions"]}
+    made = {
+        "miscalibrated": kind not in ("calibrated", "too few"),
+        "overconfident": kind == "overconfident",
+        "underconfident": kind == "underconfident",
+        "recalibrate by part": decisions["recalibrate"] == "by part",
+        "a row is too high or too low": bool({"too high", "too low"} & rows),
+        "threshold below the accuracy": False,
+    }
     if threshold is not None:
         q, true, *_ = world(name, np.random.default_rng(0), 200_000)
         reached = true[q >= threshold - 1e-9].mean()
@@ -187,9 +157,8 @@ def is_true(claim, name):
 def rows_of_reports(n_replicates, n_jobs):
     for name in REPORTED:
         for n in (200, 1000):
-            made = Parallel(n_jobs)(
-                delayed(claims_of)(name, n, k) for k in range(n_replicates)
-            )
+            calls = (delayed(claims_of)(name, n, k) for k in range(n_replicates))
+            made = Parallel(n_jobs)(calls)
             for claim in CLAIMS:
                 truth = is_true(claim, name)
                 if truth is not None:
@@ -219,28 +188,27 @@ def compare(name, n, seed):
     """Return whether the claim about a world is made."""
     rng = np.random.default_rng([seed, n, sum(map(ord, name))])
     ease, part = rng.beta(2, 1.2, n), rng.integers(0, 4, n)
-    gain = {"better by 0.1": 0.1, "biased judge, better by 0.2": 0.2}.get(name, 0.0)
-    if name == "parts: one gain":
-        gain = 0.15
-    if name == "parts: other gains":
-        gain = np.array([-0.15, 0.0, 0.15, 0.3])[part]
+    gain = {
+        "better by 0.1": 0.1, "biased judge, better by 0.2": 0.2,
+        "parts: one gain": 0.15,
+        "parts: other gains": np.array([-0.15, 0.0, 0.15, 0.3])[part],
+    }.get(name, 0.0)  # fmt: skip
     a = (rng.random(n) < ease).astype(int)
     b = (rng.random(n) < np.clip(ease + gain, 0, 1)).astype(int)
     question, options = np.arange(n).astype(str), []
-    with in_folder() as folder:
+    with tempfile.TemporaryDirectory() as folder:
         judged = b
         if name.startswith("biased"):
             judged = np.maximum(b, rng.random(n) < 0.6).astype(int)
             chosen = rng.choice(n, n // 3, replace=False)
             for system, own in (("a", a), ("b", b)):
-                path = folder / f"people_{system}.csv"
+                path = f"{folder}/people_{system}.csv"
                 write(path, question=question[chosen], score=own[chosen])
                 options += ["--labels", path]
-        columns = {"question": question, "part": part}
         if name.startswith("parts"):
             options += ["--by", "part"]
         files = [
-            write(folder / f"{system}.csv", **columns, correct=own)
+            write(f"{folder}/{system}.csv", question=question, part=part, correct=own)
             for system, own in (("a", a), ("b", judged))
         ]
         found = run("compare", *files, *options)
@@ -252,14 +220,9 @@ def compare(name, n, seed):
 def rows_of_comparisons(n_replicates, n_jobs):
     for name, (claim, truth) in COMPARED.items():
         for n in (120, 600):
-            made = Parallel(n_jobs)(
-                delayed(compare)(name, n, k) for k in range(n_replicates)
-            )
+            calls = (delayed(compare)(name, n, k) for k in range(n_replicates))
+            made = Parallel(n_jobs)(calls)
             yield row("compare", name, n, claim, truth, np.mean(made), n_replicates)
-
-
-def distance(q, true):
-    return float(np.sqrt(np.mean((q - true) ** 2)))
 
 
 def mapped(q, part, fitted):
@@ -283,10 +246,10 @@ def follow(name, n, seed):
             if 0 < y[inside].mean() < 1:
                 model = LogisticRegression(C=1e6)
                 fits[kind][code] = model.fit(log_odds(q[inside])[:, None], y[inside])
-    after = {
-        kind: distance(mapped(new[0], new[2], fit) if fit else new[0], new[1])
-        for kind, fit in fits.items()
-    }
+    after = {}
+    for kind, fit in fits.items():
+        q = mapped(new[0], new[2], fit) if fit else new[0]
+        after[kind] = np.sqrt(np.mean((q - new[1]) ** 2))
     advice = found["decisions"]["recalibrate"]
     return [after["no"], after[advice], after["one map"], after["by part"], advice]
 
@@ -296,9 +259,8 @@ def rows_of_advice(n_replicates, n_jobs):
         if name.startswith(("missing", "groups", "rounded 0.1", "rounded 0.01")):
             continue
         for n in (600, 3000):
-            found = Parallel(n_jobs)(
-                delayed(follow)(name, n, k) for k in range(n_replicates // 4)
-            )
+            calls = (delayed(follow)(name, n, k) for k in range(n_replicates // 4))
+            found = Parallel(n_jobs)(calls)
             *distances, advice = zip(*found, strict=True)
             mean = [np.sqrt(np.mean(np.square(each))) for each in distances]
             shares = [np.mean(np.array(advice) == kind) for kind in ("no", "one map")]
@@ -321,9 +283,9 @@ def half_gain(seed):
         names = np.arange(n).astype(str)
         for system, chance in (("a", low), ("b", high)):
             own = (rng.random(n) < chance).astype(int)
-            yield write(folder / f"{system}.csv", question=names, correct=own)
+            yield write(f"{folder}/{system}.csv", question=names, correct=own)
 
-    with in_folder() as folder:
+    with tempfile.TemporaryDirectory() as folder:
         more = run("compare", *files(folder, 200, 0.1))["decisions"]["more"]
         n, gain = more["needed_for_half"], more["detectable_gain"] / 2
         found = run("compare", *files(folder, n, gain))
@@ -332,30 +294,18 @@ def half_gain(seed):
 
 def main_():
     parser = _study.parser_of(__doc__)
-    parser.add_argument("parts", nargs="*", default=["report", "compare", "advice"])
     parser.add_argument("--replicates", type=int, default=400)
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--jobs", type=int, default=2)
     asked = parser.parse_args()
-    note = versions("numpy", "scipy", "scikit-learn")
-    given = asked.replicates, asked.jobs
-    made = {"report": rows_of_reports, "compare": rows_of_comparisons}
-    rows = [
-        each for part, of in made.items() if part in asked.parts for each in of(*given)
-    ]
-    if {"report", "compare"} <= set(asked.parts):
-        n = given[0]
-        found = Parallel(asked.jobs)(delayed(half_gain)(k) for k in range(n))
-        claim = "half of the detectable gain is found"
-        rows.append(
-            row("compare", "advised number", "", claim, True, np.mean(found), n)
-        )
-        write_csv("sentences.csv", rows, note)
-    if rows:
-        print_table(rows)
-    if "advice" in asked.parts:
-        rows = list(rows_of_advice(*given))
-        print_table(rows)
-        write_csv("sentences_advice.csv", rows, note)
+    n, note = asked.replicates, versions("numpy", "scipy", "scikit-learn")
+    rows = [*rows_of_reports(n, asked.jobs), *rows_of_comparisons(n, asked.jobs)]
+    share = np.mean(Parallel(asked.jobs)(delayed(half_gain)(k) for k in range(n)))
+    claim = "half of the detectable gain is found"
+    rows.append(row("compare", "advised number", "", claim, True, share, n))
+    write_csv("sentences.csv", rows, note)
+    rows = list(rows_of_advice(n, asked.jobs))
+    write_csv("sentences_advice.csv", rows, note)
+    print_table(rows)
 
 
 if __name__ == "__main__":
