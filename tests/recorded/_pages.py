@@ -49,7 +49,8 @@ def describe(figure: Any) -> Iterator[str]:
 
 
 def described_collection(collection: Any) -> Iterator[str]:
-    kind = type(collection).__name__
+    # Older versions of matplotlib do not have the class of bands.
+    kind = type(collection).__name__.removeprefix("FillBetween")
     offsets = np.ma.getdata(collection.get_offsets())
     if offsets.any():
         yield points(kind, offsets)
