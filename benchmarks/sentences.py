@@ -195,7 +195,7 @@ def compare(name, n, seed):
     }.get(name, 0.0)  # fmt: skip
     a = (rng.random(n) < ease).astype(int)
     b = (rng.random(n) < np.clip(ease + gain, 0, 1)).astype(int)
-    question, options = np.arange(n).astype(str), []
+    question, options = np.char.add("q", np.arange(n).astype(str)), []
     with tempfile.TemporaryDirectory() as folder:
         judged = b
         if name.startswith("biased"):
@@ -280,7 +280,7 @@ def half_gain(seed):
     def files(folder, n, gain):
         ease = rng.beta(2, 1.2, n)
         low, high = np.clip([ease - gain / 2, ease + gain / 2], 0, 1)
-        names = np.arange(n).astype(str)
+        names = np.char.add("q", np.arange(n).astype(str))
         for system, chance in (("a", low), ("b", high)):
             own = (rng.random(n) < chance).astype(int)
             yield write(f"{folder}/{system}.csv", question=names, correct=own)
