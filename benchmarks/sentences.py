@@ -151,7 +151,7 @@ def is_true(claim, name):
         return None  # all answers together may be calibrated
     if claim in ("miscalibrated", "a row is too high or too low"):
         return bool(true)
-    return claim in true
+    return None if name.startswith("tempered") else claim in true
 
 
 def rows_of_reports(n_replicates, n_jobs):

@@ -43,6 +43,8 @@ PAGES_OF_NAMES = {
 # Tables whose rows take numbers from several rows of a CSV. The numbers of a row are in
 # the CSV, but not in one row of it. The first column has the names of rows.
 PIVOTED = {
+    ("sentences.rst", "world | miscalibrated"),
+    ("sentences.rst", "world | claim"),
     ("bin_size.rst", "model | rows × classes"),
     ("bin_size.rst", "bin size | calibrated: plug-in square"),
     ("coref_corpora.rst", "offset of NEW | LitBank, by CoNLL F1"),
