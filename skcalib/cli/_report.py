@@ -369,7 +369,7 @@ class Report:
             if whole.stated is not None and whole.stated.frequency.estimate in (0, 1):
                 every = "right" if whole.stated.frequency.estimate else "wrong"
                 return (
-                    f"Collect more answers before you recalibrate: no map can be "
+                    "Collect more answers before you recalibrate: no map can be "
                     f"fitted to answers that are all {every}."
                 )
             if p_value is not None:
@@ -377,7 +377,8 @@ class Report:
                 one = f"one map for all (no difference by {by} is shown, {p}): "
             return f"Recalibrate: {one}{whole.recalibration(whole.n)}"
         rejected = [name for name, part in self.parts.items() if part.is_rejected]
-        if rejected:
+        is_shown = whole.is_rejected or (p_value is not None and p_value < whole.alpha)
+        if rejected and not is_shown:
             return (
                 f"Collect more answers of {', '.join(rejected)}. Perfect calibration "
                 "is rejected there, but not for all answers together, and no "

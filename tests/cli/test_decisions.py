@@ -17,6 +17,12 @@ from skcalib.recalibration import calibration_decisions
 RNG = np.random.default_rng(0)
 
 
+@pytest.fixture(autouse=True)
+def same_draws(monkeypatch):
+    """Give each test the same random numbers in any order of the tests."""
+    monkeypatch.setattr(f"{__name__}.RNG", np.random.default_rng(0))
+
+
 def write(path, **columns):
     with Path(path).open("w", newline="") as file:
         writer = csv.writer(file)
@@ -88,6 +94,18 @@ def test_parts_that_differ_have_a_map_each(run):
     expected = calibration_decisions(columns["correct"], q, parts=part)
     assert found["by"]["one_map_pvalue"] == pytest.approx(expected.one_map_pvalue)
     assert found["decisions"]["parts"]["a"]["calibration"] == "overconfident"
+
+
+def test_a_confidence_that_ranks_in_reverse_is_not_recalibrated(run):
+    columns = answers(600, subject=np.repeat(["a", "b"], 300))
+    q = columns["confidence"]
+    columns["correct"] = (RNG.random(600) < 1.2 - q) * 1
+    file = write("a.csv", **columns)
+    texts, found = outputs(run, "report", file, "--by", "subject")
+    assert found["decisions"]["calibration"] == "overconfident"
+    assert found["decisions"]["recalibrate"] == "no"
+    assert all("ranks wrong above right answers" in text for text in texts)
+    assert not any("Recalibrate" in t or "Collect more answers of" in t for t in texts)
 
 
 def test_the_threshold_is_that_of_the_function(run):
@@ -309,11 +327,11 @@ def test_each_note_is_in_each_output(run, command):
 
 
 def test_a_page_names_all_options_and_the_condition(run):
-    options = ("--alone", "0.7", "--skip-missing", "--fail-if", "miscalibrated")
+    options = ("--alone", "0.7", "--skip-missing", "--max-error", "0.9")
     file = write("a.csv", **answers(60))
     text = one_line(outputs(run, "report", file, *options)[0][1])
-    for said in ("--alone 0.7", "--skip-missing given", "--fail-if miscalibrated"):
+    for said in ("--alone 0.7", "--skip-missing given", "--max-error 0.9"):
         assert said in text
-    assert "Condition (miscalibrated): not met." in text
+    assert "Condition (calibration error above 0.9): not met." in text
     for package in ("numpy", "scipy", "scikit-learn", "matplotlib"):
         assert re.search(rf"{package} \d", text)
