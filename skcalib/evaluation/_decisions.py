@@ -58,7 +58,7 @@ def _answers_of(row: Any) -> dict[str, dict[str, Any]]:
 
 def read(source: Source, options: Options) -> Evaluation:
     """Return the evaluation of the answers to all questions."""
-    options.reject(NAME, "score", "filter", "split")
+    options.reject(NAME, "percent", "score", "filter", "split")
     content = source.content if isinstance(source.content, list) else [source.content]
     models = [str(_response(row).get("model")) for row in content]
     model = choose(options.model, models, option="model", what="system")

@@ -22,7 +22,7 @@ def _run(source: Source) -> dict[str, Any]:
 
 def read(source: Source, options: Options) -> Evaluation:
     """Return the evaluation of a test run."""
-    options.reject(NAME, "filter", "split", "model")
+    options.reject(NAME, "percent", "filter", "split", "model")
     run = _run(source)
     cases = run["testCases"]
     metrics = [_metrics(case, source.place(k)) for k, case in enumerate(cases)]

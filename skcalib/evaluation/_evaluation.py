@@ -6,7 +6,7 @@ Scoring of samples without an answer, by the rule of the harness or by choice.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
@@ -17,10 +17,10 @@ from .._results import Result, object_array
 from .._validation import check_choice
 from ._files import Source
 from ._values import (
+    NoAnswersError,
     as_key,
     as_scores,
     columns_of,
-    file_error,
     numbered_repeats,
     text_or_none,
 )
@@ -54,6 +54,9 @@ _RULES = {
     ),
 }
 _COUNT_AS_WRONG = ("HLE", "promptfoo")
+
+# Accuracies with a smaller difference are printed as one number.
+_VISIBLE = 0.0005
 
 POLICIES = ("wrong", "drop", "separate")
 
@@ -171,6 +174,7 @@ class Evaluation(Result):
         how: str = "",
         model: Any = None,
         task: Any = None,
+        headlines: Iterable[tuple[str, Any]] = (),
     ) -> Evaluation:
         """Return the evaluation of the rows that a reader made, which have attributes.
 
@@ -186,10 +190,12 @@ class Evaluation(Result):
         the harness may have used, and `gold` are the indices of the right options.
         Without `proba`, the answer is the most probable option. The last note is what
         is said `about` the score, and `how` there are probabilities, if there are some.
+        `headlines` are the accuracies that the file states, each with its conditions. A
+        note says which differ from the mean score.
         """
         n = len(rows)
         if not n:
-            raise file_error("must contain at least one answer. Got none.")
+            raise NoAnswersError("must contain at least one answer. Got none.")
         columns = defaultdict(lambda: [None] * n, columns_of(rows))
 
         def where(k: int) -> str:
@@ -198,7 +204,13 @@ class Evaluation(Result):
                 return place
             return source.place(k if place is None else place)
 
-        scores = as_scores(columns["score"], where, "score")
+        scores = as_scores(
+            columns["score"],
+            where,
+            "score",
+            source.options.pos_label,
+            source.options.scale,
+        )
         stated = as_scores(columns["proba"], where, "probability")
         right = [k or [] for k in columns["gold"]]
         given, proba, wrong = _scored_options(
@@ -216,7 +228,7 @@ class Evaluation(Result):
         golds = np.array([k[0] if len(k) == 1 else -1 for k in right])
         groups = [each or {} for each in columns["groups"]]
         repeat = columns.get("repeat")
-        return cls(
+        found = cls(
             question=names,
             repeat=numbered_repeats(names)
             if repeat is None
@@ -240,6 +252,20 @@ class Evaluation(Result):
             format=format,
             notes=(*notes, *filter(None, [f"{about} {how}".strip()])),
         )
+        if source.options.pos_label is None and source.options.scale is None:
+            found = replace(found, notes=(*found.notes, *found._deviations(headlines)))
+        return found
+
+    def _deviations(self, headlines: Iterable[tuple[str, Any]]) -> Iterator[str]:
+        """Yield which of the accuracies that a file states differ from its scores."""
+        known = self.score[~np.isnan(self.score)]
+        ours = known.mean() if known.size else np.nan
+        for condition, value in headlines:
+            if isinstance(value, float) and abs(value - ours) >= _VISIBLE:
+                yield (
+                    f"The file states an accuracy of {value:.3f}{condition}. The mean "
+                    f"score of its samples is {ours:.3f}."
+                )
 
     @classmethod
     def _of_scores(

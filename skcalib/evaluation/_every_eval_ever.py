@@ -28,7 +28,7 @@ def claims(source: Source) -> bool:
 
 def read(source: Source, options: Options) -> Evaluation:
     """Return the evaluation of the instances, also if the file is their aggregate."""
-    options.reject(NAME, "split")
+    options.reject(NAME, "percent", "split")
     if "evaluation_results" in source.object:
         source = _instances_of(source)
     score = options.score or _SCORES[0]
@@ -84,7 +84,7 @@ def _instances_of(source: Source) -> Source:
             "which contains averages only. Pass the file of instances, or put it "
             f"beside this file (detailed_evaluation_results: {named!r:.80})."
         )
-    return open_source(beside[name], source.verbose)
+    return open_source(beside[name], source.options)
 
 
 def _result(row: dict[str, Any]) -> str:

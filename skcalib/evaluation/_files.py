@@ -6,6 +6,7 @@ Choices of the user among several scores, filters or systems of a file.
 from __future__ import annotations
 
 import json
+import math
 import struct
 import sys
 import zipfile
@@ -28,10 +29,9 @@ ROLES = ("score", "proba", "question", "model", "gold", "prediction")
 class Options:
     """Parameters of :func:`read_evaluation`; None if a parameter is not given.
 
-    The parameters after `model` are for plain tables: columns of the score, the
-    probability and the question, further columns to keep, the label that counts as
-    right, whether probabilities are percentages, the treatment of empty cells, and
-    whether progress is printed.
+    `scale` has the lowest and the highest grade. `columns`, `groups` and `missing` are
+    for plain tables: columns of the score, the probability and the question, further
+    columns to keep, and the treatment of empty cells.
     """
 
     score: str | None = None
@@ -41,6 +41,7 @@ class Options:
     columns: Mapping[str, str] = field(default_factory=dict)
     groups: tuple[str, ...] = ()
     pos_label: str | None = None
+    scale: tuple[float, float] | None = None
     percent: bool = False
     missing: str = "keep"
     verbose: int = 0
@@ -49,6 +50,12 @@ class Options:
         self.percent = check_bool(self.percent, name="percent")
         check_choice(self.missing, ("keep", "error"), name="missing")
         self.verbose = check_verbose(self.verbose)
+        if self.scale is not None:
+            self.scale = _as_scale(self.scale)
+            if self.pos_label is not None:
+                raise ParameterError(
+                    "pos_label", "does not apply to grades, which 'scale' describes."
+                )
         for role in self.columns:
             if role not in ROLES:
                 raise ParameterError(
@@ -60,12 +67,23 @@ class Options:
     def reject(self, format: str, *names: str) -> None:
         """Raise an error if a given parameter does not apply to the format."""
         for name in names:
-            if getattr(self, name) is not None:
+            if getattr(self, name) not in (None, False):
                 raise ParameterError(
                     name,
                     f"does not apply to files of {format}. Got "
                     f"{getattr(self, name)!r}.",
                 )
+
+
+def _as_scale(scale: Any) -> tuple[float, float]:
+    problem = "must be the lowest and the highest grade, two numbers"
+    try:
+        low, high = map(float, scale)
+    except (TypeError, ValueError):
+        raise ParameterError("scale", f"{problem}. Got {scale!r:.60}.") from None
+    if not -math.inf < low < high < math.inf:
+        raise ParameterError("scale", f"{problem}. Got {low:g} and {high:g}.")
+    return low, high
 
 
 # The members of an archive may unpack to this multiple of its size, and to this number
@@ -95,13 +113,13 @@ class Source:
 
     `kind` is 'json' (`head` is the value), 'jsonl' (`head` is the value of the first
     line), 'text' (`head` is a list of the first lines), 'parquet', 'zip' or 'folder'
-    (`head` is None). If `verbose` is positive, progress is printed to standard error.
+    (`head` is None). `options` are those of the reader.
     """
 
     path: Path
     kind: str
     head: Any = None
-    verbose: int = 0
+    options: Options = field(default_factory=Options)
 
     @property
     def first_row(self) -> Any:
@@ -132,7 +150,7 @@ class Source:
         """Yield the rows, and print the number of rows read at intervals."""
         for n, row in enumerate(rows, 1):
             yield row
-            if self.verbose and n % _SAID_EACH == 0:
+            if self.options.verbose and n % _SAID_EACH == 0:
                 print(f"{n:,} rows of {self.path.name} read", file=sys.stderr)
 
     @cached_property
@@ -175,8 +193,9 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
         raise not_text(path, error) from None
 
 
-def open_source(path: Any, verbose: int = 0) -> Source:
+def open_source(path: Any, options: Options | None = None) -> Source:
     """Return the file or run folder at a path, recognised by its content."""
+    options = options or Options()
     try:
         path = Path(path)
     except TypeError:
@@ -184,7 +203,7 @@ def open_source(path: Any, verbose: int = 0) -> Source:
             f"must be a path to a file or folder. Got {path!r:.80}."
         ) from None
     if path.is_dir():
-        return Source(path, "folder", verbose=verbose)
+        return Source(path, "folder", options=options)
     try:
         with path.open("rb") as file:
             head = file.read(4)
@@ -194,34 +213,34 @@ def open_source(path: Any, verbose: int = 0) -> Source:
             f"must be a file that can be read. Got {path}: {problem}."
         ) from None
     if head == b"PAR1":
-        return Source(path, "parquet", verbose=verbose)
+        return Source(path, "parquet", options=options)
     if head.startswith(b"\x1f\x8b"):
         raise file_error(
             f"must not be compressed by gzip. Got {path.name}. Decompress it, for "
             "example with gunzip."
         )
     if head == b"PK\x03\x04":
-        return Source(path, "zip", verbose=verbose)
-    return _open_text(path, verbose)
+        return Source(path, "zip", options=options)
+    return _open_text(path, options)
 
 
-def _open_text(path: Path, verbose: int) -> Source:
+def _open_text(path: Path, options: Options) -> Source:
     """Return a text file: one JSON value, one value per line, or neither."""
     lines = [line for _, line in islice(numbered_lines(path), _N_LOOKED_AT)]
     first = lines[0] if lines else ""
     if first.lstrip()[:1] not in ("{", "["):
-        return Source(path, "text", lines, verbose)
+        return Source(path, "text", lines, options)
     # A value over many lines begins with a line that is not JSON. Only its name tells a
     # file with one record from a file with one value.
     is_record = path.suffix == ".jsonl" and first.lstrip().startswith("{")
     if (len(lines) > 1 or is_record) and _is_json(first):
         head = parse(first, f"the first line of {path.name}")
-        return Source(path, "jsonl", head, verbose)
-    if verbose:
+        return Source(path, "jsonl", head, options)
+    if options.verbose:
         size = path.stat().st_size / 1e6
         print(f"reading {path.name}, {size:,.0f} MB", file=sys.stderr)
     text = "".join(line for _, line in numbered_lines(path))
-    return Source(path, "json", parse(text, path.name), verbose)
+    return Source(path, "json", parse(text, path.name), options)
 
 
 def _is_json(text: str) -> bool:

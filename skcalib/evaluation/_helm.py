@@ -32,9 +32,9 @@ def claims(source: Source) -> bool:
 
 def read(source: Source, options: Options) -> Evaluation:
     """Return the evaluation of a run."""
-    options.reject(NAME, "filter", "model")
+    options.reject(NAME, "percent", "filter", "model")
     if source.kind == "folder":
-        source = open_source(source.path / _FILE, source.verbose)
+        source = open_source(source.path / _FILE, options)
     entries = source.content
     rows = [(*_stats(row, source.place(k)), row) for k, row in enumerate(entries)]
     # Perturbed copies of questions measure robustness and not accuracy.

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from .._errors import ParameterError
 from ._evaluation import Evaluation
 from ._files import Archive, Options, Source
 from ._values import (
     CONFIDENCE,
+    NoAnswersError,
     as_confidence,
     as_dict,
     as_list,
@@ -38,16 +40,25 @@ def read(source: Source, options: Options) -> Evaluation:
         with Archive(source.path) as archive:
             # A run that is in progress, or that crashed, does not have a header.
             head = _HEADERS[0] if _HEADERS[0] in archive.names else _HEADERS[1]
-            names = [name for name in archive.names if name.startswith("samples/")]
+            # Of members of one name, the last one is read, as inspect_ai does.
+            names = [
+                n for n in dict.fromkeys(archive.names) if n.startswith("samples/")
+            ]
+            n_more = sum(n.startswith("samples/") for n in archive.names) - len(names)
             samples = source.progress(map(archive.json, names))
-            return _read(source, options, archive.json(head), samples)
+            return _read(source, options, archive.json(head), samples, n_more)
     samples = source.content.get("samples")
     return _read(source, options, source.content, iter(as_list(samples)))
 
 
 def _read(
-    source: Source, options: Options, head: Any, samples: Iterator[dict]
+    source: Source,
+    options: Options,
+    head: Any,
+    samples: Iterator[dict],
+    n_more: int = 0,
 ) -> Evaluation:
+    """Return the evaluation of samples; `n_more` others have a name of a later one."""
     head = as_dict(head)
     about = as_dict(head.get("eval"))
     scorer: str | None = None
@@ -63,7 +74,7 @@ def _read(
         scores = _scores(sample)
         if scorer is None and scores:
             scorer = choose(options.score, scores, option="score", what="score")
-        rows.append(_as_row(sample, scores, scorer, place))
+        rows.append(_as_row(sample, scores, scorer, place, options.percent))
         # A sample that is in the log twice would be a second answer of the question.
         key = rows[-1]["question"], rows[-1]["repeat"]
         if key in seen:
@@ -73,25 +84,47 @@ def _read(
             )
         seen.add(key)
     if not rows:
-        raise file_error(
+        raise NoAnswersError(
             f"must be a log with samples. Got {source.path.name}, which has none. Run "
             "the evaluation without --no-log-samples."
         )
     if scorer is None:
-        raise file_error(
-            f"must be a log with scores. Got {source.path.name}, whose samples were "
-            "never scored."
+        raise NoAnswersError(
+            f"must be a log with scores. Got {source.path.name}, which was never "
+            "scored."
         )
-    notes, model, task = (
-        _notes(head, scorer, rows),
-        about.get("model"),
-        about.get("task"),
+    if options.percent and not any(
+        p > 0.01 for row in rows for p in row.get("numbers", {}).values()
+    ):
+        raise ParameterError("percent", "does not apply: no confidence is above 1.")
+    return Evaluation._of_rows(
+        source,
+        NAME,
+        _notes(head, scorer, rows, n_more),
+        rows,
+        model=about.get("model"),
+        task=about.get("task"),
+        headlines=_headlines(head, scorer),
     )
-    return Evaluation._of_rows(source, NAME, notes, rows, model=model, task=task)
 
 
-def _notes(head: dict, scorer: str, rows: Sequence[dict]) -> Iterator[str]:
+def _headlines(head: dict, scorer: str) -> Iterator[tuple[str, Any]]:
+    """Yield the accuracies that the log states, each with its reducer of epochs."""
+    for each in map(as_dict, as_list(as_dict(head.get("results")).get("scores"))):
+        if scorer in (each.get("name"), f"{each.get('scorer')}/{each.get('name')}"):
+            metrics, how = as_dict(each.get("metrics")), each.get("reducer")
+            for name in ("accuracy", "mean"):
+                value = as_dict(metrics.get(name)).get("value")
+                yield f" with the reducer {how!r}" if how else "", value
+
+
+def _notes(head: dict, scorer: str, rows: Sequence[dict], n_more: int) -> Iterator[str]:
     yield f"The score is {scorer!r}."
+    if n_more:
+        yield (
+            f"{n_more} samples are in the archive twice: the last one is read, as by "
+            f"{NAME}."
+        )
     status = head.get("status")
     if status not in (None, "success", "started"):
         yield f"The status of the run is {status!r}."
@@ -134,7 +167,7 @@ def _scores(sample: dict) -> dict[str, tuple[Any, dict]]:
 
 
 def _as_row(
-    sample: dict, scores: dict, scorer: str | None, place: str
+    sample: dict, scores: dict, scorer: str | None, place: str, in_percent: bool
 ) -> dict[str, Any]:
     """Return the entries of a sample in the columns of an evaluation."""
     epoch = sample.get("epoch", 1)
@@ -151,7 +184,8 @@ def _as_row(
     if scorer in scores:
         value, entry = scores[scorer]
         stated = _stated(entry)
-        proba = {name: as_confidence(each, None) for name, each in stated.items()}
+        top = 100 if in_percent else 1
+        proba = {name: as_confidence(each, None, top) for name, each in stated.items()}
         numbers = {name: p for name, p in proba.items() if p == p}
         row |= {
             "score": value,

@@ -45,7 +45,7 @@ def claims(source: Source) -> bool:
 
 def read(source: Source, options: Options) -> Evaluation:
     """Return the evaluation of a file of details."""
-    options.reject(NAME, "filter", "split", "model")
+    options.reject(NAME, "percent", "filter", "split", "model")
     found, score, task = [], None, None
     for k, row in enumerate(source.progress(read_parquet(source.path))):
         place = f"row {k} of {source.path.name}"

@@ -63,7 +63,7 @@ def claims(source: Source) -> bool:
 
 def read(source: Source, options: Options) -> Evaluation:
     """Return the evaluation of a file of samples."""
-    options.reject(NAME, "split", "model")
+    options.reject(NAME, "percent", "split", "model")
     numbered = list(enumerate(source.content))
     for k, row in numbered:
         if not (isinstance(row, dict) and {"doc_id", "filtered_resps"} <= set(row)):

@@ -19,7 +19,7 @@ def claims(source: Source) -> bool:
 
 def read(source: Source, options: Options) -> Evaluation:
     """Return the evaluation of a log."""
-    options.reject(NAME, "filter", "split", "model")
+    options.reject(NAME, "percent", "filter", "split", "model")
     events = [
         (k, str(event["sample_id"]), event)
         for k, event in enumerate(source.content)

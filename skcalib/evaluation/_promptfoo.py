@@ -90,7 +90,7 @@ def read_one(
     source: Source, options: Options, systems: list[str], model: str | None
 ) -> Evaluation:
     """Return the evaluation of the rows of one system."""
-    options.reject(NAME, "filter", "split")
+    options.reject(NAME, "percent", "filter", "split")
     score = options.score or "success"
     rows = [
         _as_row(row, score, source, k)

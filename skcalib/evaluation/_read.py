@@ -42,6 +42,18 @@ READERS: tuple[ModuleType, ...] = (
     _decisions,
 )
 
+# Keys of the files of harnesses that have no answers, by the files to read instead.
+_OF_AVERAGES: dict[str, list[set[str]]] = {
+    "the samples (lm-evaluation-harness writes them with --log_samples) or the details "
+    "beside it": [
+        {"results", key} for key in ("configs", "config_general", "versions")
+    ],
+    "per_instance_stats.json, or the folder of the run": [
+        {"name", "count", "sum_squared", "mean"},
+    ],
+    "the file that ends in _allresults.json": [{"score", "score:std"}],
+}
+
 _OPTIONS = frozenset(field.name for field in fields(Options))
 
 _READER_OF = {reader.NAME: reader for reader in (*READERS, _table_answers)}
@@ -61,6 +73,7 @@ def read_evaluation(
     columns: Mapping[str, str] | None = None,
     groups: Sequence[str] = (),
     pos_label: str | None = None,
+    scale: tuple[float, float] | None = None,
     percent: bool = False,
     missing: str = "keep",
     verbose: int = 0,
@@ -101,9 +114,14 @@ def read_evaluation(
     groups : sequence of str, default=()
         Further columns of a plain table to keep, for example the subject.
     pos_label : str, default=None
-        Label in the column 'score' that counts as right.
+        Label in the column 'score', or value of the score of a harness, that counts as
+        right; other labels count as wrong.
+    scale : tuple of two float, default=None
+        Lowest and highest grade, such as (1, 5), if the scores are grades. A score of
+        the evaluation is the share of the way from the lowest to the highest grade.
     percent : bool, default=False
-        Whether the probabilities of a plain table are percentages, from 0 to 100.
+        Whether the probabilities of a plain table or a log of inspect_ai are
+        percentages, from 0 to 100.
     missing : {'keep', 'error'}, default='keep'
         Treatment of empty cells in a plain table. 'keep' reads them as NaN or an empty
         name, 'error' raises an error. NA, N/A, null, None and nan are empty cells in
@@ -148,11 +166,20 @@ def read_evaluation(
         columns or {},
         tuple(groups),
         pos_label,
+        scale,
         percent,
         missing,
         verbose,
     )
     with _opened(path, format, options) as (reader, source):
+        if reader is not _table_answers and options.columns:
+            raise ParameterError(
+                "columns",
+                f"does not apply to files of {reader.NAME}. Got "
+                f"{next(iter(options.columns.values()))!r}. Choose the score with "
+                f"{parameter('score')}, or read the file as a plain table with "
+                f"{parameter('format')}.",
+            )
         return reader.read(source, options)
 
 
@@ -244,7 +271,7 @@ def _reader_of(source: Source, format: str | None) -> ModuleType:
         )
     # No harness writes a text that is not JSON.
     found = [r for r in READERS if source.kind != "text" and r.claims(source)]
-    if not found and _table_answers.claims(source):
+    if not found and _table_answers.claims(source) and not _averages_only(source):
         found = [_table_answers]
     if len(found) != 1:
         raise file_error(_not_one(source, found))
@@ -256,7 +283,7 @@ def _opened(
     path: Any, format: str | None, options: Options
 ) -> Iterator[tuple[ModuleType, Source]]:
     """Yield the reader and the file, which errors that no reader expects name."""
-    source = open_source(path, options.verbose)
+    source = open_source(path, options)
     reader = _reader_of(source, format)
     # Readers do not check the type of each entry, but use it.
     try:
@@ -270,6 +297,12 @@ def _opened(
         ) from error
 
 
+def _averages_only(source: Source) -> str | None:
+    """Return which files to read instead of one without answers; None for others."""
+    keys = source.object.keys() | source.keys
+    return next((k for k, v in _OF_AVERAGES.items() if any(x <= keys for x in v)), None)
+
+
 def _not_one(source: Source, found: list[ModuleType]) -> str:
     """Return the message for a file that no reader or more than one reader claims."""
     name = source.path.name
@@ -279,19 +312,22 @@ def _not_one(source: Source, found: list[ModuleType]) -> str:
             f"must be a file of one format. Got {name}, which could be one of "
             f"""{names}: name it with {parameter("format", "'format'")}."""
         )
-    content = source.content if isinstance(source.content, dict) else {}
-    about = {"configs", "config_general", "versions"}
-    if "results" in content and not about.isdisjoint(content):
+    beside = _averages_only(source)
+    if beside:
         return (
             f"must be a file with the individual answers. Got {name}, which contains "
-            "averages only. Pass the samples (lm-evaluation-harness writes them with "
-            "--log_samples) or the details beside it."
+            f"averages only. Pass {beside}."
         )
     if source.kind == "folder":
         return (
             f"must be a file, or a run folder of HELM. Got the folder {name} without "
             "per_instance_stats.json. Pass the files of answers in it, for example "
             "samples_*.jsonl."
+        )
+    if "adapter_spec" in source.object:  # HELM
+        return (
+            f"must be a file with the scores of answers. Got {name}, which has none. "
+            "Pass per_instance_stats.json, or the folder of the run."
         )
     return (
         f"must be a file of {', '.join(FORMATS)}. Got {name}, which is none of these."

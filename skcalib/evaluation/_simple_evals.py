@@ -23,7 +23,7 @@ def claims(source: Source) -> bool:
 
 def read(source: Source, options: Options) -> Evaluation:
     """Return the evaluation of a file of results."""
-    options.reject(NAME, "score", "filter", "split", "model")
+    options.reject(NAME, "percent", "score", "filter", "split", "model")
     pages, talks = source.content["htmls"], source.content["convos"]
     if not isinstance(pages, list) or not isinstance(talks, list):
         raise file_error("must contain the lists 'htmls' and 'convos'.")
@@ -44,7 +44,8 @@ def read(source: Source, options: Options) -> Evaluation:
             f"{missed:.1%} of the answers were not attempted; the file does not say "
             "which, and they count as wrong."
         )
-    return Evaluation._of_rows(source, NAME, notes, rows)
+    headlines = [("", source.content.get("score"))]
+    return Evaluation._of_rows(source, NAME, notes, rows, headlines=headlines)
 
 
 def _as_row(page: str, talk: Any, place: str) -> dict[str, Any]:

@@ -195,7 +195,10 @@ def _read_long(
     columns: dict[str, Column] = {}
     if "score" in roles:
         columns[roles["score"]] = Numbers(
-            roles["score"], pos_label=options.pos_label, outcomes=True
+            roles["score"],
+            pos_label=options.pos_label,
+            outcomes=True,
+            scale=options.scale,
         )
     else:
         columns |= {roles[role]: Names(roles[role]) for role in _ANSWERS}
@@ -403,7 +406,7 @@ def _read_wide(
     if gold is not None:
         columns = {name: Names(name) for name in names}
     else:
-        columns = _outcomes(names, options.pos_label)
+        columns = _outcomes(names, options.pos_label, options.scale)
     numbers: dict[str, Any] = columns
     failed: dict[Column, ParameterError] | None = None
     others: list[Any] = [*texts.values(), *known.values(), *more]
@@ -470,8 +473,13 @@ def _candidates(
     return names
 
 
-def _outcomes(names: Iterable[str], pos_label: str | None = None) -> dict[str, Numbers]:
-    return {name: Numbers(name, outcomes=True, pos_label=pos_label) for name in names}
+def _outcomes(
+    names: Iterable[str],
+    pos_label: str | None = None,
+    scale: tuple[float, float] | None = None,
+) -> dict[str, Numbers]:
+    settings: dict[str, Any] = {"pos_label": pos_label, "scale": scale}
+    return {name: Numbers(name, outcomes=True, **settings) for name in names}
 
 
 def _right_answers(

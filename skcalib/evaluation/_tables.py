@@ -24,17 +24,22 @@ import numpy as np
 
 from .._errors import ParameterError, parameter
 from ._files import Source, not_text, read_parquet
-from ._values import as_number, as_numbers, file_error, none_of
-
-YES = frozenset(["true", "t", "yes", "y", "correct", "right"])
-NO = frozenset(["false", "f", "no", "n", "incorrect", "wrong"])
+from ._values import (
+    LETTERS,
+    NO,
+    YES,
+    NoAnswersError,
+    as_number,
+    as_numbers,
+    file_error,
+    no_label,
+    none_of,
+    share_of_scale,
+)
 
 # Texts of missing cells in columns of numbers and of right and wrong answers. In a
 # column of names they are names: NA is the code of Namibia.
 _MISSING = frozenset(["", "nan", "na", "n/a", "#n/a", "null", "none", "<na>"])
-
-# Labels that a message shows.
-_SHOWN = 5
 
 # Largest number of texts that are stored once; beyond it, few are repeated.
 _MOST_SHARED = 50_000
@@ -123,8 +128,9 @@ class Numbers(_Column):
 
     With `words`, cells may be words such as true, yes or correct and their opposites.
     With `pos_label`, cells that are this label count as 1 and others as 0. With
-    `outcomes`, they say whether answers are right: by words, by scores in [0, 1], or by
-    1 and -1, the labels of support vector machines.
+    `outcomes`, they say whether answers are right: by words, by the letters of
+    inspect_ai (C, I, P, N), by scores in [0, 1], by 1 and -1, the labels of support
+    vector machines, or by grades on a `scale`, which are returned as shares of it.
     """
 
     def __init__(
@@ -136,13 +142,17 @@ class Numbers(_Column):
         words: bool = False,
         pos_label: str | None = None,
         outcomes: bool = False,
+        scale: tuple[float, float] | None = None,
     ):
         super().__init__(name)
-        self._least, self._most = (0.0, 1.0) if outcomes else (least, most)
+        self._scale, outcomes = scale, outcomes and scale is None
+        self._least, self._most = (0.0, 1.0) if outcomes else scale or (least, most)
         self._words, self._outcomes = words or outcomes, outcomes
         self._pos_label = pos_label
         self._other_labels: set[str] = set()
         self._first_minus: int | None = None  # line of the first -1
+        self._letters: dict[str, int] = {}  # with their first lines
+        self._n_letters = 0
 
     def add(self, cells: Sequence[Any], lines: Sequence[int]) -> None:
         """Read the cells of a chunk."""
@@ -150,6 +160,18 @@ class Numbers(_Column):
         if found is None or not self._is_inside(found).all():
             found = np.array(list(map(self._value, cells, lines)))
         self._keep(found, lines)
+        self._check_letters()
+
+    def _check_letters(self) -> None:
+        """Raise if letters may be the names of options or of classes."""
+        letters = self._letters.keys()
+        if letters <= {"n"}:  # no
+            return
+        n_known = sum(int(np.isfinite(chunk).sum()) for chunk in self._chunks)
+        are_verdicts = "i" in letters or ("c" in letters and len(letters) > 1)
+        if n_known > self._n_letters or not are_verdicts:
+            first = min(letters - {"n"}, key=self._letters.__getitem__)
+            raise file_error(self._problem(first.upper(), self._letters[first]))
 
     def _is_inside(self, found: Any) -> Any:
         return (found >= self._least) & (found <= self._most) & (found < np.inf)
@@ -167,6 +189,10 @@ class Numbers(_Column):
             self._other_labels.add(text)
             return 0.0
         word = text.lower()
+        if self._outcomes and word in LETTERS:
+            self._letters.setdefault(word, line)
+            self._n_letters += 1
+            return LETTERS[word]
         if self._words and word in YES | NO:
             return float(word in YES)
         try:
@@ -183,11 +209,15 @@ class Numbers(_Column):
     def _problem(self, text: str, line: int) -> str:
         if self._outcomes:
             is_number = text.strip().lstrip("+-").replace(".", "", 1).isdecimal()
+            rescale = (
+                "Rescale other scores to [0, 1], or name the scale of grades with "
+            )
+            scale = f"{rescale}{parameter('scale')}. "
             return (
                 "must contain 0/1, true/false, yes/no, correct/incorrect or a score in "
                 f"[0, 1] in {self.name!r}. Got {text!r:.60} in line {line}. "
-                f"{'Rescale other scores to [0, 1]. ' * is_number}Name the label that "
-                f"counts as right with {parameter('pos_label')}. If the column "
+                f"{scale * is_number}Name the label that counts as right with "
+                f"{parameter('pos_label')}. If the column "
                 f"contains answers, {parameter('_gold', '')}add a column 'correct' "
                 "with 1 for each right answer and 0 for each wrong one."
             )
@@ -201,8 +231,8 @@ class Numbers(_Column):
                 f" Name the label that counts as 1 with {parameter('pos_label')}. Leave"
                 " the cell of a document without a label empty."
             )
-        elif self._most == 1:
-            expected = "numbers in [0, 1]"
+        elif self._most < np.inf:
+            expected = f"numbers in [{self._least:g}, {self._most:g}]"
         return (
             f"column {self.name!r} must have {expected}. Got {text!r:.60} in line "
             f"{line}.{remedy}"
@@ -211,6 +241,8 @@ class Numbers(_Column):
     def finish(self) -> np.ndarray:
         """Return the numbers of all rows."""
         found = super().finish()
+        if self._scale is not None:
+            return share_of_scale(found, self._scale)
         if self._first_minus is not None:
             if ((found >= 0) & (found < 1)).any():
                 raise ParameterError(
@@ -225,12 +257,7 @@ class Numbers(_Column):
         is_sample = len(self._other_labels) < 2 and not self._outcomes
         if self._pos_label is None or is_sample or (found > 0).any():
             return found
-        others = ", ".join(sorted(self._other_labels)[:_SHOWN])
-        raise ParameterError(
-            "pos_label",
-            f"must be a label of {self.name!r}, which contains {others}. Got "
-            f"{self._pos_label!r}.",
-        )
+        raise no_label(self._pos_label, repr(self.name), self._other_labels)
 
 
 class Fractions(_Column):
@@ -568,7 +595,7 @@ def _long_cells() -> Iterator[None]:
 def _delimited(path: Path, sample: list[str]) -> Table:
     """Return the columns of a text with a delimiter, which its first lines show."""
     if not sample:
-        raise file_error(f"must contain rows. Got {path.name}, which is empty.")
+        raise NoAnswersError(f"must contain rows. Got {path.name}, which is empty.")
     try:
         with _long_cells():
             delimiter = _delimiter(sample, path)

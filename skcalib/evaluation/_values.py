@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import reprlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from difflib import get_close_matches
 from itertools import chain
 from typing import Any
@@ -19,26 +20,49 @@ def file_error(problem: str) -> ParameterError:
     return ParameterError("path", problem)
 
 
+class NoAnswersError(ParameterError):
+    """The error for a file without answers, or in which no answer has a score."""
+
+    def __init__(self, problem: str):
+        super().__init__("path", problem)
+
+
 # Names under which files keep the probability that an answer is right. A probability
 # comes first: beside it, a confidence may measure the shape of a distribution.
 CONFIDENCE = ("probability", "proba", "prob", "confidence", "certainty")
 
-# Verdicts. The letters are those of inspect_ai: P is partially correct, N no answer.
-_WORDS = {
-    **dict.fromkeys(("c", "yes", "true", "correct", "pass"), 1.0),
-    "p": 0.5,
-    **dict.fromkeys(("i", "n", "no", "false", "incorrect", "fail"), 0.0),
-}
+# Verdicts.
+YES = frozenset(["true", "t", "yes", "y", "correct", "right", "pass", "passed"])
+NO = frozenset(["false", "f", "no", "n", "incorrect", "wrong", "fail", "failed"])
+
+# The letters of inspect_ai: P is partially correct, N no answer.
+LETTERS = {"c": 1.0, "p": 0.5, "i": 0.0, "n": 0.0}
+_WORDS = dict.fromkeys(YES, 1.0) | dict.fromkeys(NO, 0.0) | LETTERS
+
+# Labels that a message shows.
+_SHOWN = 5
 
 
 def as_scores(
-    values: Sequence[Any], place: Callable[[int], str], what: str
+    values: Sequence[Any],
+    place: Callable[[int], str],
+    what: str,
+    pos_label: str | None = None,
+    scale: tuple[float, float] | None = None,
 ) -> np.ndarray:
     """Return scores in [0, 1]; NaN for None.
 
-    Letters and words are verdicts of the harnesses. `place(k)` is the place of the k-th
-    value, for messages.
+    Letters and words are verdicts of the harnesses. With `pos_label`, values that are
+    this label count as 1 and others as 0. With `scale`, values are grades from its
+    lowest to its highest number. `place(k)` is the place of the k-th value, for
+    messages.
     """
+    if pos_label is not None:
+        return _are_label([None if x is None else as_key(x) for x in values], pos_label)
+    if scale is not None:
+        return np.array(
+            [_as_share(value, scale, place(k)) for k, value in enumerate(values)]
+        )
     scores = np.array(
         [_as_score(value, k, place, what) for k, value in enumerate(values)]
     )
@@ -70,6 +94,40 @@ def _as_score(value: Any, k: int, place: Callable[[int], str], what: str) -> flo
     except ValueError:
         pass
     raise file_error(f"{problem}. Got {value!r:.60} in {place(k)}.")
+
+
+def _are_label(values: Sequence[str | None], label: str) -> np.ndarray:
+    if label not in values:
+        raise no_label(label, "the score", filter(None, values))
+    return np.array([np.nan if x is None else float(x == label) for x in values])
+
+
+def no_label(label: str, what: str, known: Iterable[str]) -> ParameterError:
+    """Return the error for a label that none of the known values is."""
+    others = ", ".join(sorted(set(known))[:_SHOWN])
+    return ParameterError(
+        "pos_label",
+        f"must be a label of {what}, which contains {others}. Got {label!r}.",
+    )
+
+
+def _as_share(value: Any, scale: tuple[float, float], place: str) -> float:
+    """Return a grade as a share of its scale; NaN for None."""
+    if value is None or value != value:
+        return np.nan
+    with suppress(ValueError):
+        share = share_of_scale(as_number(str(value)), scale)
+        if 0 <= share <= 1:
+            return share
+    low, high = scale
+    raise file_error(
+        f"must have grades from {low:g} to {high:g}. Got {value!r:.60} in {place}."
+    )
+
+
+def share_of_scale(grades: Any, scale: tuple[float, float]) -> Any:
+    """Return grades as shares of the way from the lowest to the highest one."""
+    return (grades - scale[0]) / (scale[1] - scale[0])
 
 
 def as_number(text: str) -> float:

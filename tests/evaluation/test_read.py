@@ -650,14 +650,100 @@ def test_errors_of_inspect(files, tmp_path, change, message):
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
-def test_an_archive_with_a_member_twice_is_an_error(files, tmp_path):
+def test_of_two_members_of_one_name_the_last_is_read(files, tmp_path):
     path = tmp_path / "twice.eval"
     shutil.copy(files / "inspect/velia_tern.eval", path)
     with zipfile.ZipFile(path, "a") as archive:
         name = "samples/3_epoch_1.json"
-        archive.writestr(name, archive.read(name))
-    with pytest.raises(ValueError, match=r"second sample 3 of twice\.eval in epoch 1"):
-        read_evaluation(path)
+        sample = json.loads(archive.read(name))
+        next(iter(sample["scores"].values()))["value"] = "P"
+        archive.writestr(name, json.dumps(sample))
+    once, twice = map(read_evaluation, [files / "inspect/velia_tern.eval", path])
+    is_changed = twice.question == "3"
+    assert twice.score[is_changed].tolist() == [0.5]
+    others = ~is_changed
+    np.testing.assert_array_equal(twice.score[others], once.score[others])
+    assert "1 samples are in the archive twice: the last one is read" in str(
+        twice.notes
+    )
+
+
+def write_log(path, values, results=None, confidences=None):
+    """Write a log of inspect_ai with one scorer `match` and no epochs."""
+    stated = confidences or [None] * len(values)
+    samples = [
+        {
+            "id": k,
+            "scores": {"match": {"value": value, "metadata": {"confidence": c}}},
+        }
+        for k, (value, c) in enumerate(zip(values, stated, strict=True))
+    ]
+    log = {"version": 2, "eval": {"model": "m"}, "samples": samples}
+    if results is not None:
+        log["results"] = {"scores": results}
+    path.write_text(json.dumps(log))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("reducer", "name", "stated", "note"),
+    [
+        ("mode", "match", 0.5, "an accuracy of 0.500 with the reducer 'mode'. The mean"),
+        (None, "match", 0.8, "an accuracy of 0.800. The mean score of its samples is"),
+        ("mean", "match", 0.75, None),
+        ("mode", "other", 0.5, None),
+    ],
+)
+def test_an_accuracy_of_the_log_that_differs_is_named(
+    tmp_path, reducer, name, stated, note
+):
+    metrics = {"accuracy": {"name": "accuracy", "value": stated}}
+    results = [{"name": name, "scorer": name, "reducer": reducer, "metrics": metrics}]
+    path = write_log(tmp_path / "a.json", ["C", "C", "I", "C"], results)
+    notes = " ".join(read_evaluation(path).notes)
+    assert ("states an accuracy" in notes) == (note is not None)
+    assert (note or "") in notes
+
+
+def test_a_category_may_count_as_right(tmp_path):
+    path = write_log(tmp_path / "a.json", ["left", "right", None, "left"])
+    found = read_evaluation(path, pos_label="left")
+    assert found.score[[0, 1, 3]].tolist() == [1, 0, 1]
+    assert np.isnan(found.score[2])
+    with pytest.raises(ValueError, match="contains left, right. Got 'both'"):
+        read_evaluation(path, pos_label="both")
+
+
+@pytest.mark.parametrize("kind", ["log", "table"])
+def test_grades_are_shares_of_their_scale(tmp_path, kind):
+    path = write_log(tmp_path / "a.json", [1, 3, 10])
+    if kind == "table":
+        path = tmp_path / "a.csv"
+        path.write_text("id,correct\na,1\nb,3\nc,10\n")
+    score = read_evaluation(path, scale=(1, 10)).score
+    assert score == pytest.approx([0, 2 / 9, 1])
+    with pytest.raises(ValueError, match=r"1 to 9.* 10 in sample 2|\[1, 9\].*'10' in"):
+        read_evaluation(path, scale=(1, 9))
+    with pytest.raises(ValueError, match="'scale'.*two numbers. Got 9 and 1"):
+        read_evaluation(path, scale=(9, 1))
+    with pytest.raises(ValueError, match="'pos_label'.*does not apply to grades"):
+        read_evaluation(path, scale=(1, 10), pos_label="1")
+
+
+def test_confidences_of_a_log_may_be_percentages(tmp_path):
+    path = write_log(tmp_path / "a.json", ["C", "I"], confidences=[90, "45%"])
+    assert read_evaluation(path, percent=True).proba.tolist() == [0.9, 0.45]
+    path = write_log(tmp_path / "a.json", ["C", "I"], confidences=[0.9, 0.5])
+    with pytest.raises(ValueError, match="'percent'.*no confidence is above 1"):
+        read_evaluation(path, percent=True)
+
+
+def test_parameters_for_tables_and_percentages_are_refused_for_other_files(files):
+    path = files / SAMPLES
+    with pytest.raises(ValueError, match="'columns'.*lm-evaluation-harness. Got 'acc'"):
+        read_evaluation(path, columns={"score": "acc"})
+    with pytest.raises(ValueError, match="'percent'.*does not apply to files of lm"):
+        read_evaluation(path, percent=True)
 
 
 def test_short_texts_and_integers_in_the_metadata_of_inspect_are_groups(
@@ -1513,9 +1599,18 @@ def test_progress_is_printed(files, capsys, monkeypatch):
     ]
 
 
-def test_results_without_single_answers_are_named(files):
+def test_results_without_single_answers_are_named(files, tmp_path):
     with pytest.raises(ValueError, match="averages only.*--log_samples"):
         read_evaluation(files / f"lm_eval/tern/results_{TIME}.json")
+    stat = {"name": {"name": "exact_match"}, "count": 3, "sum": 2, "mean": 0.7}
+    for content, message in (
+        ({"accuracy": 0.7, "score": 0.7, "score:std": 0.4}, "averages.*_allresults"),
+        ([{**stat, "sum_squared": 2}], "averages only. Pass per_instance_stats.json"),
+        ({"name": "mmlu", "adapter_spec": {}}, "has none. Pass per_instance_stats"),
+    ):
+        (tmp_path / "a.json").write_text(json.dumps(content))
+        with pytest.raises(ValueError, match=message):
+            read_evaluation(tmp_path / "a.json")
 
 
 def test_compressed_files_are_named(tmp_path):

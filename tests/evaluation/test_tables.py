@@ -393,6 +393,28 @@ def test_a_file_of_one_column_is_said_to_have_one(tmp_path):
         read_evaluation(path, columns={"question": "seg_id", "score": "correct"})
 
 
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (["C", "I", "P", "N"], [1, 0, 0.5, 0]),
+        (["I", "I", "", "i"], [0, 0, np.nan, 0]),
+        (["pass", "fail", "Passed", "FAILED"], [1, 0, 1, 0]),
+        (["y", "n", "n", "y"], [1, 0, 0, 1]),
+    ],
+)
+def test_words_and_letters_of_harnesses_are_verdicts(tmp_path, cells, expected):
+    rows = "".join(f"q{k},{cell}\n" for k, cell in enumerate(cells))
+    path = write(tmp_path, f"id,correct\n{rows}")
+    np.testing.assert_array_equal(read_evaluation(path).score, expected)
+
+
+@pytest.mark.parametrize("cells", ["CCCC", "PNNP", "CIA1", "1IC0", "CICA"])
+def test_letters_that_may_be_options_or_classes_are_refused(tmp_path, cells):
+    rows = "".join(f"q{k},{cell}\n" for k, cell in enumerate(cells))
+    with pytest.raises(ValueError, match=r"must contain 0/1.*Got '.' in line \d"):
+        read_evaluation(write(tmp_path, f"id,correct\n{rows}"))
+
+
 def test_scores_beyond_1_are_to_be_rescaled(tmp_path):
     path = write(tmp_path, "id,correct\na,-2.5\nb,1\n")
     with pytest.raises(ValueError, match=r"'-2.5' in line 2. Rescale other scores"):
