@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ._errors import ParameterError
+from ._errors import ParameterError, parameter
 
 # Prefixes of the tags of entities, and their names in this module.
 SCHEMES = {
@@ -80,7 +80,8 @@ def read_tags(
         prefix, _, label = tag.partition("-") if isinstance(tag, str) else ("", "", "")
         if tag != "O" and prefix not in SCHEMES[scheme]:
             expected = ", ".join(f"'{p}-PER'" for p in SCHEMES[scheme])
-            hint = "Pass the `scheme` of the tags, or convert them with convert_tags."
+            option = parameter("scheme", "`scheme`")
+            hint = f"Pass the {option} of the tags, or convert them with convert_tags."
             if not isinstance(tag, str):
                 hint = "Map tag indices to their labels first."
             raise ParameterError(

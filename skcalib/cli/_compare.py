@@ -74,7 +74,7 @@ def run_compare(options: Namespace) -> int:
             "needs --metric: bleu, chrf or ter for files of plain lines, f1 for files "
             "with one token per line and tags in the last column."
         )
-        reject(options, ["reference"], why)
+        reject(options, ["reference", "scheme"], why)
         inputs = read_inputs(options)
         found = measure(inputs, options)
     else:
@@ -118,16 +118,20 @@ def _reasons(words: Comparison, failed: list[str], condition: str | None) -> lis
 def _check_options(options: Namespace) -> None:
     check_level(options.confidence_level)
     # BLEU, chrF and TER are percentages.
-    largest = 1 if options.metric in (None, "f1") else 100
+    largest = 1.0 if options.metric in (None, "f1") else 100.0
+    if options.scale is not None:
+        exclude(options, *(("scale", name) for name in ("metric", "labels", "gold")))
+        largest = options.scale[1] - options.scale[0]
     for name in ("margin", "power"):
         value = getattr(options, name)
         # The option --power without a number is True, which is equal to 1.
         is_number = value is not None and value is not True
         if is_number and not 0 < value < largest:
             percent = f" Divide percentage points by 100: {value / 100:g}."
+            percent *= value > 1 == largest
             raise CommandError(
-                f"--{name} must be above 0 and below {largest}, for example "
-                f"{0.02 * largest:g}. Got {value:g}.{percent if value > 1 else ''}"
+                f"--{name} must be above 0 and below {largest:g}, for example "
+                f"{0.02 * largest:g}. Got {value:g}.{percent}"
             )
     if options.fail_if == "inferior" and options.margin is None:
         raise CommandError(

@@ -373,7 +373,9 @@ def numbers_of(
             ComparedSystem(name, files[name], score, low, high, letters[name])
             for name, (score, low, high) in zip(result.names, intervals, strict=True)
         ],
-        pairs=_pairs(result, options.margin),
+        pairs=_pairs(
+            result, None if options.margin is None else options.margin / _span(options)
+        ),
         not_separated=result.not_separated(1 - level),
         n=result.n_questions,
         **others,
@@ -386,9 +388,37 @@ def numbers_of(
         inner = None if options.groups == name else groups
         rows = _parts(name, by, inner, compare, is_given=options.by is not None)
         found.by = Parts(name, rows, list(_homogeneity(rows, level)))
+    if options.scale is not None:
+        _use_unit(found, *options.scale)
     if found.pairs:
-        found.decisions = _decide(found, result)
+        found.decisions = _decide(found, result, options)
     return found
+
+
+def _span(options: Namespace) -> float:
+    """Return the length of the scale of grades, if they are not shares."""
+    return 1.0 if options.scale is None else options.scale[1] - options.scale[0]
+
+
+def _use_unit(found: Compared, lowest: float, highest: float) -> None:
+    """Replace scores and gains by those in the unit of --scale."""
+    span, rows = highest - lowest, [] if found.by is None else found.by.rows
+    for system in found.systems:
+        ends = np.array([system.score, system.low, system.high])
+        system.score, system.low, system.high = (lowest + span * ends).tolist()
+    for gain in [*found.pairs, *(row.tested for row in rows if row.tested)]:
+        gain.gain, gain.low, gain.high = (
+            span * each for each in (gain.gain, gain.low, gain.high)
+        )
+        if gain.limit is not None:
+            gain.limit = gain.limit._replace(margin=span * gain.limit.margin)
+    for row in rows:
+        if row.score_a is not None and row.score_b is not None:
+            row.score_a, row.score_b = (
+                lowest + span * each for each in (row.score_a, row.score_b)
+            )
+    for each in found.power or ():
+        each.detectable_gain *= span
 
 
 def _homogeneity(rows: list[Part], level: float) -> Iterator[Homogeneity]:
@@ -451,7 +481,7 @@ def _decided(
     return Decided(*names, *gain, names[is_later] if is_shown else None, pvalue)
 
 
-def _decide(found: Compared, result: SystemComparison) -> Decisions:
+def _decide(found: Compared, result: SystemComparison, options: Namespace) -> Decisions:
     """Return which system is better, and the pair to quote.
 
     The pair is the best system and the best one that is significantly worse. If no pair
@@ -479,7 +509,7 @@ def _decide(found: Compared, result: SystemComparison) -> Decisions:
         best=best,
         not_worse=not_worse,
         quoted=quoted,
-        more=None if found.judged is not None else _more(result, quoted),
+        more=None if found.judged is not None else _more(result, quoted, options),
     )
 
 
@@ -495,13 +525,14 @@ def best_first(found: Compared) -> list[ComparedSystem]:
     return sorted(found.systems, key=lambda each: sign * each.score)
 
 
-def _more(result: SystemComparison, pair: Decided) -> More | None:
+def _more(result: SystemComparison, pair: Decided, options: Namespace) -> More | None:
     """Return what more questions detect; None if no gain can be detected."""
     k = result.pairs.index((pair.a, pair.b))
     gain = float(result.detectable_gain()[k])
     if not 0 < gain < math.inf:
         return None
-    return More(gain, int(result.questions_needed(gain / 2)[k]))
+    needed = int(result.questions_needed(gain / 2)[k])
+    return More(gain * _span(options), needed)
 
 
 def _pairs(result: SystemComparison, margin: float | None = None) -> list[Gain]:
@@ -634,7 +665,7 @@ def _power(result: SystemComparison, options: Namespace) -> Iterator[Power]:
         if a == result.names[0]:
             found = Power(a, b, float(smallest[k]))
             if options.power is not True:
-                n = float(result.questions_needed(options.power)[k])
+                n = float(result.questions_needed(options.power / _span(options))[k])
                 found.gain = options.power
                 found.questions_needed = int(n) if math.isfinite(n) else n
             yield found

@@ -26,7 +26,7 @@ from ..significance import (
 )
 from ._compare_numbers import ADJUST, Compared, numbers_of
 from ._options import reject
-from ._shared import CommandError, as_option
+from ._shared import CommandError, as_option, command_error, in_options
 
 # Value of --groups and --by that means the document of each sentence.
 DOCUMENT = "document"
@@ -153,6 +153,8 @@ def _check_options(metric: str, options: Namespace) -> None:
     """Raise an error if an option has no meaning for a metric of sums."""
     why = f"does not apply to --metric {metric}."
     reject(options, _OF_QUESTIONS, why)
+    if metric != "f1":
+        reject(options, ["scheme"], why)
     references = options.reference or ()
     if metric == "f1" and len(references) > 1:
         raise CommandError("--reference must be one file with the gold tags.")
@@ -309,9 +311,12 @@ def _span_counts(
                 f"{', '.join(unknown)}."
             )
         try:
-            systems[name] = span_statistics(gold, predicted)
-        except ValueError as error:
-            message = str(getattr(error, "problem", error))
+            scheme = options.scheme or "BIO"
+            systems[name] = span_statistics(gold, predicted, scheme=scheme)
+        except ParameterError as error:
+            if error.name == "scheme":
+                raise command_error(error) from None
+            message = in_options(error.problem)
             message = message.replace("must contain tags", "needs tags")
             if not has_reference:
                 message += (

@@ -196,6 +196,13 @@ _OF_HARNESSES: Options = {
         "help": "format of the files, if it is not recognised: %(choices)s",
     },
     "--score NAME": "metric, scorer or column of the score, if there are several",
+    "--scale LOW": {
+        "nargs": 2,
+        "type": float,
+        "metavar": ("LOW", "HIGH"),
+        "help": "lowest and highest grade, such as 1 5, if the scores are grades, in "
+        "whose unit means and gains are printed",
+    },
     "--filter NAME": "filter of lm-evaluation-harness, or result of Every Eval Ever",
     "--split NAME": "split of HELM",
     "--model NAME": "system, if a file contains several",
@@ -286,8 +293,10 @@ BLEU, chrF or TER of translations.
             "most frequent answer; its confidence is the share of the samples that "
             "agree with it (a table needs --prediction)",
             "--pos-label LABEL": "the label whose probability is given, if --y-true "
-            "contains labels other than yes and no",
-            "--percent": "probabilities are percentages, from 0 to 100",
+            "contains labels other than yes and no; or the score of a harness that "
+            "counts as right, if scores are other labels",
+            "--percent": "probabilities of a table, or of a log of inspect_ai, are "
+            "percentages, from 0 to 100",
             "--skip-missing": "leave out rows with an empty cell, and print their "
             "number",
         },
@@ -391,6 +400,8 @@ The status does not depend on whether the reader of a pipe closes it early.
             "--metric {f1,bleu,chrf,ter}": "f1: entities of files with one token per "
             "line and tags in the last column; bleu, chrf, ter: plain lines (default: "
             "scores of questions, or f1 if every line ends in a tag)",
+            "--scheme NAME": "tagging scheme for f1: BIO, BILOU, IOBES, IOB1, IOE1 or "
+            "IOE2 (default: BIO)",
             "--reference FILE": {
                 "action": "append",
                 "help": "references, one line per sentence (repeat it for several "

@@ -78,7 +78,7 @@ def _check_options(options: Namespace) -> None:
         options,
         ("output", "no_figure"),
         ("skip_missing", "unanswered"),
-        ("y_true", "score"),
+        *(("y_true", "score"), ("scale", "labels"), ("scale", "gold")),
         ("fail_if", "max_error"),
         *(("confidence", n) for n in ("y_proba", "labels", "skip_missing")),
         ("confidence", "unanswered"),
@@ -237,12 +237,9 @@ class Report:
         yield out.Line(f"{printable(system.file)}: {whole.count()}")
         yield out.Paragraph(whole.verdict())
         yield from whole.case()
-        if system.is_table and whole.error is None:
-            yield out.Line(
-                "Calibration needs scores of 0 and 1 only."
-                if np.isfinite(system.answers.q).any()
-                else "If a column contains probabilities, name it with --y-proba."
-            )
+        if system.is_table and not np.isfinite(system.answers.q).any():
+            hint = "If a column contains probabilities, name it with --y-proba."
+            yield out.Line(hint)
         yield self.steps()
         yield from self._about()
         yield from self._judged()

@@ -209,8 +209,6 @@ def measure(
     The last number is the p-value of one recalibration for all parts, if it is known.
     """
     answers = system.answers
-    if answers.y.size < 2:
-        raise CommandError(f"{system.file} must contain at least two predictions.")
     stating = with_probabilities(answers)
     stated = None if stating is None else stated_values(stating.q)
     whole = _measure_part(system, answers, None, stated, options)
@@ -271,7 +269,7 @@ def _measure_part(
     where = system.file
     if value is not None:
         where += f", {system.by_name} = {value}"
-    if part.y.size < 2:
+    if value is not None and part.y.size < 2:
         raise CommandError(
             f"{system.file}: --by needs at least two rows of each value. Got one row "
             f"of {value!r}."
@@ -279,9 +277,11 @@ def _measure_part(
     if part.groups is not None and (part.groups == part.groups[0]).all():
         raise CommandError(one_group(where, part.group_names[part.groups[0]]))
     try:
-        return _measure(part, stated, options, both=not system.is_graded)
+        found = _measure(part, stated, options, both=not system.is_graded)
     except ValueError as error:
         raise command_error(error, where) from None
+    found.accuracy = system.in_unit(found.accuracy)
+    return found
 
 
 def stated_values(q: np.ndarray) -> np.ndarray | None:
@@ -298,7 +298,7 @@ def stated_values(q: np.ndarray) -> np.ndarray | None:
 def with_probabilities(part: Answers) -> Answers | None:
     """Return the answers with a probability; None if none, or if a score is partial."""
     has = np.isfinite(part.q)
-    if has.sum() < 2 or not np.isin(part.y, (0, 1)).all():
+    if has.sum() < 2 or not np.isin(part.y[has], (0, 1)).all():
         return None
     return part if has.all() else part[has]
 

@@ -28,7 +28,8 @@ class Part:
         self.confidence_level = level
         self.alpha, self.level = 1 - level, out.percent(level)
         self.is_graded = word != FREQUENCY
-        self.unit = "questions" if self.is_graded else "predictions"
+        self.unit = "question" if self.is_graded else "prediction"
+        self.unit += "s" * (found.n != 1)
         self.n, self.n_groups, self.accuracy = found.n, found.n_groups, found.accuracy
         self.stated = found.stated
         # None if there are too few answers.
@@ -102,6 +103,8 @@ class Part:
             why = "The answers have no probabilities"
             if self.word == SCORE:
                 why = "Some scores are not 0 or 1"
+            elif self.found.n_samples == 1:
+                why = "One answer is too few"
             return f"The {self.word} is {rate}. {why}: calibration is not measured."
         of = ""
         if self.found.without_probability is not None:
@@ -431,8 +434,9 @@ class Part:
             what, count = "groups", self.n_groups
         is_repeated = self.n != self.found.n_samples
         more = " More samples per question help little." * is_repeated
+        rate, *ends = self.accuracy
         # At its ends, the width of the interval is proportional to 1 / n.
-        factor = 2 if self.accuracy.estimate in (0, 1) else 4
+        factor = 2 if rate in ends else 4
         return (
             f"To halve the width of the interval of the {self.word}, collect about "
             f"{(factor - 1) * count:,} more {what}: {factor * count:,} in all.{more}"

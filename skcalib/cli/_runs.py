@@ -8,15 +8,17 @@ from __future__ import annotations
 import re
 import sys
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from .._errors import ParameterError
 from ..evaluation import (
     Evaluation,
+    _inspect,
     align_evaluations,
     read_evaluation,
     read_evaluations,
@@ -33,7 +35,13 @@ from ._blocks import Estimate, estimate_of
 from ._corpus import factorised
 from ._labels import JudgedReport, judged_report
 from ._options import reject
-from ._shared import CommandError, as_option, command_error, command_errors, in_options
+from ._shared import (
+    CommandError,
+    NoAnswers,
+    command_error,
+    command_errors,
+    in_options,
+)
 
 # What right or wrong answers have, answers with other scores, and labels.
 ACCURACY, SCORE, FREQUENCY = "accuracy", "mean score", "frequency"
@@ -52,7 +60,10 @@ _OF_ANSWERS = ("gold", "prediction")
 # Options of `compare` that choose columns or rows of a plain table.
 _OF_TABLES = ("question", "systems", "gold")
 # Options that a reader takes as they are.
-_CHOICES = ("format", "score", "filter", "split", "model", "pos_label", "percent")
+_CHOICES = (
+    *("format", "score", "filter", "split", "model"),
+    *("pos_label", "scale", "percent"),
+)
 
 # Rules for samples without an answer that --unanswered chooses.
 _RULES = {
@@ -64,8 +75,17 @@ _RULES = {
 # Columns of the tasks of a run that are joined as they are.
 _JOINED = ("repeat", "score", "proba", "status", *IDENTIFYING.values())
 
+# Largest share of answers whose probability is not used because of a partial score.
+_MOST_PARTIAL = 0.1
+
 # More systems are names of questions by mistake, and their pairs take too long.
 _MOST_SYSTEMS = 100
+
+# The beginning of the note on a file of a folder.
+_LEFT_OUT = "Left out:"
+
+# The time of a run in the name of its file.
+_TIME = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}([.+-]\d+)*")
 
 _ROW_NUMBERS = (
     "The questions are named by numbers without gaps, and no other column identifies "
@@ -96,6 +116,14 @@ class _File:
     path: Path
     name: str | None
     evaluation: Evaluation
+    # The folder that the command names, if it does not name the file.
+    folder: Path | None = None
+
+    @property
+    def identity(self) -> tuple[Any, ...]:
+        """The system and the folder; a harness writes the tasks of a run into one."""
+        e = self.evaluation
+        return e.format, e.model, str(self.path.resolve().parent)
 
 
 @dataclass
@@ -154,8 +182,14 @@ class System:
     by_name: str | None
     files: list[str]
     is_graded: bool
+    scale: tuple[float, float] | None = None
     if_wrong: Estimate | None = None
     judged: JudgedReport | None = None
+
+    def in_unit(self, found: Any) -> Estimate:
+        """Return an estimate of the mean score in the unit of --scale."""
+        low, high = self.scale or (0.0, 1.0)
+        return Estimate(*(low + (high - low) * each for each in estimate_of(found)))
 
     @property
     def title(self) -> str:
@@ -182,13 +216,15 @@ def word_of(*systems: System) -> str:
     """Return what the outcomes of systems have."""
     if not all(each.is_graded for each in systems):
         return FREQUENCY
-    are_whole = all(np.isin(each.answers.y, (0, 1)).all() for each in systems)
+    are_whole = all(
+        each.scale is None and np.isin(each.answers.y, (0, 1)).all() for each in systems
+    )
     return ACCURACY if are_whole else SCORE
 
 
 def read_systems(options: Namespace) -> list[System]:
     """Return the systems of all files for ``report``."""
-    runs = _runs([_read_one(path, options) for path in _paths(options)])
+    runs = _runs(_read_files(options, lambda path: [_read_one(path, options)]))
     systems = [_system(run, options) for run in runs]
     names = [system.name for system in systems]
     for system in systems:
@@ -199,14 +235,17 @@ def read_systems(options: Namespace) -> list[System]:
 
 def read_inputs(options: Namespace) -> Inputs:
     """Return the systems of all files for ``compare``, on the same questions."""
-    paths = _paths(options)
-    found = [each for path in paths for each in _read_all(path, options)]
+    found = _read_files(options, lambda path: _read_all(path, options))
     runs = _runs(found)
+    notes = dict.fromkeys(note for each in found for note in each.evaluation.notes)
+    runs = _with_two_questions(runs, notes)
     if len(runs) < 2:
+        left = "".join(f" {note}" for note in notes if note.startswith(_LEFT_OUT))
         raise CommandError(
             f"compare needs at least two systems. Got one, of {found[0].path}. Pass "
-            "one file per system, or a table with one column per system."
+            f"one file per system, or a table with one column per system.{left}"
         )
+    _check_tasks(runs)
     if len(runs) > _MOST_SYSTEMS:
         raise CommandError(
             f"compare needs at most {_MOST_SYSTEMS} systems. Got {len(runs)}, such as "
@@ -233,13 +272,16 @@ def read_inputs(options: Namespace) -> Inputs:
             f"{', '.join(formats)}."
         )
         reject(options, _OF_TABLES, why)
-    notes = dict.fromkeys(note for each in found for note in each.evaluation.notes)
     if TABLE in formats:
         is_checked = bool(aligned.groups) or any(
             e.right_answer is not None or e.prompt is not None
             for e in evaluations.values()
         )
-        if len(paths) > 1 and not is_checked and are_row_numbers(aligned.question):
+        if (
+            len({each.path for each in found}) > 1
+            and not is_checked
+            and are_row_numbers(aligned.question)
+        ):
             notes[_ROW_NUMBERS] = None
         if options.groups is None:
             notes |= dict.fromkeys(_passages(aligned))
@@ -292,8 +334,11 @@ def _read_one(path: Path, options: Namespace) -> _File:
             missing="keep" if may_miss else "error",
             verbose=int(sys.stderr.isatty() and _is_long(path)),
         )
-    if evaluation.format != TABLE:
-        _reject_columns(path, evaluation, options)
+    if evaluation.format != TABLE and options.prediction is not None:
+        raise CommandError(
+            f"{path} is read as a file of {evaluation.format}, to which --prediction "
+            f"does not apply. Read the file as a plain table with --format {TABLE}."
+        )
     if options.confidence is not None:
         with command_errors(
             path, shown={"answers": "--confidence agreement: the file"}
@@ -375,35 +420,111 @@ def _is_long(path: Path) -> bool:
     return sum(file.stat().st_size for file in files if file.is_file()) > _LONG
 
 
-def _reject_columns(path: Path, evaluation: Evaluation, options: Namespace) -> None:
-    """Raise if options for plain tables are given with the file of a harness."""
-    for name in ("y_true", "y_proba", *_OF_ANSWERS, "pos_label", "percent"):
-        if getattr(options, name):
-            raise CommandError(
-                f"{path} is read as a file of {evaluation.format}, to which "
-                f"{as_option(name)} does not apply. Choose the score with --score, or "
-                f"read the file as a plain table with --format {TABLE}."
+def _read_files(options: Namespace, read: Callable[[Path], list[_File]]) -> list[_File]:
+    """Return what `read` finds in the files and folders that the command names."""
+    found = []
+    for path in options.file:
+        if path.is_dir() and not (path / "per_instance_stats.json").is_file():
+            found += _read_folder(path, options, read)
+            continue
+        try:
+            found += read(path)
+        except NoAnswers as error:
+            hint = " If the command names its folder, such a file is left out."
+            raise CommandError(f"{error}{hint * (len(options.file) > 1)}") from None
+    return found
+
+
+def _read_folder(
+    folder: Path, options: Namespace, read: Callable[[Path], list[_File]]
+) -> list[_File]:
+    """Return what is in a folder; notes name the files that are left out.
+
+    These are files without scores, as of a run that failed, and earlier runs.
+    """
+    found: list[_File] = []
+    left = []
+    for path in _files_of(folder):
+        try:
+            found += read(path)
+            for each in found[-1:]:
+                each.evaluation.scored(options.unanswered)
+        except NoAnswers as error:
+            left.append(f"{_LEFT_OUT} {path}. It {str(error).removeprefix(f'{path} ')}")
+        except ParameterError as error:  # no sample has a score
+            del found[-1]
+            left.append(f"{_LEFT_OUT} {path}. It {error.problem}")
+    if not found:
+        raise CommandError(f"{folder} has no file with scores. {' '.join(left)}")
+    latest: dict[Any, _File] = {}
+    for each in sorted(found, key=lambda each: each.path.name):
+        e, name = each.evaluation, _TIME.sub("", each.path.name)
+        key = (*each.identity, e.task, name if name != each.path.name else each.path)
+        if key in latest:
+            left.append(
+                f"{_LEFT_OUT} {latest[key].path}, an earlier run than {each.path}."
             )
+        latest[key] = each
+    first, *others = [replace(each, folder=folder) for each in latest.values()]
+    notes = (*first.evaluation.notes, *left)
+    return [replace(first, evaluation=replace(first.evaluation, notes=notes)), *others]
 
 
-def _paths(options: Namespace) -> list[Path]:
-    """Return the files that the command names, also those in folders."""
-    return [file for path in options.file for file in _files_of(path)]
-
-
-def _files_of(path: Path) -> list[Path]:
-    """Return the files of a folder that are samples of tasks, or the path itself."""
-    if not path.is_dir() or (path / "per_instance_stats.json").is_file():
-        return [path]
+def _files_of(folder: Path) -> list[Path]:
+    """Return the files of a folder that have samples of tasks."""
     patterns = ("samples_*.jsonl", "*_samples.jsonl", "*.eval", "details_*.parquet")
     # A folder has also results and settings, which have no answers.
-    found = sorted(file for pattern in patterns for file in path.glob(pattern))
+    found = [file for pattern in patterns for file in folder.glob(pattern)]
+    found += [file for file in folder.glob("*.json") if _is_log(file)]
     if not found:
         raise CommandError(
-            f"{path} is a folder without {', '.join(patterns)} or "
-            "per_instance_stats.json. Pass the files."
+            f"{folder} is a folder without {', '.join(patterns)}, logs of inspect_ai "
+            "or per_instance_stats.json. Pass the files."
         )
-    return found
+    return sorted(found)
+
+
+def _is_log(path: Path) -> bool:
+    with command_errors(path):
+        return _inspect.claims(open_source(path))
+
+
+def _with_two_questions(
+    runs: list[list[_File]], notes: dict[str, None]
+) -> list[list[_File]]:
+    """Return the runs without those of folders that have one question, with a note.
+
+    No question can be compared with that of another system.
+    """
+    short = [
+        run
+        for run in runs
+        if run[0].folder is not None
+        and sum(each.evaluation.n_questions for each in run) < 2
+    ]
+    for run in short:
+        notes[f"{_LEFT_OUT} {run[0].path}, which has one question."] = None
+    return [run for run in runs if run not in short]
+
+
+def _check_tasks(runs: list[list[_File]]) -> None:
+    """Raise if a system has several files of one task, and files of other tasks."""
+    single: dict[Any, list[_File]] = {}
+    for run in runs:
+        if len(run) == 1 and run[0].evaluation.task is not None:
+            single.setdefault(run[0].identity, []).append(run[0])
+    for files in single.values():
+        first: dict[str | None, _File] = {}
+        for each in files:
+            first.setdefault(each.evaluation.task, each)
+        again = [each for each in files if first[each.evaluation.task] is not each]
+        if again and len(first) > 1:
+            each, other = again[0], first[again[0].evaluation.task]
+            raise CommandError(
+                f"{other.path} and {each.path} are two runs of the task "
+                f"{each.evaluation.task!r} by one system, which has other tasks. Pass "
+                "one of the two, or put the files of each system into a folder."
+            )
 
 
 def _check_names(where: str, evaluation: Evaluation) -> None:
@@ -442,10 +563,7 @@ def _runs(found: list[_File]) -> list[list[_File]]:
     """Return the files of each run: one system on different tasks."""
     runs: dict[Any, list[_File]] = {}
     for each in found:
-        e = each.evaluation
-        # A harness writes the tasks of one run into one folder.
-        key = (e.format, each.name, e.model, str(each.path.resolve().parent))
-        runs.setdefault(key, []).append(each)
+        runs.setdefault(each.identity, []).append(each)
     separate: list[list[_File]] = []
     for run in runs.values():
         tasks = [each.evaluation.task for each in run]
@@ -457,10 +575,17 @@ def _runs(found: list[_File]) -> list[list[_File]]:
     return separate
 
 
+def _name_of(run: list[_File]) -> str:
+    """Return the name of a system, or of the folder of its tasks."""
+    if len(run) > 1 and run[0].evaluation.model is None:
+        return run[0].path.resolve().parent.name
+    return str(run[0].name or run[0].path.stem)
+
+
 def _names(runs: list[list[_File]]) -> list[str]:
     """Return names that identify the systems: model, file, folder or path."""
     choices: list[list[str]] = [
-        [str(run[0].name) for run in runs],
+        [_name_of(run) for run in runs],
         [run[0].path.stem for run in runs],
         [run[0].path.resolve().parent.name for run in runs],
         [str(run[0].path) for run in runs],
@@ -514,7 +639,7 @@ def _system(run: list[_File], options: Namespace) -> System:
     paths = [each.path for each in run]
     evaluation = _joined(run)
     by_name = options.by or _parts_of(run)
-    name = evaluation.model or paths[0].stem
+    name = _name_of(run)
     file = str(paths[0]) if len(paths) == 1 else str(paths[0].parent)
     try:
         scored = evaluation.scored(options.unanswered)
@@ -557,6 +682,8 @@ def _system(run: list[_File], options: Namespace) -> System:
         answers = _with_labels(answers, judged)
     if evaluation.format == TABLE and options.unanswered != "wrong":
         answers = _complete(answers, file)
+    answers.q, partial = _of_whole_scores(answers, options)
+    evaluation = replace(evaluation, notes=(*evaluation.notes, *partial))
     counts = evaluation.counts()
     counts.pop("answered", None)
     return System(
@@ -570,9 +697,30 @@ def _system(run: list[_File], options: Namespace) -> System:
         by_name=by_name,
         files=[str(path) for path in paths],
         is_graded=is_graded,
+        scale=options.scale,
         if_wrong=_accuracy_if_wrong(evaluation, options),
         judged=judged,
     )
+
+
+def _of_whole_scores(
+    answers: Answers, options: Namespace
+) -> tuple[np.ndarray, list[str]]:
+    """Return the probabilities without those of partial scores, and a note.
+
+    If more than a tenth of the scores are partial, the others are a selection by the
+    score, and calibration is not measured.
+    """
+    is_partial = np.isfinite(answers.q) & ~np.isin(answers.y, (0, 1))
+    n, n_known = int(is_partial.sum()), int(np.isfinite(answers.q).sum())
+    if options.scale is not None:  # grades say nothing about right and wrong
+        return np.full(answers.q.size, np.nan), []
+    if not 0 < n <= _MOST_PARTIAL * n_known:
+        return answers.q, []
+    return np.where(is_partial, np.nan, answers.q), [
+        f"{n} of {n_known} answers with a probability {'have' if n > 1 else 'has'} a "
+        "score other than 0 and 1: the probability is not used."
+    ]
 
 
 def _are_graded(
@@ -652,9 +800,9 @@ def _joined(run: Sequence[_File]) -> Evaluation:
     groups = {n: np.concatenate([e.groups[n] for e in evaluations]) for n in names}
     question = [f"{e.task}: {name}" for e in evaluations for name in e.question]
     task = [str(e.task) for e in evaluations for _ in range(len(e))]
-    is_common = len({e.notes for e in evaluations}) == 1
+    common = set.intersection(*(set(e.notes) for e in evaluations))
     notes = dict.fromkeys(
-        note if is_common else f"{e.task}: {note}"
+        note if note in common or note.startswith(_LEFT_OUT) else f"{e.task}: {note}"
         for e in evaluations
         for note in e.notes
     )

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from .. import __version__
 from .._errors import Marked, printable
+from ..evaluation._values import NoAnswersError
 
 # Exit statuses.
 DONE = 0
@@ -61,6 +62,10 @@ class CommandError(Exception):
     """An error in a file or an option that the user can correct."""
 
 
+class NoAnswers(CommandError):
+    """The error for a file without answers, which a folder may contain."""
+
+
 @contextmanager
 def command_errors(
     path: Path, options: Namespace | None = None, shown: Mapping[str, str] | None = None
@@ -92,7 +97,8 @@ def command_error(
     if where:
         problem = _without_file(Path(where).name, problem)
     if name == "path" and name not in known:
-        return CommandError(f"{where} {problem}")
+        kind = NoAnswers if isinstance(error, NoAnswersError) else CommandError
+        return kind(f"{where} {problem}")
     if name in ("columns", "groups") and options is not None:
         option = _column_options(problem, options)
     else:

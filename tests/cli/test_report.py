@@ -440,7 +440,6 @@ def test_any_name_of_a_file_and_a_part_can_be_drawn(run, columns, name):
 
 # The text of a table, or of JSON lines, and the message about it.
 CSV_ERRORS = [
-    ("y,q\n1,0.5\n", "at least two predictions"),
     ("y,q,q\n1,0.5,0.5\n", "must name each column once. Got 'q' twice"),
     ("a,b\n1,0.5\n", r"--y-true must .* columns are a, b"),
     ("y,q\n1,1\nmaybe,1\n", "'y'. Got 'maybe' in line 3"),
@@ -468,7 +467,6 @@ JSON_ERRORS = [
     ('{"y":1,"q":1e999}\n{"y":1,"q":1}', r"'Infinity' in line 1, .*\[0, 1\]"),
     ('{"y":1,"q":1}\n{y:1}\n', "a.jsonl must contain valid JSON. Got line 2:"),
     ('{"y":1,"q":1}\n[1, 2]\n', "Got list in number 2"),
-    ('{"y":1,"q":1}\n', "a.jsonl must contain at least two predictions"),
     ('{"y":1,"q":1},\n{"y":0,"q":1}\n', "contain valid JSON. Extra data at column 14"),
     ("{}\n{}\n", "--y-true must .* Its columns are "),
     ('{"y":1,"q":' + "1" * 5000 + "}", "valid JSON"),
@@ -482,7 +480,6 @@ OTHER_FILES = [
 ]
 # The text of a table, options, and the message.
 ERRORS_OF_OPTIONS = [
-    ("y,q\n1,0.5\n,0.5\n", "--skip-missing", "at least two predictions"),
     ("y,q\n,\n", "--skip-missing", "needs an answer with a score"),
     ("y,q,m\n1,0.5,a\n1,0.5,b\n0,0.5,a\n", "--by m", "each value. Got one row of 'b'"),
     ("y,q,g\n1,1,a\n0,1,\n", "--groups g", "no empty cells .* cell of 'g' in line 3"),

@@ -334,3 +334,149 @@ def test_samples_without_an_attribute_are_no_group_and_a_part_of_their_own(
             "--groups subject needs a group for each question. 3 of 8 have no subject"
         )
         assert said in error
+
+
+def test_a_folder_names_the_files_that_it_leaves_out(run, numbers):
+    folder = Path("logs")
+    folder.mkdir()
+    write_inspect(folder / "a.json", ["C", "I", "C"] * 8, model="a")
+    write_inspect(folder / "b.json", ["C", "C", "I"] * 8, model="b")
+    write_inspect(folder / "failed.json", [None] * 5, model="c")
+    write_inspect(folder / "none.json", [], model="d")
+    write_inspect(folder / "one.json", ["C"], model="e")
+    (folder / "settings.json").write_text("{}")
+    (folder / "cut.eval").write_text("")
+    code, out, err = run("compare", folder)
+    assert (code, err) == (0, "")
+    assert "accuracy of 2 systems on the same 24 questions" in out
+    left = re.findall(r"Left out: logs/(\S+?)[.,]?\s", out)
+    assert left == ["cut.eval", "failed.json", "none.json", "one.json"]
+    found = numbers(folder)
+    assert [each["model"] for each in found] == ["a", "b", "e"]
+    assert str(found[0]["notes"]).count("Left out") == 3
+    code, out, err = run("report", folder / "a.json", folder / "failed.json")
+    assert (code, out) == (2, "")
+    assert "failed.json must be a log with scores. It was never scored." in err
+    Path("failed").mkdir()
+    shutil.copy(folder / "failed.json", "failed")
+    for command in ("report", "compare"):
+        code, out, err = run(command, "failed")
+        assert (code, out) == (2, "")
+        assert "failed has no file with scores. Left out: failed/failed.json." in err
+
+
+def write_samples(path, right):
+    """Write samples of lm-evaluation-harness with the score exact_match."""
+    rows = [
+        {"doc_id": k, "doc": {"q": k}, "target": "1", "filter": "none", "resps": []}
+        | {"filtered_resps": ["1"], "exact_match": float(each)}
+        for k, each in enumerate(right)
+    ]
+    Path(path).write_text("\n".join(map(json.dumps, rows)))
+
+
+def test_of_two_runs_in_one_folder_the_later_is_taken_and_said(run, numbers):
+    Path("a").mkdir()
+    Path("b").mkdir()
+    first, later = (f"2026-01-0{day}T00-00-00.000000.jsonl" for day in (1, 2))
+    write_samples(f"a/samples_t1_{first}", [1, 0] * 10)
+    write_samples(f"a/samples_t1_{later}", [1, 1] * 10)
+    write_samples(f"a/samples_t2_{first}", [1, 0] * 10)
+    write_samples(f"b/samples_t1_{first}", [1, 0] * 10)
+    write_samples(f"b/samples_t2_{first}", [0, 0] * 10)
+    found = numbers("a")
+    assert (found["n"], found["accuracy"]["estimate"]) == (40, 0.75)
+    said = f"Left out: a/samples_t1_{first}, an earlier run than a/samples_t1_{later}."
+    assert said in found["notes"]
+    code, out, _ = run("compare", "a", "b")
+    assert (code, "on the same 40 questions" in out) == (0, True)
+    assert said in " ".join(out.split())
+    # Files that the command names are all meant.
+    code, _, err = run("compare", *sorted(Path("a").iterdir()), "b")
+    assert code == 2
+    assert f"samples_t1_{first} and a/samples_t1_{later} are two runs of the" in err
+
+
+def test_a_partial_score_leaves_only_its_probability_out(numbers, run):
+    answers = [("C", 0.9), ("C", 0.8), ("I", 0.3), ("I", 0.6), ("C", 0.7)] * 6
+
+    def log(path, answers):
+        scores = [
+            {"s": {"value": v, "metadata": {"confidence": c}}} for v, c in answers
+        ]
+        samples = [{"id": k, "scores": each} for k, each in enumerate(scores)]
+        content = {"version": 2, "eval": {"model": "m"}, "samples": samples}
+        Path(path).write_text(json.dumps(content))
+        return path
+
+    whole = numbers(log("whole.json", answers))
+    found = numbers(log("partial.json", [*answers, ("P", 0.5)]))
+    assert found["calibration_error"] == whole["calibration_error"]
+    assert found["accuracy"]["estimate"] == pytest.approx(18.5 / 31)
+    note = "1 of 31 answers with a probability has a score other than 0 and 1"
+    assert note in str(found["notes"])
+    path = log("many.json", [*answers, *[("P", 0.5)] * 4])
+    assert numbers(path)["calibration_error"] is None
+    out = run("report", path, "--no-figure")[1]
+    assert "Some scores are not 0 or 1" in " ".join(out.split())
+
+
+def test_one_answer_has_an_accuracy(run, numbers):
+    Path("one.csv").write_text("y,q\n1,0.5\n")
+    found = numbers("one.csv")
+    # Jeffreys' limit of 1 of 1 would be .15; the limit of the exact mid-p test is .05.
+    assert found["accuracy"] == {"estimate": 1.0, "low": pytest.approx(0.05), "high": 1}
+    assert "One answer is too few" in run("report", "one.csv")[1]
+
+
+def test_means_and_gains_of_grades_are_in_their_unit(run, numbers):
+    grades = [(1, 2), (3, 5), (4, 4), (2, 5), (5, 5), (1, 3), (2, 2), (4, 5)] * 3
+    rows = [f"q{k},{a},{b}\n" for k, (a, b) in enumerate(grades)]
+    Path("g.csv").write_text(f"question,old,new\n{''.join(rows)}")
+    old, new = np.array(grades).mean(axis=0)
+    found = numbers("g.csv", "--scale", 1, 5, "--y-true", "new")
+    assert found["accuracy"]["estimate"] == pytest.approx(new)
+    options = ("--scale", 1, 5, "--margin", 0.5, "--power", 1)
+    found = json.loads(run("compare", "g.csv", *options, "--json")[1])
+    shares = [f"q{k},{(a - 1) / 4},{(b - 1) / 4}\n" for k, (a, b) in enumerate(grades)]
+    Path("s.csv").write_text(f"question,old,new\n{''.join(shares)}")
+    options = ("--margin", 0.125, "--power", 0.25, "--json")
+    expected = json.loads(run("compare", "s.csv", *options)[1])
+    assert [each["score"] for each in found["systems"]] == pytest.approx([old, new])
+    assert found["systems"][0]["low"] == 1 + 4 * expected["systems"][0]["low"]
+    gain, share = found["pairs"][0], expected["pairs"][0]
+    for name in ("gain", "low", "high", "margin"):
+        assert gain[name] == pytest.approx(4 * share[name])
+    for name in ("pvalue", "noninferiority_pvalue"):
+        assert gain[name] == share[name]
+    assert found["decisions"]["more"]["needed_for_half"] == (
+        expected["decisions"]["more"]["needed_for_half"]
+    )
+    power, other = found["power"][0], expected["power"][0]
+    assert power["detectable_gain"] == pytest.approx(4 * other["detectable_gain"])
+    assert power["questions_needed"] == other["questions_needed"]
+    code, _, err = run("compare", "g.csv", "--scale", 1, 5, "--margin", 4)
+    assert code == 2
+    assert "--margin must be above 0 and below 4, for example 0.08. Got 4." in err
+
+
+def test_a_scheme_of_tags_is_read_as_convert_tags_writes_it(run):
+    from skcalib.sequence import convert_tags
+
+    gold = [["B-PER", "I-PER", "O"], ["O", "B-LOC", "B-LOC"]] * 5
+    answers = [["B-PER", "I-PER", "O"], ["O", "B-LOC", "O"]] * 5
+    found = {}
+    for scheme in ("BIO", "iobes", "BILOU", "IOE2"):
+        tags = [convert_tags(each, "BIO", scheme) for each in (gold, answers)]
+        lines = [
+            "".join(f"w {a} {b}\n" for a, b in zip(*pair, strict=True))
+            for pair in zip(*tags, strict=True)
+        ]
+        Path("a.txt").write_text("\n".join(lines))
+        options = ("--metric", "f1", "--scheme", scheme, "--json")
+        (system,) = json.loads(run("compare", "a.txt", *options)[1])["systems"]
+        found[scheme] = system["score"]
+    # 10 of 10 answers and of 15 entities are right.
+    assert found == dict.fromkeys(found, 0.8)
+    code, _, err = run("compare", "a.txt", "--scheme", "iob")
+    assert (code, "--scheme must say which scheme is meant" in err) == (2, True)
