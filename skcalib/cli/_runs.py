@@ -25,7 +25,7 @@ from ..evaluation import (
 )
 from ..evaluation._align import AlignedEvaluations, are_row_numbers
 from ..evaluation._decisions import NAME as DECISIONS
-from ..evaluation._evaluation import IDENTIFYING, rule_of
+from ..evaluation._evaluation import IDENTIFYING, check_groups, rule_of
 from ..evaluation._files import open_source
 from ..evaluation._table_answers import NAME as TABLE
 from ..evaluation._table_answers import SYSTEMS_NOTE
@@ -613,11 +613,11 @@ def column_of(
             return values
         if option == "--by":
             return np.where(lacks, f"(no {name})", values)
-        raise CommandError(
-            f"{where}{option} {name} needs a group for each question. "
-            f"{int(lacks.sum())} of {lacks.size} have no {name}, such as "
-            f"{str(found.question[lacks.argmax()])!r:.60}."
-        )
+        try:
+            check_groups(name, values, found.question)
+        except ParameterError as error:
+            problem = f"{where}{option} {name} {error.problem}"
+            raise CommandError(problem) from None
     if name == "question":
         return found.question
     known = ", ".join([*found.groups, "question"])

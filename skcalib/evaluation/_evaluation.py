@@ -558,6 +558,17 @@ def _contradiction(rows: Sequence[int], n: int, where: Callable[[int], str]) -> 
     )
 
 
+def check_groups(name: str, groups: np.ndarray, question: np.ndarray) -> None:
+    """Raise if a question lacks the attribute by which questions are grouped."""
+    lacks = groups == ""
+    if lacks.any():
+        raise ParameterError(
+            "groups",
+            f"needs a group for each question. {int(lacks.sum())} of {lacks.size} have "
+            f"no {name}, such as {str(question[lacks.argmax()])!r:.60}.",
+        )
+
+
 def statuses(score: np.ndarray) -> np.ndarray:
     """Return the status of answers by whether they have a score."""
     # an index gives all rows the same two texts

@@ -257,6 +257,12 @@ def read_evaluations(
             rows = _promptfoo.systems_of(source)
             names = _table_answers.chosen_systems(list(dict.fromkeys(rows)), systems)
             return {n: _promptfoo.read_one(source, given, rows, n) for n in names}
+        if systems is not None:
+            raise ParameterError(
+                "systems",
+                "applies to plain tables and files of promptfoo, without a model. Got "
+                f"{list(systems)} for {source.path.name}.",
+            )
         evaluation = reader.read(source, given)
         return {evaluation.model or source.path.stem: evaluation}
 

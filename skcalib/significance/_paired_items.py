@@ -19,6 +19,7 @@ from .._errors import ParameterError, ParameterTypeError
 from .._validation import as_floats, as_groups, check_same_length
 from ..evaluation import Evaluation, align_evaluations
 from ..evaluation._align import AlignedEvaluations
+from ..evaluation._evaluation import check_groups
 from ._tail_probabilities import LinearGain
 
 
@@ -76,6 +77,7 @@ def groups_of(aligned: AlignedEvaluations | None, groups: Any) -> Any:
         known = ", ".join(map(repr, aligned.groups)) or "none"
         problem = f"must name a column of the evaluations ({known}). Got {groups!r}."
         raise ParameterError("groups", problem)
+    check_groups(groups, aligned.groups[groups], aligned.question)
     return aligned.groups[groups]
 
 

@@ -449,8 +449,9 @@ def test_means_and_gains_of_grades_are_in_their_unit(run, numbers):
         assert gain[name] == pytest.approx(4 * share[name])
     for name in ("pvalue", "noninferiority_pvalue"):
         assert gain[name] == share[name]
-    assert found["decisions"]["more"]["needed_for_half"] == (
-        expected["decisions"]["more"]["needed_for_half"]
+    assert (
+        found["decisions"]["more"]["needed_for_half"]
+        == (expected["decisions"]["more"]["needed_for_half"])
     )
     power, other = found["power"][0], expected["power"][0]
     assert power["detectable_gain"] == pytest.approx(4 * other["detectable_gain"])

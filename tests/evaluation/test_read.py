@@ -688,7 +688,12 @@ def write_log(path, values, results=None, confidences=None):
 @pytest.mark.parametrize(
     ("reducer", "name", "stated", "note"),
     [
-        ("mode", "match", 0.5, "an accuracy of 0.500 with the reducer 'mode'. The mean"),
+        (
+            "mode",
+            "match",
+            0.5,
+            "an accuracy of 0.500 with the reducer 'mode'. The mean",
+        ),
         (None, "match", 0.8, "an accuracy of 0.800. The mean score of its samples is"),
         ("mean", "match", 0.75, None),
         ("mode", "other", 0.5, None),

@@ -225,3 +225,11 @@ def test_a_table_of_many_systems_is_read_once(tmp_path, monkeypatch):
         assert list(found) == names
     assert opened["long2.csv"] == opened["long40.csv"] < 8
     assert opened["wide2.csv"] == opened["wide40.csv"] < 8
+
+
+def test_systems_of_a_file_with_one_system_cannot_be_chosen(files):
+    path = files / "hle/judged_tern.json"
+    with pytest.raises(
+        ValueError, match=r"'systems'.*plain tables.*\['x'\] for judged"
+    ):
+        read_evaluations(path, systems=["x"])

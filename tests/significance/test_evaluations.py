@@ -41,3 +41,11 @@ def test_what_does_not_match_is_an_error():
     short = evaluation_of(A[:50], question=NAMES[:50])
     with pytest.raises(ValueError, match="50 common questions"):
         permutation_test(EVALUATIONS[0], short)
+
+
+@pytest.mark.parametrize("test", [paired_bootstrap_test, permutation_test])
+def test_questions_without_the_attribute_of_the_groups_are_an_error(test):
+    source = np.where(np.arange(60) < 2, "", SOURCE.astype(str))
+    sides = [evaluation_of(s, question=NAMES, groups={"src": source}) for s in (A, B)]
+    with pytest.raises(ValueError, match="'groups'.*2 of 60 have no src, such as 'q0'"):
+        test(*sides, groups="src")
