@@ -237,7 +237,8 @@ class Report:
         yield out.Line(f"{printable(system.file)}: {whole.count()}")
         yield out.Paragraph(whole.verdict())
         yield from whole.case()
-        if system.is_table and not np.isfinite(system.answers.q).any():
+        has_none = not np.isfinite(system.answers.q).any()
+        if system.is_table and has_none and self.options.y_proba is None:
             hint = "If a column contains probabilities, name it with --y-proba."
             yield out.Line(hint)
         yield self.steps()

@@ -213,12 +213,12 @@ class Evaluation(Result):
         )
         stated = as_scores(columns["proba"], where, "probability")
         right = [k or [] for k in columns["gold"]]
-        given, proba, wrong = _scored_options(
+        given, proba, wrong = scored_options(
             columns["option_proba"], stated, scores, right
         )
         if wrong:
             proba, given = np.full(n, np.nan), []
-            how = _contradiction(wrong, n, where)
+            how = contradiction(wrong, n, where)
         elif how and np.isnan(proba).all():
             how = "There are no probabilities."
         known = np.array([each or "answered" for each in columns["status"]], object)
@@ -515,7 +515,7 @@ _MAY_LACK = ("gold", "right_answer", "prompt", "_response")
 _TIED = 1e-4
 
 
-def _scored_options(
+def scored_options(
     ways: Sequence[Any], stated: np.ndarray, scores: np.ndarray, golds: Sequence[Any]
 ) -> tuple[list[np.ndarray | None], np.ndarray, list[int]]:
     """Return the probabilities of options, those of the answers, and contradictions.
@@ -547,7 +547,7 @@ def _is_contradiction(
     return 0 < score < 1 or (bool(golds) and not is_right)
 
 
-def _contradiction(rows: Sequence[int], n: int, where: Callable[[int], str]) -> str:
+def contradiction(rows: Sequence[int], n: int, where: Callable[[int], str]) -> str:
     """Return the note about rows whose score is not that of the probable option."""
     named = ", ".join(map(where, rows[:3])) + " and others" * (len(rows) > 3)
     return (

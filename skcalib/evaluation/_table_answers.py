@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._errors import Marked, ParameterError, parameter
-from ._evaluation import Evaluation, statuses
+from ._evaluation import Evaluation, contradiction, scored_options, statuses
 from ._files import Options, Source
 from ._tables import (
     OF_OPTIONS,
@@ -220,16 +220,37 @@ def _read_long(
     others = [*known.values(), *more]
     table.read([*columns.values(), *others], options.verbose, failed)
     found = _finished(columns, failed, is_complete=options.missing == "error")
+    score = found[roles["score"]] if "score" in roles else _equal(roles, found)
+    identities = _texts_of(known)
+    if proba is not None:
+        right = found.get(roles.get("gold", ""), identities.get("right_answer"))
+        if right is not None and any(proba.options):
+            found[proba.name] = _of_best(proba, right, score, found[proba.name])
+        notes += proba.notes
     evaluation = Evaluation._of_scores(
         found.get(roles.get("question", "")),
-        found[roles["score"]] if "score" in roles else _equal(roles, found),
+        score,
         found.get(roles.get("proba", "")),
         _response=found.get(roles.get("prediction", "")),
         groups=_with_attributes({name: found[name] for name in options.groups}, more),
-        notes=(*notes, *(() if proba is None else proba.notes)),
-        **_texts_of(known),
+        notes=tuple(notes),
+        **identities,
     )
     return evaluation, found.get(roles.get("model", ""))
+
+
+def _of_best(
+    column: Fractions, right: np.ndarray, score: np.ndarray, proba: np.ndarray
+) -> np.ndarray:
+    """Return the largest probabilities, or NaN if they are about other answers."""
+    rows = list(zip(column.options, right.tolist(), strict=True))
+    ways = [[np.array(list(o.values()))] if r in o else [] for o, r in rows]
+    golds = [[list(o).index(r)] if r in o else [] for o, r in rows]
+    *_, wrong = scored_options(ways, np.full(score.size, np.nan), score, golds)
+    if not wrong:
+        return proba
+    column.notes.append(contradiction(wrong, score.size, lambda k: f"row {k + 1}"))
+    return np.full(score.size, np.nan)
 
 
 def _finished(

@@ -271,6 +271,8 @@ class Fractions(_Column):
         super().__init__(name)
         self.notes: list[str] = []
         self._percent, self._of_options = percent, of_options
+        # With `of_options`, the probabilities of each row, if they have names.
+        self.options: list[dict[str, float]] = []
         self._n_fractions = self._n_positive = 0
         # The first cell of each kind, with its line, for messages.
         self._first: dict[str, tuple[str, int]] = {}
@@ -313,8 +315,10 @@ class Fractions(_Column):
                 options = json.loads(cell)
             except ValueError:
                 options = [None]
+        names: list[str] = []
         if isinstance(options, dict):
-            options = list(options.values())
+            names, options = list(options), list(options.values())
+        self.options.append({})
         if not isinstance(options, list):
             return cell
         if not options or not {type(each) for each in options} <= {int, float}:
@@ -323,6 +327,7 @@ class Fractions(_Column):
                 "answer is right."
             )
             raise self._error([((text_of(cell), line), problem)])
+        self.options[-1] = dict(zip(names, options, strict=False))
         return max(options)
 
     def _number(self, text: str, line: int) -> float:
@@ -525,6 +530,11 @@ class Table:
 def open_table(source: Source, n_rows: int | None = None) -> Table:
     """Return the columns of a file, or of its first objects; cells are read later."""
     if source.kind == "text":
+        if source.head and source.head[0].startswith("#begin document"):
+            raise file_error(
+                f"must be a table. Got {source.path.name}, a file of CoNLL-2012 with "
+                "coreference, which skcalib.coref.coref_scores measures in Python."
+            )
         return _delimited(source.path, source.head)
     if source.kind == "parquet":
         names = dict.fromkeys(_flat(next(read_parquet(source.path), {})))

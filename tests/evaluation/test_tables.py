@@ -447,3 +447,21 @@ def test_minus_one_is_wrong_only_beside_1(tmp_path, cells, expected, ending):
     line = 4 if ending == "csv" else 3
     with pytest.raises(ValueError, match=f"not all three: .* Got -1 in line {line} of"):
         read_evaluation(path)
+
+
+def test_probabilities_of_options_must_be_about_the_scored_answer(tmp_path):
+    rows = [("A", 1), ("B", 0), ("A", 1)]
+    entry = '{{"id": {k}, "gold": "{g}", "correct": {c}, "probabilities": {p}}}\n'
+    proba = '{"A": 0.6, "B": 0.4}'
+    lines = [entry.format(k=k, g=g, c=c, p=proba) for k, (g, c) in enumerate(rows)]
+    columns = {"score": "correct", "proba": "probabilities"}
+    path = write(tmp_path, "".join(lines), "a.jsonl")
+    assert read_evaluation(path, columns=columns).proba.tolist() == [0.6] * 3
+    # The most probable option is wrong, and the answer was right.
+    lines.append(entry.format(k=3, g="B", c=1, p=proba))
+    # Right answers that are no options say nothing.
+    lines.append(entry.format(k=4, g="C", c=1, p=proba))
+    found = read_evaluation(write(tmp_path, "".join(lines), "a.jsonl"), columns=columns)
+    assert np.isnan(found.proba).all()
+    assert "In 1 of 5 rows, the score is not that of the most prob" in found.notes[-1]
+    assert "row 4" in found.notes[-1]
