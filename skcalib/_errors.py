@@ -2,7 +2,8 @@
 
 Private code raises :class:`ParameterError` with the name of the parameter and a
 description of the problem. The public function, marked by :func:`public`, adds its own
-name, so that names of callers do not have to be passed from function to function.
+name, so that names of callers do not have to be passed from function to function. It
+also compares the indexes of pandas objects that have one entry per row.
 
 Warnings that point at the line outside this package.
 """
@@ -15,11 +16,24 @@ import re
 import sys
 import unicodedata
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
+from types import FrameType
 from typing import Any, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+# Longer lists contain rows, and not arguments of several models.
+_FEW = 50
+
+# Parameters with one entry per row (item, sample, document), matched by position.
+_BY_ROW = (
+    "X y y_true y_true_b y_pred y_proba y_score y_prob proba proba_a proba_b log_proba "
+    "sample_weight groups by parts questions question item score correct n_samples "
+    "systems stats_a stats_b correct_a correct_b judge human judge_a judge_b human_a "
+    "human_b expected inclusion_probability strata size sd periods weight"
+)
 
 # Control characters, which a terminal or a figure does not show.
 _ACTING = frozenset(["Cc", "Zl", "Zp"])
@@ -125,10 +139,19 @@ class ParameterTypeError(ParameterError, TypeError):
 
 
 def public(function: Callable[P, R]) -> Callable[P, R]:
-    """Complete the errors of arguments with the name of a public function or method."""
+    """Complete the errors of arguments with the name of a public function or method.
+
+    Warn if pandas objects with one entry per row have these rows in different orders.
+    """
+    by_row = _BY_ROW.split()
+    places = {name: k for k, name in enumerate(_names(function)) if name in by_row}
 
     @functools.wraps(function)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
+        # A public function that calls another one has checked the arguments.
+        if len(places) > 1 and not _is_here(_module_of(sys._getframe(1))):
+            given = {name: args[k] for name, k in places.items() if k < len(args)}
+            _warn_of_index({**given, **{k: kwargs[k] for k in places if k in kwargs}})
         try:
             return function(*args, **kwargs)
         except ParameterError as error:
@@ -144,6 +167,46 @@ def public(function: Callable[P, R]) -> Callable[P, R]:
     return wrapper
 
 
+def _names(function: Callable[..., Any]) -> tuple[str, ...]:
+    """Return the names of the parameters, in order."""
+    code = function.__code__
+    return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+
+def _warn_of_index(given: dict[str, Any]) -> None:
+    """Warn if pandas objects among named arguments have their rows in other orders."""
+    pandas = sys.modules.get("pandas")  # imported if an object exists
+    if pandas is None:
+        return
+    rows = [
+        (name, values.index)
+        for name, values in chain.from_iterable(map(_parts, given, given.values()))
+        if isinstance(getattr(values, "index", None), pandas.Index)
+    ]
+    for name, index in rows[1:]:
+        first, expected = rows[0]
+        if (
+            not index.equals(expected)
+            and len(index) == len(expected)
+            and index.symmetric_difference(expected, sort=False).empty
+        ):
+            warn(
+                f"{first} and {name} have the same index in different orders, and rows "
+                f"are matched by position. Pass {name}.loc[{first}.index] if the index "
+                "names the rows."
+            )
+
+
+def _parts(name: str, values: Any) -> Iterator[tuple[str, Any]]:
+    """Yield an argument, or the entries of a mapping or list of a few arguments."""
+    if isinstance(values, Mapping):
+        yield from ((f"{name}[{key!r}]", each) for key, each in values.items())
+    elif isinstance(values, (list, tuple)) and len(values) <= _FEW:
+        yield from ((f"{name}[{k}]", each) for k, each in enumerate(values))
+    else:
+        yield name, values
+
+
 def _similar_keyword(
     function: Callable[..., Any], error: TypeError, kwargs: dict[str, Any]
 ) -> str | None:
@@ -151,8 +214,7 @@ def _similar_keyword(
     traceback = error.__traceback__
     if traceback is None or traceback.tb_next is not None or "Did you" in str(error):
         return None  # the function was called, or Python says what was meant
-    code = function.__code__
-    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    names = _names(function)
     unknown = [name for name in kwargs if name not in names]
     similar = difflib.get_close_matches(unknown[0], names, 1) if unknown else []
     return similar[0] if similar else None
@@ -173,9 +235,14 @@ def _name_of(function: Callable[..., Any], args: tuple[Any, ...]) -> str:
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn at the line outside this package that called the public function."""
     level, frame = 2, sys._getframe(1)
-    while frame.f_back and _is_here(frame.f_globals.get("__name__", "")):
+    while frame.f_back and _is_here(_module_of(frame)):
         level, frame = level + 1, frame.f_back
     warnings.warn(category(Marked(message)), stacklevel=level)
+
+
+def _module_of(frame: FrameType) -> str:
+    # Code that `exec` runs may have no name.
+    return frame.f_globals.get("__name__", "")
 
 
 def _is_here(module: str) -> bool:

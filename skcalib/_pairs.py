@@ -38,7 +38,16 @@ from ._validation import (
 # is within it.
 _TOLERANCE = 0.02
 
+# What to do if probabilities look like labels, or like those of another class.
+_NOT_LABELS = (
+    "If they are labels, pass probabilities instead (make_scorer needs "
+    'response_method="predict_proba").'
+)
 _REMEDY = " If this is intended, pass hard_labels=True."
+OTHER_CLASS = (
+    ", as with the probabilities of the other class, or with rows that were selected "
+    "by their labels. Check 'pos_label' and the order of the columns."
+)
 
 MULTI_CLASS = ("pooled", "top_label", "class_wise", "per_class")
 
@@ -344,7 +353,7 @@ def check_pairs(
     pairs : list of Pairs
         One entry. For 'class_wise' and 'per_class', one entry per class.
     """
-    _check_containers(y_true, y_proba, sample_weight, groups)
+    _check_in_memory(y_true, y_proba, sample_weight, groups)
     if hard_labels is not None:
         check_bool(hard_labels, name="hard_labels")
     q = as_probabilities(y_proba, name="y_proba")
@@ -379,7 +388,13 @@ def check_pairs(
             warn_of_sums(q, lambda i: f"row {i if rows is None else rows[i]}")
         several = _matrix_pairs(q, index, order, multi_class, pos_label, weight, codes)
     if are_all:
-        _warn_of_labels(several, multi_class, hard_labels)
+        advice = _NOT_LABELS if hard_labels is None else _NOT_LABELS + _REMEDY
+        warn_of_labels(
+            several,
+            None if hard_labels else advice,
+            # A top label may rank wrong above right answers, but has no other class.
+            OTHER_CLASS if multi_class is None else None,
+        )
     return several
 
 
@@ -393,26 +408,23 @@ def _needs_matrix(multi_class: Any, shape: tuple[int, ...]) -> ParameterError:
     return ParameterError("multi_class", problem)
 
 
-def _warn_of_labels(
-    several: list[Pairs], multi_class: Any, hard_labels: bool | None
+def warn_of_labels(
+    several: list[Pairs],
+    hard: str | None,
+    other: str | None,
+    noun: str = "probabilities",
 ) -> None:
-    """Warn if probabilities look like labels, or like those of another class."""
-    if not hard_labels:
-        n_rows = several[0].q.size // several[0].n_classes
-        if n_rows >= _MANY_ROWS and all(_are_hard(pairs.q) for pairs in several):
-            remedy = "" if hard_labels is None else _REMEDY
-            warn(
-                f"All probabilities of the {n_rows} rows are 0 or 1, like predicted "
-                "labels. If they are labels, pass probabilities instead (make_scorer "
-                f'needs response_method="predict_proba").{remedy}'
-            )
-    # A top label may rank wrong above right answers, but it has no other class.
-    if multi_class is None and _is_reversed(several[0]):
+    """Warn if probabilities look like labels, or like those of another class.
+
+    `hard` and `other` are the advice; without it, the warning is not given.
+    """
+    n_rows = several[0].q.size // several[0].n_classes
+    if hard and n_rows >= _MANY_ROWS and all(_are_hard(pairs.q) for pairs in several):
         warn(
-            "Positive labels are rarer where probabilities are higher, as with the "
-            "probabilities of the other class, or with rows that were selected by "
-            "their labels. Check 'pos_label' and the order of the columns."
+            f"All {noun} of the {n_rows} rows are 0 or 1, like predicted labels. {hard}"
         )
+    if other and _is_reversed(several[0]):
+        warn(f"Positive labels are rarer where {noun} are higher{other}")
 
 
 def _are_hard(q: np.ndarray) -> bool:
@@ -428,27 +440,13 @@ def _is_reversed(pairs: Pairs) -> bool:
     return are_reversed(y, q)
 
 
-def _check_containers(
-    y_true: Any, y_proba: Any, sample_weight: Any, groups: Any
-) -> None:
-    """Check containers: in memory, and pandas objects with rows in the same order."""
-    if is_dask(y_true, y_proba, sample_weight, groups):
+def _check_in_memory(*arrays: Any) -> None:
+    if is_dask(*arrays):
         raise ParameterTypeError(
             None,
             "needs arrays in memory. Got a Dask collection: use "
             "ReliabilitySketch.from_dask(y_true, y_proba), whose methods return the "
             "curve, the error and the interval, or call compute() first.",
-        )
-    a: Any = getattr(y_true, "index", None)
-    b: Any = getattr(y_proba, "index", None)
-    # A list has a method of this name.
-    if not hasattr(a, "equals") or not hasattr(b, "equals") or a.equals(b):
-        return
-    if len(a) == len(b) and a.symmetric_difference(b, sort=False).empty:
-        warn(
-            "y_true and y_proba have the same index in different orders, and rows are "
-            "matched by position. Pass y_true.loc[y_proba.index] if the index names "
-            "the rows."
         )
 
 

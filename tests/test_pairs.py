@@ -1,11 +1,17 @@
-"""Pairs from labels and probabilities: columns by name, one column, any labels."""
+"""Pairs from labels and probabilities: columns by name, order of rows, any labels."""
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.linear_model import LogisticRegression
 
-from skcalib.metrics import calibration_error
+from skcalib.metrics import calibration_error, confidence_ranking
+from skcalib.plot import ReliabilityDisplay
+from skcalib.rates import accuracy_interval
+from skcalib.scorers import adaptive_reliability_curve_scorer as curve_scorer
+from skcalib.scorers import calibration_error_scorer, compare_calibration
+from skcalib.significance import compare_systems, paired_bootstrap_test
 
 RNG = np.random.default_rng(0)
 PROBA = RNG.dirichlet(np.ones(3), 60)
@@ -86,3 +92,48 @@ def test_a_missing_string_is_named_with_its_row():
     y = np.array(["a", np.nan, "b"], dtype=kind)
     with pytest.raises(ValueError, match="label in every row. Got nan in row 1"):
         calibration_error(y, [0.1, 0.2, 0.3], pos_label="a")
+
+
+Y = pd.Series(np.arange(40) % 2)
+Q = 0.3 + 0.4 * Y
+X = pd.DataFrame({"x": 1.0 * Y})
+MODEL = LogisticRegression().fit(X, Y)
+
+
+def weight(shuffled):
+    return {"sample_weight": shuffled(Q)}
+
+
+@pytest.mark.parametrize(
+    ("names", "call"),
+    [
+        ("y_true and y_proba", lambda s: calibration_error(Y, s(Q))),
+        ("y_true and sample_weight", lambda s: calibration_error(Y, Q, **weight(s))),
+        ("y_proba and groups", lambda s: calibration_error([*Y], Q, groups=s(Y))),
+        ("y_true and groups", lambda s: confidence_ranking(Y, [*Q], groups=s(Y))),
+        ("y_true and proba_b", lambda s: compare_calibration(Y, Q, s(Q))),
+        ("X and y", lambda s: ReliabilityDisplay.from_estimator(MODEL, X, s(Y))),
+        (
+            r"y_true and y_proba\['B'\]",
+            lambda s: ReliabilityDisplay.from_predictions(Y, {"A": Q, "B": s(Q)}),
+        ),
+        ("X and y_true", lambda s: calibration_error_scorer(MODEL, X, s(Y))),
+        ("X and sample_weight", lambda s: curve_scorer(MODEL, X, [*Y], **weight(s))),
+        ("y and groups", lambda s: accuracy_interval(Y, groups=s(Y))),
+        ("stats_a and stats_b", lambda s: paired_bootstrap_test(Y, s(1 - Y))),
+        (
+            r"systems\['A'\] and systems\['B'\]",
+            lambda s: compare_systems({"A": Y, "B": s(1 - Y)}),
+        ),
+    ],
+)
+def test_rows_of_pandas_objects_in_another_order_give_one_warning(names, call):
+    order = np.random.default_rng(0).permutation(40)
+    call(lambda column: column)
+    call(lambda column: column.iloc[order].reset_index(drop=True))
+    call(lambda column: column.iloc[order].set_axis(np.arange(40) + 7))  # no relation
+    message = f"^{names} have the same index in different orders"
+    with pytest.warns(UserWarning, match=message) as caught:
+        call(lambda column: column.iloc[order])
+    assert len(caught) == 1
+    assert caught[0].filename == __file__

@@ -11,9 +11,9 @@ import numpy as np
 from scipy.special import gammaln, xlog1py, xlogy
 
 from .._pairs import Pairs, check_pairs
-from ..metrics import CalibrationErrorInterval, confidence_ranking
+from ..metrics import CalibrationErrorInterval
 from ..metrics._bins import FOR_INTERVAL, MOST_STATED, Bins, bins_of, check_binning
-from ..metrics._confidence_ranking import ConfidenceRanking
+from ..metrics._confidence_ranking import ConfidenceRanking, ranking_of_pairs
 from ..metrics._curve import curve_of_pairs
 from ..metrics._decomposition import ScoreDecomposition, check_rule, decompose_pairs
 from ..metrics._frequency_intervals import frequency_interval
@@ -421,9 +421,7 @@ def error_and_ranking(
         (pairs,) = check_pairs(part.y, part.q, groups=groups, are_all=False)
     error, ranking = interval_of_pairs(pairs, FOR_INTERVAL, level), None
     if 0 < part.y.mean() < 1:  # otherwise there is nothing to rank
-        ranking = confidence_ranking(
-            part.y, part.q, groups=groups, confidence_level=level
-        )
+        ranking = ranking_of_pairs(pairs, level)
     return ErrorAndRanking(error, ranking)
 
 

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from scipy.special import digamma, gammaincinv, ndtr, stdtr, stdtrit
 
 from .._errors import ParameterError, ParameterTypeError, public
-from .._pairs import Pairs
+from .._pairs import Pairs, warn_of_labels
 from .._results import Result, plain
 from .._validation import (
     as_floats,
@@ -36,6 +36,13 @@ from ._frequency_intervals import frequency_interval
 
 # Default coverages and accuracies of a ranking.
 _COVERAGES, _ACCURACIES = (0.5, 0.8, 0.9), (0.9, 0.95)
+
+# What to do if confidences look like labels, or like uncertainties.
+_NOT_LABELS = "Pass a number that says how confident each answer is."
+_UNCERTAINTY = (
+    ": more confident answers are more often wrong. Check 'higher_is_confident', which "
+    "must be False for an uncertainty such as an entropy."
+)
 
 # Largest number of coverages at which the curve is computed.
 _N_POINTS = 200
@@ -824,8 +831,10 @@ def confidence_ranking(
         kept = weight > 0
         is_right, score, weight = is_right[kept], score[kept], weight[kept]
         codes = None if codes is None else as_groups(codes[kept], score.size)
-    if not check_bool(higher_is_confident, name="higher_is_confident"):
-        score = -score
+    sign = 1 if check_bool(higher_is_confident, name="higher_is_confident") else -1
+    pairs = Pairs(sign * score, is_right, sign * score[is_right])
+    warn_of_labels([pairs], _NOT_LABELS, _UNCERTAINTY, "confidences")
+    score = pairs.q
     return _ranking_of(
         is_right,
         score,

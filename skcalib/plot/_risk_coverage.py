@@ -144,6 +144,8 @@ class RiskCoverageDisplay(ModelsDisplay):
         -------
         display : RiskCoverageDisplay
         """
+        if not higher_is_confident:
+            _check_unweighted(precision, "higher_is_confident=False")
         several = isinstance(y_score, Mapping)
         models = _models.named(y_score, name, "y_score", several=several)
         params: dict[str, Any] = {
@@ -153,8 +155,6 @@ class RiskCoverageDisplay(ModelsDisplay):
             "confidence_level": confidence_level,
         }
         curves = [confidence_ranking(y_true, each, **params) for _, each in models]
-        if not higher_is_confident:
-            _check_unweighted(precision, "higher_is_confident=False")
         marks = [
             _threshold(y_true, each, precision, groups, sample_weight, confidence_level)
             for _, each in models

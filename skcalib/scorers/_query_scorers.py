@@ -21,6 +21,7 @@ from sklearn.utils.metadata_routing import (
 )
 
 from .._errors import ParameterError, ParameterTypeError, public
+from .._pairs import OTHER_CLASS, warn_of_labels
 from .._validation import as_label_lists, as_weights, check_choice, check_integer
 from ..metrics._bins import (
     Binning,
@@ -41,6 +42,11 @@ from ..metrics._draws import (
 from ..queries import Answers, ClassQuery, CorefPairQuery, TagQuery
 from ..queries._answers import answer_pairs, answers_by_label
 from ..queries._query import last_step, posterior_of, tag_paths
+
+_NOT_LABELS = (
+    "If they are labels, the query must return probabilities instead. A fully grown "
+    "decision tree has only such probabilities."
+)
 
 
 def kind_of(estimator: Any) -> str:
@@ -97,6 +103,14 @@ def ask(estimator: Any, X: Any, y: Any, query: Any, **params: Any) -> Answers:
     if not isinstance(answers, Answers):
         problem = f"must return Answers. Got {type(answers).__name__} from {query!r}."
         raise ParameterTypeError("query", problem)
+    if len(answers):
+        # A question about what the model predicted has no other class.
+        fields = ("multi_class", "tag", "spans")
+        asked = {str(getattr(query, each, None)) for each in fields}
+        is_chosen = asked & {"top_label", "top", "predicted"}
+        other = None if is_chosen else OTHER_CLASS
+        hard = None if answers.n_draws else _NOT_LABELS
+        warn_of_labels([answers._pairs], hard, other)
     return answers
 
 
@@ -140,6 +154,7 @@ class QueryScorer:
         self._request = MetadataRequest(owner=name)
         self._request.score.add_request(param="sample_weight", alias=None)
 
+    @public
     def __call__(
         self,
         estimator: Any,
@@ -491,6 +506,7 @@ class ReliabilityCurveScorer(QueryScorer):
     the repr shows if they differ from their defaults.
     """
 
+    @public
     def __call__(  # type: ignore[override]
         self,
         estimator: Any,

@@ -23,6 +23,7 @@ from skcalib.metrics import (
     calibration_error_interval,
     score_decomposition,
 )
+from skcalib.plot import RiskCoverageDisplay
 from skcalib.scorers import compare_calibration
 
 # Matrices of rounded probabilities.
@@ -695,12 +696,18 @@ class TestHardLabels:
         )
         make_scorer(calibration_error, hard_labels=True)(model, X, y == 1)
 
-    def test_a_query_knows_what_it_reads(self):
+    def test_the_answers_of_an_estimator_give_the_warning_as_well(self):
         X, y = load_iris(return_X_y=True)
         tree = DecisionTreeClassifier(random_state=0).fit(X, y)
         assert set(np.unique(tree.predict_proba(X))) == {0, 1}
-        assert calibration_error_scorer(tree, X, y) == 0
-        ReliabilityDisplay.from_estimator(tree, X, y)
+        message = "All probabilities of the 150 rows are 0 or 1.* the query must return"
+        with pytest.warns(UserWarning, match=message):
+            assert calibration_error_scorer(tree, X, y) == 0
+        with pytest.warns(UserWarning, match=message):
+            ReliabilityDisplay.from_estimator(tree, X, y)
+        y[0] = 1  # one wrong answer, for a ranking
+        with pytest.warns(UserWarning, match=message):
+            RiskCoverageDisplay.from_estimator(tree, X, y)
 
 
 def test_swapped_arguments_are_said():

@@ -453,3 +453,14 @@ def test_invalid_arguments_are_named(changed, message):
     given = {"y_true": [1, 1, 0, 0], "y_score": [0.9, 0.8, 0.7, 0.6], **changed}
     with pytest.raises((ValueError, TypeError), match=message):
         confidence_ranking(**given)
+
+
+def test_an_uncertainty_and_labels_as_confidence_give_a_warning():
+    rng = np.random.default_rng(0)
+    q = rng.random(200)
+    right = rng.random(200) < q
+    with pytest.warns(UserWarning, match="confidences are higher.*'higher_is_conf"):
+        confidence_ranking(right, -q)
+    with pytest.warns(UserWarning, match="All confidences of the 200 rows are 0 or 1"):
+        confidence_ranking(right, q > 0.5)
+    confidence_ranking(right, -q, higher_is_confident=False)

@@ -379,7 +379,8 @@ def test_a_curve_has_one_kind_of_pairs(three_classes):
     assert pooled == pytest.approx(expected | {"error": error, "surplus": 0})
 
 
-def test_a_tree_of_hard_probabilities_has_all_bins_and_gives_no_warning(binary):
+@pytest.mark.filterwarnings("ignore:All probabilities of the .* rows are 0 or 1")
+def test_a_tree_of_hard_probabilities_has_all_bins(binary):
     found = cross_validate(
         DecisionTreeClassifier(random_state=0),
         *binary,
@@ -388,6 +389,16 @@ def test_a_tree_of_hard_probabilities_has_all_bins_and_gives_no_warning(binary):
     )
     assert all(len(found[f"test_gap_{k}"]) == 5 for k in range(1, 6))
     assert found["test_brier"].min() > 0
+
+
+def test_reversed_probabilities_of_a_model_give_a_warning_unless_it_chose_the_class():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 1))
+    y = (rng.random(300) < 1 / (1 + np.exp(-2 * X[:, 0]))).astype(int)
+    model = LogisticRegression().fit(X, y)
+    with pytest.warns(UserWarning, match="Positive labels are rarer where probab"):
+        calibration_error_scorer(model, X, 1 - y)
+    make_calibration_scorer(ClassQuery(multi_class="top_label"))(model, X, 1 - y)
 
 
 def test_a_fold_that_is_too_small_is_named(binary):
