@@ -21,6 +21,7 @@ from ._sign_flips import (
     FEWEST_FLIPS,
     MOST_DISCORDANT,
     SignedSum,
+    are_verdicts,
     as_integers,
     mcnemar_pvalues,
 )
@@ -53,18 +54,22 @@ def mcnemar_gains(wins: np.ndarray, losses: np.ndarray, n: int) -> GainTest:
 
 
 def flipped_gain(
-    difference: np.ndarray, rng: np.random.Generator, n_flips: int = N_FLIPS
+    difference: np.ndarray,
+    rng: np.random.Generator,
+    n_flips: int = N_FLIPS,
+    *,
+    are_answers: bool = False,
 ) -> tuple[float, str, float]:
     """Return p-value, method and smallest p-value of sign flips of units.
 
     `difference` has one entry per unit. The method is 'exact' or 'drawn', with or
-    without ' with mid-p'.
+    without ' with mid-p'. `are_answers` is as in :meth:`SignedSum.allows_mid_p`.
     """
     found = SignedSum(difference)
     largest = min(_LARGEST_LATTICE, _MOST_WORK // max(found.values.size, 1))
     exact = found.exact_tails(largest)
     tails = found.drawn_tails(n_flips, rng) if exact is None else exact
-    mid_p = found.allows_mid_p(difference.size, are_answers=False)
+    mid_p = found.allows_mid_p(difference.size, are_answers=are_answers)
     way, least = ("exact", 0.0) if exact else ("drawn", 1 / (n_flips + 1))
     return (
         found.p_value("two-sided", tails, mid_p=mid_p),
@@ -131,7 +136,8 @@ class Moments:
 
     `squares`, `across` and `sizes` are the sums over units of D^2, D times size, and
     size^2, where D is the sum of the differences in a unit. Gains are from -bound to
-    bound.
+    bound. All numbers are in multiples of `scale`, the distance of the two values of
+    scores such as 0 and 100.
     """
 
     n: int
@@ -143,6 +149,7 @@ class Moments:
     losses: np.ndarray
     is_binary: bool = False
     bound: float = 1.0
+    scale: float = 1.0
 
     @property
     def n_effective(self) -> float:
@@ -263,7 +270,12 @@ def gains_of_scores(
     method, rows = [], []
     for i, j in pairs:
         difference = (score[j] - score[i]).astype(np.float64, copy=False)
-        p, way, smallest = flipped_gain(difference, rng, n_flips)
+        p, way, smallest = flipped_gain(
+            difference,
+            rng,
+            n_flips,
+            are_answers=codes is None and are_verdicts(score[i], score[j]),
+        )
         error = math.sqrt(p * (1 - p) / n_flips) if way.startswith("drawn") else 0.0
         method.append(f"sign flips of {size.size} {units}, {way}")
         difference *= step

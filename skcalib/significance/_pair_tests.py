@@ -49,7 +49,8 @@ def choose_test(items: PairedItems, alternative: str, method: str) -> PairTest:
         flips = FlippedGain(items, adjusts=method == "auto")
         if method != "auto" or items.is_constant or not flips.suits_bootstrap:
             return PairTest("sign_flips", items, flips)
-    known = undrawn_p_value(items.linear, items.metric.name, alternative, method)
+    linear = None if items.linear is None else items.linear.in_wins[0]
+    known = undrawn_p_value(linear, items.metric.name, alternative, method)
     if known is None:
         return PairTest("resamples", items, flips)
     if flips is not None and flips.rejects(known[0], alternative):

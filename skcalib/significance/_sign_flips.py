@@ -176,8 +176,8 @@ class SignedSum:
     def allows_mid_p(self, n: int, *, are_answers: bool) -> bool:
         """Whether ties can count by half, for differences of n items or groups.
 
-        `are_answers` is whether the scores of single items are 0 or 1, so that this is
-        McNemar's test.
+        `are_answers` is whether the scores of single items take two values, such as 0
+        and 1 or 0 and 100 (see `are_verdicts`), so that this is McNemar's test.
         """
         if self.values.size == 1 and self.n > MOST_DISCORDANT * n:
             return False
@@ -222,6 +222,15 @@ class SignedSum:
         """Return which sums are at least, and which are, abs(T)."""
         beyond = self.top - 2 * flipped - self.total
         return beyond >= -self.tie, np.abs(beyond) <= self.tie
+
+
+def are_verdicts(*scores: np.ndarray) -> bool:
+    """Return whether scores take at most two values, such as right and wrong.
+
+    The p-value of such systems must not depend on the unit of the scores.
+    """
+    low, high = (min(map(np.min, scores)), max(map(np.max, scores)))
+    return all(bool(((each == low) | (each == high)).all()) for each in scores)
 
 
 def as_integers(values: np.ndarray, n: int) -> tuple[np.ndarray, float] | None:
@@ -434,12 +443,11 @@ class FlippedGain:
         # number of items or groups that a swap changes
         self.n_differing = int(self.times[size > self.tie].sum())
         self.adjusts = adjusts
-        scores = np.concatenate([items.a[:, 0], items.b[:, 0]])
         self._are_answers = (
             self._equal_lengths
             and not self.grouped
             and items.linear is not None
-            and bool(((scores == 0) | (scores == 1)).all())
+            and are_verdicts(items.a[:, 0], items.b[:, 0])
         )
 
     @cached_property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -43,7 +43,7 @@ from ._paired_items import (
     scores_of,
 )
 from ._resamples import check_n_resamples
-from ._sign_flips import FEWEST_FLIPS
+from ._sign_flips import FEWEST_FLIPS, are_verdicts
 from ._tail_probabilities import as_pvalues
 from ._translation import bleu, chrf, ter
 from ._two_systems import ALTERNATIVES, METHODS
@@ -267,8 +267,7 @@ class SystemComparison(Result):
             the score of A minus the margin, or for TER, below the score of A plus the
             margin.
         """
-        m = self._moments
-        margin = check_real(margin, low=0, high=m.bound, name="margin")
+        m, margin = self._moments, self._checked_margin(margin)
         if self._lower_is_better:
             return self._tail(-m.distance(margin))
         return self._tail(m.distance(-margin))
@@ -288,9 +287,16 @@ class SystemComparison(Result):
             The larger of the two one-sided p-values. A small p-value is evidence that
             the scores of A and B differ by less than the margin.
         """
-        margin = check_real(margin, low=0, high=self._moments.bound, name="margin")
-        lower = self._tail(self._moments.distance(-margin))
-        return np.maximum(lower, self._tail(-self._moments.distance(margin)))
+        m, margin = self._moments, self._checked_margin(margin)
+        return np.maximum(
+            self._tail(m.distance(-margin)), self._tail(-m.distance(margin))
+        )
+
+    def _checked_margin(self, margin: float) -> float:
+        """Return the margin in the unit of the moments."""
+        scale = self._moments.scale
+        high = self._moments.bound * scale
+        return check_real(margin, low=0, high=high, name="margin") / scale
 
     @public
     def detectable_gain(self, power: float = 0.8) -> np.ndarray:
@@ -317,13 +323,13 @@ class SystemComparison(Result):
         m = self._moments
         if not m.is_binary:
             gain = (z + z_power) * m.standard_error()
-            return np.where(gain < m.bound, gain, np.inf)
+            return np.where(gain < m.bound, m.scale * gain, np.inf)
         share, gain = self._discordant(), np.zeros(len(self.pairs))
         for _ in range(100):
             left = np.sqrt(np.maximum(share - gain**2, 0))
             gain = np.minimum((z * np.sqrt(share) + z_power * left) / np.sqrt(m.n), 1)
             share = np.maximum(share, gain)
-        return np.where(gain < 1, gain, np.inf)
+        return np.where(gain < 1, m.scale * gain, np.inf)
 
     @public
     def questions_needed(self, gain: float, power: float = 0.8) -> np.ndarray:
@@ -342,13 +348,13 @@ class SystemComparison(Result):
             Number of questions, assuming that new questions and groups resemble the
             present ones.
         """
-        bound = self._moments.bound
-        gain = abs(check_real(gain, low=-bound, high=bound, name="gain"))
+        m = self._moments
+        bound = m.bound * m.scale
+        gain = abs(check_real(gain, low=-bound, high=bound, name="gain")) / m.scale
         if gain == 0:
             raise ParameterError("gain", "must not be 0.")
         power = check_fraction(power, name="power")
         z, z_power = self._quantile(), float(ndtri(power))
-        m = self._moments
         if m.is_binary:
             share = np.maximum(self._discordant(), gain)
             root = z * np.sqrt(share) + z_power * np.sqrt(share - gain**2)
@@ -602,17 +608,17 @@ def compare_systems(
 
     Notes
     -----
-    *Scores.* Independent questions with scores of 0 and 1 are compared by McNemar's
-    exact test in its mid-p version [1]_. If more than three quarters of the questions
-    are discordant, the mid-p version would reject too often and the test without mid-p
-    is used. Other scores, and questions in groups, are compared by flipping the signs
-    of the differences of whole questions or groups [2]_. The distribution of their sum
-    is exact if the differences are multiples of a common fraction; otherwise sign flips
-    are drawn. Mid-p is used if the systems differ in at least seven questions or
-    groups.
+    *Scores.* Independent questions with scores of 0 and 1, or of two other values such
+    as 0 and 100, are compared by McNemar's exact test in its mid-p version [1]_. If
+    more than three quarters of the questions are discordant, the mid-p version would
+    reject too often and the test without mid-p is used. Other scores, and questions in
+    groups, are compared by flipping the signs of the differences of whole questions or
+    groups [2]_. The distribution of their sum is exact if the differences are multiples
+    of a common fraction; otherwise sign flips are drawn. Mid-p is used if the systems
+    differ in at least seven questions or groups.
 
-    The interval of a gain is Tango's score interval [3]_ for scores of 0 and 1, and
-    otherwise the set of gains d that satisfy ::
+    The interval of a gain is Tango's score interval [3]_ for scores of 0 and 1 or 0 and
+    100, and otherwise the set of gains d that satisfy ::
 
         |sum_u (D_u - d n_u)| <= c sqrt(sum_u (D_u - d n_u)^2)
 
@@ -706,11 +712,14 @@ def compare_systems(
     )
     pairs = list(combinations(range(len(names)), 2))
     n = len(columns[0])
-    score = None
+    score, origin, scale = None, 0.0, 1.0
     if statistic is None and method == "auto" and alternative == "two-sided":
         score = np.stack([each[:, 0] for each in columns])
-        if not ((score >= 0) & (score <= 1)).all():
-            score = None
+        least, most = float(score.min()), float(score.max())
+        if least < 0 or most > 1:
+            # Verdicts in another unit, such as 0 and 100, are right or wrong as well.
+            score = _as_verdicts(score, aligned, largest)
+            origin, scale = (0.0, 1.0) if score is None else (least, most - least)
     if score is not None:
         name = "mean"
         tested = _test_scores(score, aligned, groups, pairs, n_resamples, level, rng)
@@ -727,13 +736,13 @@ def compare_systems(
     )
     return SystemComparison(
         names=names,
-        score=tested.score,
-        low=tested.low,
-        high=tested.high,
+        score=origin + scale * tested.score,
+        low=origin + scale * tested.low,
+        high=origin + scale * tested.high,
         pairs=[(names[i], names[j]) for i, j in pairs],
-        gain=tested.gain,
-        gain_low=gain_low,
-        gain_high=gain_high,
+        gain=scale * tested.gain,
+        gain_low=scale * gain_low,
+        gain_high=scale * gain_high,
         pvalue=tested.test.pvalue,
         pvalue_adjusted=adjusted_pvalues(tested.test.pvalue, adjust),
         method=tested.test.method,
@@ -748,9 +757,23 @@ def compare_systems(
         statistic=name,
         alternative=alternative,
         n_resamples=tested.n_drawn,
-        _moments=tested.moments,
+        _moments=replace(tested.moments, scale=scale),
         _lower_is_better=statistic is ter,
     )
+
+
+def _as_verdicts(
+    score: np.ndarray, aligned: AlignedEvaluations | None, largest: float | None
+) -> np.ndarray | None:
+    """Return scores of two values as 0 and 1, and None for other scores."""
+    most = score.max()
+    if score.min() == most or not are_verdicts(score):
+        return None
+    if largest is not None and largest < most:
+        return None  # which is an error
+    if aligned is not None and (aligned.n_samples != 1).any():
+        return None  # their intervals are those of the samples
+    return np.where(score == most, 1.0, 0.0)
 
 
 def _test_scores(

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -411,6 +411,19 @@ class LinearGain:
     def n(self) -> int:
         """Number of items."""
         return int(self.times.sum())
+
+    @property
+    def in_wins(self) -> tuple[LinearGain, float]:
+        """The gain with wins of 1 and losses of -1, if they have one size; the size.
+
+        Its p-value does not depend on the unit of the scores, such as half points.
+        """
+        size = np.unique(np.abs(self.difference[self.difference != 0]))
+        is_whole = bool((self.length == np.rint(self.length)).all())
+        if self.is_integer or size.size != 1 or not is_whole:
+            return self, 1.0
+        wins = replace(self, difference=np.sign(self.difference), is_integer=True)
+        return wins, float(size[0])
 
     @cached_property
     def residual(self) -> np.ndarray:

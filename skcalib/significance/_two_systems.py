@@ -326,16 +326,17 @@ def paired_bootstrap_test(
 
     *Corrections of 'auto'*. Sign flips count ties by half (mid-p) if the systems differ
     in at least seven items or groups, as in :func:`compare_systems`. For wins, losses
-    and ties, at least a quarter of the items must be ties. For answers with scores of 0
-    and 1, fewer than seven differences are enough. Systems with equal means may have
-    skewed differences, for example if B loses a little in most items and gains much in
-    a few. If none of these few items is in the sample, sign flips and the bootstrap
-    reject. The p-value is therefore replaced by that of Hall's transformation of
-    Student's t [3]_, and the interval is extended, if this p-value is larger and if the
-    skewness of the differences (after subtracting the gain), divided by sqrt(n), is
-    above .2 and above 6 / n. It is not replaced for wins, losses and ties, for which
-    equal means imply exchangeability, nor if (sum l)^2 / sum l^2 is below n / 2,
-    because the skewness of a few large groups is not estimated well.
+    and ties, at least a quarter of the items must be ties. For answers with scores of
+    two values, such as 0 and 1 or 0 and 100, fewer than seven differences are enough.
+    Systems with equal means may have skewed differences, for example if B loses a
+    little in most items and gains much in a few. If none of these few items is in the
+    sample, sign flips and the bootstrap reject. The p-value is therefore replaced by
+    that of Hall's transformation of Student's t [3]_, and the interval is extended, if
+    this p-value is larger and if the skewness of the differences (after subtracting the
+    gain), divided by sqrt(n), is above .2 and above 6 / n. It is not replaced for wins,
+    losses and ties, for which equal means imply exchangeability, nor if (sum l)^2 / sum
+    l^2 is below n / 2, because the skewness of a few large groups is not estimated
+    well.
 
     *Choice of 'auto'*. The bootstrap treats the variance of the gain as known. This is
     a poor approximation if, for example, one document contains half of the rows. 'auto'
@@ -416,7 +417,8 @@ def paired_bootstrap_test(
         _warn_of_few(flips, items, alternative)
     if test.undrawn is not None and items.linear is not None:
         p, way = test.undrawn
-        half = linear_half_width(items.linear, level, way)
+        wins, size = items.linear.in_wins
+        half = size * linear_half_width(wins, level, way)
         ends = _around(items.gain, half, p, alternative, level)
         found = _Found(way, p, ends, items.linear.standard_error)
     elif test.engine == "resamples":

@@ -10,7 +10,12 @@ from scipy.special import xlogy
 from scipy.stats import binom, binomtest, norm
 
 from skcalib.evaluation import align_evaluations, evaluation_of
-from skcalib.significance import compare_systems, mcnemar_test, permutation_test
+from skcalib.significance import (
+    compare_systems,
+    mcnemar_test,
+    paired_bootstrap_test,
+    permutation_test,
+)
 
 
 def tables(n, wins, losses):
@@ -228,9 +233,43 @@ def test_smallest_pvalue_is_for_the_questions_that_differ(wins, losses):
     # all three for one system: both tails minus the mid-p half, 2 / 8 - 1 / 8
     assert found.smallest_pvalue == 0.125
     assert (found.pvalue[0] == 0.125) == (0 in (wins, losses))
-    # half points: sign flips of three questions have no mid-p
+    # half points are verdicts in another unit
     halves = {name: score / 2 for name, score in scores.items()}
-    assert compare_systems(halves).smallest_pvalue == 0.25
+    assert compare_systems(halves).smallest_pvalue == 0.125
+    # three different scores: sign flips of three questions have no mid-p
+    partial = {name: np.append(score / 2, 1) for name, score in scores.items()}
+    assert compare_systems(partial).smallest_pvalue == 0.25
+
+
+@pytest.mark.parametrize(("scale", "origin"), [(100, 0), (0.5, 0), (1, 1), (0.3, 7.1)])
+@pytest.mark.parametrize("n", [9, 40, 150])
+def test_verdicts_in_another_unit_have_the_same_p_values(n, scale, origin):
+    scores = tables(n, 6, 1)
+    other = {name: origin + scale * score for name, score in scores.items()}
+    one, two = compare_systems(scores), compare_systems(other)
+    assert two.pvalue == pytest.approx(one.pvalue, rel=1e-12)
+    if scale + origin > 1:  # otherwise there may be partial credit
+        assert two.high == pytest.approx(origin + scale * one.high)
+        assert two.gain_low == pytest.approx(scale * one.gain_low)
+        assert two.detectable_gain() == pytest.approx(scale * one.detectable_gain())
+        more = one.questions_needed(0.2)
+        assert two.questions_needed(0.2 * scale) == pytest.approx(more)
+        least = one.noninferiority_pvalue(0.1)
+        assert two.noninferiority_pvalue(0.1 * scale) == pytest.approx(least)
+        least = one.equivalence_pvalue(0.1)
+        assert two.equivalence_pvalue(0.1 * scale) == pytest.approx(least)
+    for alternative in ("two-sided", "greater", "less"):
+        for test in (paired_bootstrap_test, permutation_test):
+            found, expected = (
+                test(each["A"], each["B"], alternative=alternative, random_state=0)
+                for each in (other, scores)
+            )
+            assert found.pvalue == pytest.approx(expected.pvalue, rel=1e-12)
+            ends, wanted = (
+                np.array(getattr(each, "confidence_interval", (0, 0)))
+                for each in (found, expected)
+            )
+            assert ends == pytest.approx(scale * wanted, rel=1e-9, abs=1e-12)
 
 
 def test_smallest_pvalue_of_other_tests():
