@@ -194,24 +194,35 @@ def allowed_tags(
     return np.where(goes_on, continued, ~is_open[:, None]), ~goes_on, ~is_open
 
 
-def check_possible(meaning: dict[Any, Tag], scheme: str, name: str) -> None:
-    """Raise an error if a tag cannot be in any tagging, such as I-PER without B-PER.
+def lost_tags(meaning: dict[Any, Tag], scheme: str) -> list[Any]:
+    """Return the tags that cannot be in any tagging, such as I-PER without B-PER.
 
     `meaning` maps all tags of a model or of a corpus to their prefixes and labels.
     """
     pairs, begun, ended = allowed_tags(list(meaning.values()), scheme)
     for _ in meaning:
         begun, ended = begun | begun @ pairs, ended | pairs @ ended
-    lost = [tag for tag, ok in zip(meaning, begun & ended, strict=True) if not ok]
+    return [tag for tag, ok in zip(meaning, begun & ended, strict=True) if not ok]
+
+
+def why_lost(lost: list[Any]) -> str:
+    """Return why some tags are not in any tagging, and what to do."""
+    return (
+        f"No valid tagging has {', '.join(map(repr, lost[:5]))}, because the tags that "
+        "begin or end their entities are missing. Pass the `scheme` of the tags, or "
+        "convert them with skcalib.sequence.convert_tags. If all tags of most entities "
+        "are I-, the scheme is 'IOB1'."
+    )
+
+
+def check_possible(meaning: dict[Any, Tag], scheme: str, name: str) -> None:
+    """Raise an error if a tag of a model cannot be in any tagging."""
+    lost = lost_tags(meaning, scheme)
     if lost:
         raise ParameterError(
             name,
-            f"must have tags that form entities in the scheme {scheme!r}. No valid "
-            f"tagging has {', '.join(map(repr, lost[:5]))}, because the tags that "
-            f"begin or end their entities are missing. Got {list(meaning)!r:.100}. "
-            "Pass the `scheme` of the tags, or convert them with "
-            "skcalib.sequence.convert_tags. If all tags of most entities are I-, the "
-            "scheme is 'IOB1'.",
+            f"must have tags that form entities in the scheme {scheme!r}. Got "
+            f"{list(meaning)!r:.100}. {why_lost(lost)}",
         )
 
 

@@ -21,7 +21,9 @@ from .._entities import (
     as_scheme,
     check_possible,
     find_entities,
+    lost_tags,
     read_tags,
+    why_lost,
 )
 from .._errors import ParameterError, ParameterTypeError, public, warn
 from .._pairs import class_order
@@ -146,15 +148,16 @@ def span_array(found: Iterable[Iterable[tuple]], labels: list[str]) -> np.ndarra
 
 
 def meaning_of(
-    tags: list, scheme: str, name: str, lengths: Sequence[int] = ()
+    classes: list, scheme: str, name: str
 ) -> tuple[dict[Any, Tag], list[str]]:
-    """Return the prefix and label of each tag, and the sorted entity labels."""
-    meaning = read_tags(tags, scheme, name, lengths)
-    # In the other schemes every tag can be in an entity.
-    if scheme in POSTERIOR_SCHEMES:
-        check_possible(meaning, scheme, name)
-    labels = {label for prefix, label in meaning.values() if prefix != "O"}
-    return meaning, sorted(labels)
+    """Return the prefix and label of each tag of a model, and the entity labels."""
+    meaning = read_tags(classes, scheme, name)
+    check_possible(meaning, scheme, name)
+    return meaning, _labels_of(meaning)
+
+
+def _labels_of(meaning: dict[Any, Tag]) -> list[str]:
+    return sorted({label for prefix, label in meaning.values() if prefix != "O"})
 
 
 def entities_of(
@@ -229,10 +232,12 @@ class SpanQuery(TaggerQuery):
     posterior. Tags that violate these rules are not part of any entity and are not
     corrected. For example, I-L is not part of an entity after O, after an entity with
     another label, or at the start of a sentence. In BILOU, the same is true of a B-L
-    without a closing L-L. If no tagging with the tags in y, or with the classes of the
-    posterior, can have entities with a tag, an error is raised. I-L without B-L
-    is an example. Posteriors over IOB1, IOE1 and IOE2 tags are not supported.
-    Rewrite such tags with :func:`~skcalib.sequence.convert_tags` before training.
+    without a closing L-L. If no valid tagging with the tags in y can have one of them,
+    such as I-L in a corpus without B-L, a warning gives the number of these tags. With
+    the classes of a posterior, the same is an error, because every tagging of the model
+    that has such a tag is malformed. Posteriors over IOB1, IOE1 and IOE2 tags are not
+    supported. Rewrite such tags with :func:`~skcalib.sequence.convert_tags` before
+    training.
 
     In the answers, `label` is the entity label, and `item` has two columns: the first
     token of the span and the token after its last one, so that the span is
@@ -374,10 +379,17 @@ class SpanQuery(TaggerQuery):
     ) -> tuple[list[list[tuple[int, int, str]]], list[str]]:
         """Return the true entities of each sentence, and all labels in the tags."""
         tags, scheme = flat.tolist(), as_scheme(self.scheme)
-        meaning, labels = meaning_of(tags, scheme, "y_true", lengths.tolist())
+        meaning = read_tags(tags, scheme, "y_true", lengths.tolist())
+        # In the other schemes every tag can be in an entity.
+        lost = lost_tags(meaning, scheme) if scheme in POSTERIOR_SCHEMES else []
+        if lost:
+            warn(
+                f"{sum(map(tags.count, lost))} of {len(tags)} tags in y_true are not "
+                f"part of any entity in the scheme {scheme!r}. {why_lost(lost)}"
+            )
         ends = np.cumsum(lengths).tolist()
         sentences = (tags[a:b] for a, b in pairwise([0, *ends]))
-        return entities_of(sentences, meaning, scheme), labels
+        return entities_of(sentences, meaning, scheme), _labels_of(meaning)
 
     def _wanted(self, asked: np.ndarray, labels: list[str]) -> np.ndarray:
         """Return which spans have a requested label and length."""

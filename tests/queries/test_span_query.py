@@ -472,13 +472,31 @@ def test_iobes_is_bilou_with_other_letters(name, spans):
 
 
 IOB1 = [["I-PER", "O", "I-LOC", "B-LOC"], ["O"]]
-SAYS_IOB1 = r"has 'I-PER',.*convert_tags.* 'IOB1'"
+SAYS_IOB1 = r"has 'I-PER',.*convert_tags.* 'IOB1'\.$"
 
 
-@pytest.mark.parametrize("scheme", ["BIO", "BILOU"])
-def test_tags_without_a_beginning_in_y_are_an_error(scheme):
-    with pytest.raises(ValueError, match=f"'y_true' .*{SAYS_IOB1}"):
-        SpanQuery(scheme=scheme).from_proba([["O", "I-PER"]], [[]])
+@pytest.mark.parametrize(
+    ("scheme", "tags", "n_lost"),
+    [
+        ("BIO", "O I-PER", 1),
+        ("BIO", "I-", 1),
+        ("BILOU", "I-PER I-PER", 2),
+        ("BILOU", "B-PER O", 1),
+        ("BILOU", "L-PER U-LOC", 1),
+        ("IOBES", "B-PER E-LOC", 2),
+    ],
+)  # seqeval 1.2.2 in strict mode reads U-LOC and no other entity
+def test_malformed_tags_in_y_are_not_part_of_an_entity(scheme, tags, n_lost):
+    y, spans = [tags.split()], [(0, 1, "PER", 0.5), (1, 2, "LOC", 0.75)]
+    message = f"^{n_lost} of {len(y[0])} tags in y_true .* No valid tagging has"
+    with pytest.warns(UserWarning, match=message):
+        answers = SpanQuery(scheme=scheme).from_proba(y, [spans[: len(y[0])]])
+    assert answers.y_true.tolist() == [0, int("U-LOC" in y[0])][: len(y[0])]
+
+
+def test_iob1_tags_in_y_give_a_warning_that_names_the_scheme():
+    with pytest.warns(UserWarning, match=f"^1 of 5 tags in y_true .*{SAYS_IOB1}"):
+        SpanQuery().from_proba(IOB1, [[(3, 4, "LOC", 0.5)], []])
 
 
 def test_classes_without_a_beginning_are_an_error():
