@@ -102,8 +102,9 @@ class Answers(Result):
     Raises
     ------
     ValueError
-        If lengths differ, if `y_true` contains another value than 0 and 1, or if
-        `y_proba` contains a number that is not a probability. The message names the
+        If lengths differ, if `y_true` contains another value than 0 and 1, if `y_proba`
+        contains a number that is not a probability, if `groups` or `item` contains
+        another number than 0, 1, ..., or if a label is missing. The message names the
         pair by its row.
 
     See Also
@@ -153,10 +154,11 @@ class Answers(Result):
             label = label_array(as_label_list(label, name="label"))
         values = (y_true, y_proba, groups, item, label)
         columns = {
-            name: as_array(value, name=name)
+            name: as_array(value if is_sequence(value) else [value], name=name)
             for name, value in zip(COLUMNS, values, strict=True)
         }
         check_same_length(**columns)
+        n_unseen = check_integer(n_unseen, minimum=0, name="n_unseen")
         if n_draws is not None:
             n_draws = check_integer(n_draws, minimum=2, name="n_draws")
         true, proba, *others = columns.values()
@@ -172,6 +174,10 @@ class Answers(Result):
         if proba.size:
             proba = as_probabilities(proba, name="y_proba")
         groups, item, label = others
+        groups = _as_indices(groups, "groups")
+        item = _as_indices(item, "item")
+        if label.size:
+            label = as_labels(label, name="label")
         self._set(true, proba, groups, item, label, n_unseen, n_draws)
 
     def _set(
@@ -398,9 +404,6 @@ class Answers(Result):
         """
         counted = self if label is None else self._with_label(label)
         sample = counted.groups
-        if sample.dtype.kind not in "iu":
-            problem = f"must be integers, the indices of samples. Got {sample.dtype}."
-            raise ParameterError("groups", problem, "Answers")
         if (n_groups is None) == (documents is None):
             raise ParameterError(
                 None,
@@ -445,6 +448,20 @@ class Answers(Result):
             f"Answers(n_pairs={len(self)}, n_groups={n_groups}, "
             f"n_unseen={self.n_unseen})"
         )
+
+
+def _as_indices(values: np.ndarray, name: str) -> np.ndarray:
+    """Return indices of samples, of shape (n,), or positions in them, as integers."""
+    numbers, n = as_floats(values, name=name), len(values)
+    shapes = ((n,), (n, 2)) if name == "item" else ((n,),)
+    if numbers.shape not in shapes:
+        expected = " or ".join(map(str, shapes))
+        problem = f"must have shape {expected}. Got shape {numbers.shape}."
+        raise ParameterError(name, problem)
+    for column in np.atleast_2d(numbers.T):
+        bad = ~((column >= 0) & (column == np.rint(column)))
+        raise_where(bad, column, "contain whole numbers from 0", name=name)
+    return values if values.dtype.kind in "iu" else numbers.astype(np.intp)
 
 
 def _in_order(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

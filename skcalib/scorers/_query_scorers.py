@@ -103,6 +103,13 @@ def ask(estimator: Any, X: Any, y: Any, query: Any, **params: Any) -> Answers:
     if not isinstance(answers, Answers):
         problem = f"must return Answers. Got {type(answers).__name__} from {query!r}."
         raise ParameterTypeError("query", problem)
+    last = -1 if answers._sample is None else int(answers._sample.max(initial=-1))
+    if last >= len(y):
+        raise ParameterError(
+            "query",
+            f"must return answers about the {len(y)} samples, whose indices are their "
+            f"'groups'. Got the sample {last} from {query!r}.",
+        )
     if len(answers):
         # A question about what the model predicted has no other class.
         fields = ("multi_class", "tag", "spans")

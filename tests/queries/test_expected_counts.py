@@ -6,7 +6,7 @@ import pytest
 from skcalib import HMMTagger
 from skcalib.datasets import make_tagged_sentences
 from skcalib.posteriors import LinearChainPosterior
-from skcalib.queries import Answers, ClassQuery, SpanQuery, TagPairQuery, TagQuery
+from skcalib.queries import ClassQuery, SpanQuery, TagPairQuery, TagQuery
 
 
 @pytest.fixture(scope="module")
@@ -100,9 +100,3 @@ def test_wrong_arguments(arguments, problem):
     )
     with pytest.raises(ValueError, match=problem):
         answers.expected_counts(**arguments)
-
-
-def test_groups_must_be_numbers_of_samples():
-    answers = Answers([1], [0.5], ["a"], [0], ["N"])
-    with pytest.raises(ValueError, match="'groups' parameter of Answers.*integers"):
-        answers.expected_counts(1)

@@ -8,6 +8,7 @@ import pytest
 from scipy import sparse
 
 from skcalib.queries import Answers, ClassQuery, CorefPairQuery, TagPairQuery, TagQuery
+from skcalib.scorers import make_calibration_scorer
 
 TAGS = [[0, 1, 1], [], [1]]
 PROBA = [[[0.75, 0.25], [0.5, 0.5], [0.25, 0.75]], np.zeros((0, 2)), [[0.0, 1.0]]]
@@ -149,3 +150,29 @@ def test_answers_from_elsewhere():
 def test_answers_from_elsewhere_are_checked(y, q, message):
     with pytest.raises(ValueError, match=message):
         Answers(y, q, [0, 1], [0, 0], ["N", "N"])
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("groups", ["a", "b"], "numbers. Got the text 'a' in row 0"),
+        ("groups", [0, -1], r"whole numbers from 0. Got -1.0 in row 1"),
+        ("groups", [[0], [1]], r"shape \(2,\). Got shape \(2, 1\)"),
+        ("item", [0, 0.5], "whole numbers from 0. Got 0.5 in row 1"),
+        ("item", [[0, 1], [0, np.nan]], "whole numbers from 0. Got nan in row 1"),
+        ("item", np.zeros((2, 3)), r"shape \(2,\) or \(2, 2\). Got shape \(2, 3\)"),
+        ("label", np.array([0, np.nan]), "a label in every row. Got nan in row 1"),
+        ("n_unseen", -1, "integer of at least 0. Got -1"),
+    ],
+)
+def test_the_origins_of_answers_are_checked(name, value, message):
+    origin = {"groups": [0, 1], "item": [0, 0], "label": ["N", "N"], name: value}
+    with pytest.raises(ValueError, match=f"'{name}' parameter of Answers.*{message}"):
+        Answers([1, 0], [0.5, 0.5], **origin)
+
+
+def test_answers_about_samples_that_were_not_given_are_an_error():
+    answers = Answers([1, 0], [0.5, 0.5], [0, 2], [0, 0], ["N", "N"])
+    scorer = make_calibration_scorer(lambda estimator, X, y: answers)
+    with pytest.raises(ValueError, match="'query' .* the 2 samples.* the sample 2 "):
+        scorer(None, [[0]] * 2, [0, 1], sample_weight=[1, 1])
