@@ -71,7 +71,9 @@ def calibration_error(
         are pooled). Bins that span more than 0.1 of probability are divided into parts
         of at least ten pairs, so that the rows of a rare class have bins of their own.
         The bins of 1 - q are the same. An integer is beta of Algorithm 1 of [1]_ as
-        published: a short last bin is merged with the bin before it.
+        published: a short last bin is merged with the bin before it. Bins of a given
+        size or number are counted from the smallest probability, so that the error of
+        (1 - y, 1 - q) is then another one.
         With `debias`, the automatic bins are widened until each contains rows of at
         least two groups.
     n_bins : int, default=None

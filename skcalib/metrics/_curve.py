@@ -384,7 +384,9 @@ def adaptive_reliability_curve(
         are pooled). Bins that span more than 0.1 of probability are divided into parts
         of at least ten pairs, so that the rows of a rare class have bins of their own.
         The bins of 1 - q are the same. An integer is beta of Algorithm 1 of [1]_ as
-        published: a short last bin is merged with the bin before it.
+        published: a short last bin is merged with the bin before it. Bins of a given
+        size or number are counted from the smallest probability, so that the curve of
+        (1 - y, 1 - q) is then not the mirror image.
     n_bins : int, default=None
         Number of bins. If given, it is used instead of `bin_size`. If there are more
         bins than pairs, each pair has its own bin.

@@ -286,6 +286,9 @@ def calibration_error_interval(
         bins are used if `groups` are given and a bin of this size would contain a
         single group, or if there would be more than 2 ** 22 bins. For 'simulation',
         'auto' is the rule of :func:`calibration_error` for many distinct probabilities.
+        The bins of 'score' are counted from the smallest probability, so that (1 - y,
+        1 - q) may have other bins, another estimate and another interval. Choose the
+        positive class before looking at the results.
     confidence_level : float, default=0.95
         Confidence level, strictly between 0 and 1.
     method : {'score', 'simulation'}, default='score'
