@@ -17,6 +17,7 @@ from pathlib import Path
 
 from .. import __version__
 from .._errors import Marked, printable
+from ..evaluation._files import check_regular
 from ..evaluation._values import NoAnswersError
 
 # Exit statuses.
@@ -215,6 +216,8 @@ def check_files(
     contains the option of each output and its path.
     """
     taken = [(path, "a file that is read") for path in read if path is not None]
+    for other, _ in taken:
+        _check_input(other)
     for option, path in written:
         if path is None:
             continue
@@ -236,6 +239,12 @@ def check_files(
                     f"{str(other)!r}. Got {str(path)!r}. Choose another name."
                 )
         taken.append((path, f"the file of {option}"))
+
+
+def _check_input(path: Path) -> None:
+    if path.exists():
+        with command_errors(path):
+            check_regular(path)
 
 
 def _is_same(path: Path, other: Path) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import stat
 import struct
 import sys
 import zipfile
@@ -97,6 +98,14 @@ _LARGEST_MEMBER = 2**28
 _BLOCK = 2**20
 
 _ZSTANDARD = 93
+
+# What is not a file of bytes that can be read again from its beginning.
+_NOT_REGULAR = {
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFSOCK: "a socket",
+}
 
 # Number of lines that show what a text is.
 _N_LOOKED_AT = 20
@@ -193,6 +202,17 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
         raise not_text(path, error) from None
 
 
+def check_regular(path: Path) -> None:
+    """Raise an error if a path is a pipe or a device, such as /dev/stdin."""
+    kind = _NOT_REGULAR.get(stat.S_IFMT(path.stat().st_mode))
+    if kind is not None:
+        raise file_error(
+            "must be a regular file, because files are read more than once. Got "
+            f"{path.name}, which is {kind}. Save its content to a file first, and pass "
+            "that file."
+        )
+
+
 def open_source(path: Any, options: Options | None = None) -> Source:
     """Return the file or run folder at a path, recognised by its content."""
     options = options or Options()
@@ -202,11 +222,14 @@ def open_source(path: Any, options: Options | None = None) -> Source:
         raise file_error(
             f"must be a path to a file or folder. Got {path!r:.80}."
         ) from None
-    if path.is_dir():
-        return Source(path, "folder", options=options)
     try:
+        check_regular(path)
+        if path.is_dir():
+            return Source(path, "folder", options=options)
         with path.open("rb") as file:
             head = file.read(4)
+    except ParameterError:
+        raise
     except (OSError, ValueError) as error:  # ValueError: a null character
         problem = getattr(error, "strerror", error)
         raise file_error(

@@ -86,6 +86,32 @@ def test_a_device_may_be_every_output(run, files):
     assert (code, err) == (0, "")
 
 
+needs_pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes")
+
+PIPED = [
+    "report pipe",
+    "report a.csv --labels pipe",
+    "compare a.csv pipe",
+    "compare a.csv b.csv --labels pipe",
+    "compare a.csv b.csv --metric bleu --reference pipe",
+    "compare a.csv b.csv --metric bleu --reference a.csv --groups pipe",
+    "count pipe",
+    "count docs.csv --labels pipe",
+    "count docs.csv --labels people.csv --design pipe",
+    "sample pipe --n 4",
+]
+
+
+@needs_pipes
+@pytest.mark.parametrize("command", PIPED)
+def test_a_pipe_is_no_input_because_files_are_read_more_than_once(run, files, command):
+    os.mkfifo("pipe")
+    code, out, err = run(*command.split())
+    assert (code, out) == (2, "")
+    assert "pipe must be a regular file, because files are read more than once" in err
+    assert "It is a pipe. Save its content to a file first" in err
+
+
 # Standard output without a reader
 
 
@@ -160,24 +186,19 @@ def test_an_interrupt_ends_with_130_and_one_line(run, files, monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_signal_ends_a_command_that_waits_for_its_input(folder):
-    os.mkfifo("answers.csv")
-    command = [sys.executable, "-m", "skcalib", "compare", "answers.csv", "b.csv"]
+@needs_pipes
+def test_a_signal_ends_a_command_that_waits_for_a_reader(files):
+    os.mkfifo("page.html")
+    command = [sys.executable, "-m", "skcalib", "compare", "a.csv", "b.csv"]
     process = subprocess.Popen(
-        command,
+        [*command, "--html", "page.html"],
+        stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         # a process in the background of a shell script ignores interrupts
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
-    for _ in range(600):  # until the command opens its input
-        time.sleep(0.1)
-        try:
-            os.open("answers.csv", os.O_WRONLY | os.O_NONBLOCK)
-            break
-        except OSError:
-            continue
-    # Between opening and reading, Python would see the signal after reading only.
+    process.stdout.readline()  # is printed before the page is written
     time.sleep(0.5)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=20)

@@ -4,6 +4,7 @@ import csv
 import datetime
 import io
 import json
+import os
 from decimal import Decimal
 
 import numpy as np
@@ -155,6 +156,14 @@ def test_blank_first_lines_are_not_the_header(tmp_path, before, name, end):
     found = read_evaluation(write(tmp_path, text.replace("maybe", "0")))
     assert found.question.tolist() == ["a", "b", "c"]
     assert found.score.tolist() == [1, 0, 0]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes")
+def test_a_pipe_is_an_error(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for read in (read_evaluation, read_evaluations):
+        with pytest.raises(ValueError, match="regular file.* Got pipe, which is a pi"):
+            read(tmp_path / "pipe")
 
 
 @pytest.mark.parametrize("mark", ["", '"'])
