@@ -574,6 +574,8 @@ def _objects(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
                 f"must contain one object per {what}. Got {type(row).__name__} in "
                 f"number {number}."
             )
+        if row and all(name == cell for name, cell in row.items()):
+            raise _repeated_header(number, source.path.name)
         yield number, _flat(row)
 
 
@@ -619,14 +621,37 @@ def _delimited(path: Path, sample: list[str]) -> Table:
     if repeated:
         raise file_error(f"must name each column once. Got {repeated[0]!r} twice.")
 
+    # A header that is repeated after the end of another file may have its mark. One
+    # column with blanks is a text, in which a line may be repeated.
+    is_text = len(first) == 1 and " " in header[0]
+    starts = set() if is_text else {first[0], f"\ufeff{first[0]}"}
+
     def chunks(names: list[str]) -> Iterator[Chunk]:
         places = [header.index(name) for name in names]
         with path.open("rb") as file:
             for columns, lines in _blocks(path, file, delimiter, len(header)):
+                if not starts.isdisjoint(columns[0]):
+                    _check_rows(columns, lines, header, path.name)
                 cells = (columns[k] for k in places)
                 yield dict(zip(names, map(list, cells), strict=True)), lines
 
     return Table(path, header, chunks)
+
+
+def _check_rows(
+    columns: list, lines: Sequence[int], header: list[str], file: str
+) -> None:
+    """Raise an error if a row consists of the names of the columns."""
+    for line, row in zip(lines, zip(*columns, strict=True), strict=True):
+        if [cell.lstrip("\ufeff").strip() for cell in row] == header:
+            raise _repeated_header(line, file)
+
+
+def _repeated_header(line: int, file: str) -> ParameterError:
+    return file_error(
+        f"must name the columns once. Got {file}, with the names of the columns again "
+        f"in line {line}, as if files had been joined. Remove that line."
+    )
 
 
 def _delimiter(sample: list[str], path: Path) -> str:

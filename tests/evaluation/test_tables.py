@@ -158,6 +158,44 @@ def test_blank_first_lines_are_not_the_header(tmp_path, before, name, end):
     assert found.score.tolist() == [1, 0, 0]
 
 
+ROWS = "\n".join(f"q{k},{k % 2},0.5" for k in range(3))
+REPEATED = {
+    "a.csv": ("id,correct,conf\n{rows}\nid,correct,conf\n{rows}", 5),
+    "bom.csv": ("\ufeffid,correct,conf\n{rows}\n\ufeffid,correct,conf\n{rows}", 5),
+    "quoted.csv": ('"id","correct","conf"\n{rows}\n"id","correct","conf"\n', 5),
+    "blanks.csv": ("\nid, correct, conf \r\n{rows}\r\nid, correct, conf \r\n", 6),
+    "a.tsv": ("id\tcorrect\nq0\t1\nq1\t0\nid\tcorrect\n", 4),
+    "first.csv": ("id,correct\nid,correct\nq0,1\nq1,0\n", 2),
+    "a.jsonl": (
+        '{"id": "q0", "correct": 1}\n{"id": "q1", "correct": 0}\n'
+        '{"id": "id", "correct": "correct"}\n',
+        3,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REPEATED)
+def test_a_repeated_header_is_no_row(tmp_path, name):
+    text, line = REPEATED[name]
+    path = write(tmp_path, text.replace("{rows}", ROWS), name)
+    with pytest.raises(ValueError, match=f"columns again in line {line}, as if files"):
+        read_evaluation(path)
+
+
+def test_a_repeated_header_in_parquet_is_no_row(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+    columns = {"id": ["a", "b", "id"], "correct": ["1", "0", "correct"]}
+    pq.write_table(pa.table(columns), tmp_path / "a.parquet")
+    with pytest.raises(ValueError, match="names of the columns again in line 3"):
+        read_evaluation(tmp_path / "a.parquet")
+
+
+def test_a_question_may_be_named_like_its_column(tmp_path):
+    path = write(tmp_path, "id,correct,conf\nid,1,0.5\nx,0,0.4\n")
+    assert read_evaluation(path).question.tolist() == ["id", "x"]
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes")
 def test_a_pipe_is_an_error(tmp_path):
     os.mkfifo(tmp_path / "pipe")
