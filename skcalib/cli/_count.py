@@ -15,6 +15,7 @@ from .._errors import printable
 from ..counts import CorrectedCount
 from ..counts._corrected_count import NOT_A_SAMPLE
 from ..plot import _style
+from ..plot._base import plain_text
 from . import _blocks as out
 from ._corpus import Corpus, design_path, proposed, read_corpus
 from ._count_numbers import Counted, Row, measure
@@ -440,7 +441,7 @@ def figure_of(count: Count) -> Any:
         figure = _style.new_figure(*size, _style.empty_figure())
         for group, axes in _style.panel_axes(figure, groups, 2, sharey=True).items():
             _draw_periods(axes, count, [row for row in count.rows if row.by == group])
-            axes.set_title(printable(group), fontsize=_style.text_size(axes))
+            axes.set_title(plain_text(group), fontsize=_style.text_size(axes))
     # Only a negative end of an interval lies below 0.
     axes.set_ylim(bottom=min(0, axes.get_ylim()[0]))
     size = _style.text_size(axes)
@@ -474,6 +475,8 @@ def _draw_periods(axes: Any, count: Count, rows: list[Row]) -> None:
     axes.plot(x, model, "--", lw=1, color="0.4", label=label)
     # Round up, so that there are at most _MOST_TICKS names.
     step = -(-len(names) // _MOST_TICKS)
-    axes.set_xticks(range(0, len(names), step), names[::step])
+    axes.set_xticks(
+        range(0, len(names), step), [plain_text(name) for name in names[::step]]
+    )
     if len(names) > _MOST_TICKS // 2:
         axes.tick_params(axis="x", rotation=45)

@@ -11,6 +11,7 @@ import numpy as np
 from .._errors import printable
 from .._pairs import check_pairs
 from ..plot import ReliabilityDisplay, RiskCoverageDisplay, SystemScoresDisplay, _style
+from ..plot._base import plain_text
 from ._blocks import Interval
 from ._compare_numbers import Compared
 from ._report_numbers import Alone, Measured, with_probabilities
@@ -128,7 +129,7 @@ def _draw_rows(
     widths = np.maximum([value - low, high - value], 0)
     style = {"fmt": "o", "markersize": 3.5, "color": _style.COLORS[0]}
     axes.errorbar(value, range(n), xerr=widths, label=name, **style)
-    axes.set_yticks(range(n), [printable(each) for each in rows], parse_math=False)
+    axes.set_yticks(range(n), list(map(plain_text, rows)))
     axes.set_ylim(n - 0.5, -0.5)
     axes.set_xlabel(label)
     axes.grid(axis="x", alpha=0.3, linewidth=0.6)

@@ -21,7 +21,6 @@ from ._base import (
     legend_text,
     percent_text,
     plain_text,
-    visible_text,
 )
 
 if TYPE_CHECKING:
@@ -179,13 +178,11 @@ class SystemScoresDisplay(Display):
             self.score[order], np.arange(n), xerr=widths[:, order], **style
         )
         self.bars_: list[Any] = self._draw_bars(ax, place)
-        ax.set_yticks(
-            np.arange(n), [visible_text(self.names[k]) for k in order], parse_math=False
-        )
+        ax.set_yticks(np.arange(n), [plain_text(self.names[k]) for k in order])
         # Rows are numbered from the top.
         ax.set_ylim(n - 0.5, -0.5)
         level = percent_text(self.confidence_level)
-        ax.set_xlabel(f"{visible_text(self.metric)} with {level} interval")
+        ax.set_xlabel(f"{plain_text(self.metric)} with {level} interval")
         if self.bars_:
             size = _style.text_size(ax)
             title = "bars join systems\nwithout a significant difference"

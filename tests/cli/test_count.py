@@ -452,6 +452,21 @@ def test_dates_of_a_parquet_file_are_read(numbers, corpus):
     assert numbers("same.parquet", "--date", "day")["table"] == expected
 
 
+def test_names_of_the_figure_are_no_formulas(run):
+    names = ["$\\frac{1$", "US$5_x and $10"]
+    rows = [
+        [k, k % 10 / 10, k % 2, names[k % 2], f"20{k % 5 + 10}-01-01"]
+        for k in range(40)
+    ]
+    write("docs.csv", ["id", "p", "label", "paper", "date"], rows)
+    options = ("--by", "paper", "--date", "date", "--html", "page.html")
+    code, _, err = run("count", "docs.csv", *options)
+    assert (code, err) == (0, "")
+    # The letters of an SVG are drawn. A comment before them says what they are.
+    page = Path("page.html").read_text("utf-8")
+    assert all(f"<!-- {name} -->" in page for name in names)
+
+
 def test_the_figure_has_at_most_six_groups_and_says_so(run, documents):
     rows = labelled(documents, lambda k: k % 3 == 0)
     for k, row in enumerate(rows):

@@ -31,6 +31,17 @@ def test_systems_are_drawn_from_the_best_down(comparison):
     assert display.ax_ is ax
 
 
+def test_names_and_the_metric_are_no_formulas():
+    names = [r"$\frac{1$", "US$5_x and $10", "\ud800"]
+    display = SystemScoresDisplay(
+        names=names, score=[3, 2, 1], low=[2, 1, 0], high=[4, 3, 2], metric="$x_1$"
+    ).plot(Figure().subplots())
+    display.figure_.canvas.draw()
+    shown = [r"\$\frac{1\$", r"US\$5_x and \$10", "?"]
+    assert [each.get_text() for each in display.ax_.get_yticklabels()] == shown
+    assert display.ax_.get_xlabel() == r"\$x_1\$ with 95% interval"
+
+
 def test_numbers_and_repr(comparison):
     display = SystemScoresDisplay.from_comparison(comparison, ax=Figure().subplots())
     assert display.to_dict()["score"] == comparison.score.tolist()
