@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from argparse import Namespace
 from collections.abc import Callable
@@ -158,9 +159,9 @@ def _check_options(metric: str, options: Namespace) -> None:
     references = options.reference or ()
     if metric == "f1" and len(references) > 1:
         raise CommandError("--reference must be one file with the gold tags.")
-    systems = {path.resolve() for path in options.file}
+    systems = set(map(os.path.realpath, options.file))
     for path in references:
-        if path.resolve() in systems:
+        if os.path.realpath(path) in systems:
             raise CommandError(f"{path} is both a reference and a system.")
     for name in ("missing", "duplicates"):
         if getattr(options, name) != "error":

@@ -23,10 +23,11 @@ _LACKING = re.compile(r"Glyph (\d+) .* missing from")
 
 def _remedy(error: Exception) -> str:
     """Return advice on an error of the operating system."""
-    if isinstance(error, CommandError):
-        return ""
     if isinstance(error, (FileNotFoundError, NotADirectoryError)):
-        return f". Paths start from {Path.cwd()}. Is this the right folder?"
+        try:
+            return f". Paths start from {Path.cwd()}. Is this the right folder?"
+        except OSError:
+            return ". The current folder does not exist any more: go to another one."
     return ""
 
 

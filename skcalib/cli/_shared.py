@@ -75,8 +75,7 @@ def command_errors(
     try:
         yield
     except (ValueError, TypeError) as error:
-        if not path.exists():
-            raise FileNotFoundError(2, "No such file or directory", str(path)) from None
+        path.stat()  # raises an OSError that says why a path leads to no file
         raise command_error(error, str(path), options, shown) from None
     except ImportError as error:
         raise CommandError(str(error)) from None
@@ -195,7 +194,7 @@ def say(command: str, text: str) -> None:
 
 def check_different(paths: Sequence[Path], command: str) -> None:
     """Raise an error if one file is given twice."""
-    if len({path.resolve() for path in paths}) < len(paths):
+    if len({os.path.realpath(path) for path in paths}) < len(paths):
         raise CommandError(f"{command} needs different files. Got one of them twice.")
 
 

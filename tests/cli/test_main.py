@@ -112,6 +112,32 @@ def test_a_pipe_is_no_input_because_files_are_read_more_than_once(run, files, co
     assert "It is a pipe. Save its content to a file first" in err
 
 
+@pytest.mark.parametrize(
+    "command",
+    ["report loop", "compare a.csv loop", "count loop", "sample loop --n 2"]
+    + ["report a.csv --no-figure --html loop", "count docs.csv --csv loop"],
+)
+def test_a_link_to_itself_is_named(run, files, command):
+    Path("loop").symlink_to("loop")
+    code, _, err = run(*command.split())
+    assert code == 2
+    assert err.count("\n") == 1
+    assert err.endswith("Too many levels of symbolic links: 'loop'\n")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="open folders are not removed")
+@pytest.mark.parametrize("command", ["report", "compare", "count", "demo"])
+def test_a_current_folder_that_was_removed_is_an_error(run, tmp_path, command):
+    Path("gone").mkdir()
+    os.chdir("gone")
+    Path("../gone").rmdir()
+    names = [] if command == "demo" else ["a.csv", "b.csv"][: 1 + (command != "count")]
+    code, out, err = run(command, *names)
+    os.chdir(tmp_path)
+    assert (code, out) == (2, "")
+    assert "The current folder does not exist any more" in err
+
+
 # Standard output without a reader
 
 
