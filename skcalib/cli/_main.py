@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, TextIO, cast
 
 from .._errors import printable, shortened
-from ._options import parser
-from ._shared import DONE, INTERRUPTED, WRONG_USE, CommandError
+
+INTERRUPTED = 130
 
 # matplotlib's warning about a character
 _LACKING = re.compile(r"Glyph (\d+) .* missing from")
@@ -91,12 +91,27 @@ def main(argv: Sequence[str] | None = None) -> int:
     with redirect_stdout(cast(TextIO, out)), redirect_stderr(cast(TextIO, err)):
         try:
             return _run(argv)
-        except KeyboardInterrupt:
+        except BaseException as error:
+            if not _is_interrupt(error):
+                raise
+            # If the code of an exec, such as that of a dataclass, is interrupted,
+            # Python remembers it up to the next exec, and ends by the signal instead.
+            exec("")
             print("skcalib: interrupted", file=sys.stderr)
             return INTERRUPTED
         finally:
             out.flush()
             err.flush()
+
+
+def _is_interrupt(error: BaseException | None) -> bool:
+    """Return whether an interrupt caused an error.
+
+    Imports raise other errors from it, such as a RuntimeError of __set_name__.
+    """
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__context__
+    return error is not None
 
 
 def _runner(command: str) -> Callable[[argparse.Namespace], int | None]:
@@ -122,6 +137,10 @@ def _runner(command: str) -> Callable[[argparse.Namespace], int | None]:
 
 def _run(argv: Sequence[str] | None) -> int:
     """Run a command and print its errors and warnings; return the exit status."""
+    # numpy and scipy take a second, in which the user may interrupt the command.
+    from ._options import parser
+    from ._shared import DONE, WRONG_USE, CommandError
+
     arguments = parser().parse_args(argv)
     missing: dict[str, None] = {}
 

@@ -24,7 +24,6 @@ from ..evaluation._values import NoAnswersError
 DONE = 0
 FAILED = 1
 WRONG_USE = 2
-INTERRUPTED = 130
 
 _FIGURES = (".png", ".svg", ".pdf")
 

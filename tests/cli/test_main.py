@@ -211,6 +211,43 @@ def test_an_interrupt_ends_with_130_and_one_line(run, files, monkeypatch):
     assert (code, err) == (130, "skcalib: interrupted\n")
 
 
+@pytest.mark.parametrize("other", [None, RuntimeError, ImportError])
+def test_an_interrupt_of_the_imports_ends_with_130_and_one_line(
+    run, monkeypatch, other
+):
+    class Loading:
+        def __getattr__(self, name):
+            try:
+                raise KeyboardInterrupt
+            except KeyboardInterrupt as error:
+                raise (other or KeyboardInterrupt) from error
+
+    monkeypatch.setitem(sys.modules, "skcalib.cli._options", Loading())
+    assert run("report", "a.csv") == (130, "", "skcalib: interrupted\n")
+
+
+def test_what_is_imported_before_interrupts_are_caught_is_quick():
+    code = "import sys, skcalib.cli; sys.exit('numpy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+# The code of an exec, which dataclasses run, makes Python end by the signal itself.
+INTERRUPTED = """
+import sys
+class Loading:
+    def __getattr__(self, name):
+        exec("raise KeyboardInterrupt")
+sys.modules["skcalib.cli._options"] = Loading()
+from skcalib.cli import main
+sys.exit(main(["demo"]))
+"""
+
+
+def test_an_interrupted_exec_ends_with_130(folder):
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True)
+    assert (done.returncode, done.stderr) == (130, b"skcalib: interrupted\n")
+
+
 @pytest.mark.slow
 @needs_pipes
 def test_a_signal_ends_a_command_that_waits_for_a_reader(files):
