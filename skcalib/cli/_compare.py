@@ -38,6 +38,7 @@ from ._shared import (
     exclude,
     say,
     settings_of,
+    write_text,
 )
 
 # Largest number of pairs that the terminal and the page show; beyond it, they show the
@@ -95,11 +96,11 @@ def run_compare(options: Namespace) -> int:
     sys.stdout.flush()
     if options.markdown is not None:
         text = out.as_markdown(f"Comparison: {words.title()}", words.brief())
-        options.markdown.write_text(text, "utf-8")
+        write_text(options.markdown, text)
     if options.html is not None:
         blocks = words.page(settings_of(options))
         page = out.as_page(f"Comparison: {words.title()}", blocks)
-        options.html.write_text(page, "utf-8")
+        write_text(options.html, page)
     for each in _reasons(words, failed, options.fail_if):
         say("compare", f"{options.fail_if}: {each}")
     return FAILED if failed else DONE

@@ -21,7 +21,15 @@ from ._corpus import Corpus, design_path, proposed, read_corpus
 from ._count_numbers import Counted, Row, measure
 from ._options import reject
 from ._runs import safe_stem
-from ._shared import CommandError, check_files, check_level, exclude, say, settings_of
+from ._shared import (
+    CommandError,
+    check_files,
+    check_level,
+    exclude,
+    say,
+    settings_of,
+    write_text,
+)
 
 # Options that act on the labels, or on the correction by them.
 _OF_LABELS = (
@@ -58,12 +66,12 @@ def run_count(options: Namespace) -> None:
     print(out.as_json(found) if options.json else text)
     sys.stdout.flush()
     if options.csv is not None:
-        options.csv.write_text(count.csv(), "utf-8")
+        write_text(options.csv, count.csv())
     if options.html is not None:
         for each in count.not_drawn():
             say("count", each)
         page = out.as_page(f"Corrected count: {found.file}", count.page())
-        options.html.write_text(page, "utf-8")
+        write_text(options.html, page)
     written = {"table": options.csv, "page": options.html}
     lines = [
         f"{what}: {printable(str(path))}" for what, path in written.items() if path

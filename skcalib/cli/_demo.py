@@ -21,6 +21,7 @@ from ..plot import ReliabilityDisplay, _style
 from ..rates import accuracy_interval
 from ..rates._accuracy import AccuracyInterval
 from ._blocks import Steps, as_text, ends, error_ends, p_text, text_columns
+from ._figures import save_figure
 from ._report_texts import ENOUGH_FOR_ISOTONIC
 from ._shared import check_files
 
@@ -97,7 +98,7 @@ def run_demo(options: Namespace) -> None:
     cells = [model.cells() for model in models]
     rows: list[Iterable[str]] = [cells[0], *(row.values() for row in cells)]
     print("\n".join(text_columns(rows, is_left=True)))
-    figure.savefig(FIGURE, dpi=200, bbox_inches="tight")
+    save_figure(figure, FIGURE)
     print(
         "\nNaive Bayes assumes independent features, so it counts the same evidence "
         "several\ntimes and is overconfident."

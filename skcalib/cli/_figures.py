@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,16 @@ from ._blocks import Interval
 from ._compare_numbers import Compared
 from ._report_numbers import Alone, Measured, with_probabilities
 from ._runs import Answers
+from ._shared import new_file
 
 # With more values of --by, the panels of the figure would be too small.
 MOST_PANELS = 6
+
+
+def save_figure(figure: Any, path: Path) -> None:
+    """Write a figure in the format that its name ends in."""
+    with new_file(path) as new:
+        figure.savefig(new, dpi=200, bbox_inches="tight")
 
 
 def draw_curves(parts: Mapping[str, Answers], level: float, word: str) -> Any:

@@ -59,7 +59,8 @@ class _Output:
             with open(os.devnull, "w", encoding="utf-8") as nowhere:
                 os.dup2(nowhere.fileno(), self._stream.fileno())
             if not isinstance(error, BrokenPipeError):
-                raise
+                name = getattr(self._stream, "name", None)
+                raise OSError(error.errno, error.strerror, name) from None
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)

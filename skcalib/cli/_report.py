@@ -13,7 +13,7 @@ import numpy as np
 from .._errors import printable
 from .._results import is_open
 from . import _blocks as out
-from ._figures import MOST_PANELS, draw_alone, draw_curves, draw_parts
+from ._figures import MOST_PANELS, draw_alone, draw_curves, draw_parts, save_figure
 from ._options import reject
 from ._report_numbers import Measured, brier_parts, decide, measure
 from ._report_texts import TOO_FEW, Part
@@ -29,6 +29,7 @@ from ._shared import (
     exclude,
     say,
     settings_of,
+    write_text,
 )
 
 # Condition of --fail-if: no probability is shown from which answers may stand alone.
@@ -54,19 +55,18 @@ def run_report(options: Namespace) -> int:
         print(out.as_text(reports[0].printed() if is_single else _printed(reports)))
     # The numbers are printed before the figure, which may fail.
     sys.stdout.flush()
-    figure = None if path is None else _figure_of(reports)
-    if figure is not None:
-        figure.savefig(path, dpi=200, bbox_inches="tight")
+    if path is not None and (figure := _figure_of(reports)) is not None:
+        save_figure(figure, path)
         if not options.json:
             print(f"\nfigure: {printable(str(path))}")
     title = systems[0].name if is_single else f"{len(systems)} systems"
     title = f"Accuracy and calibration: {title}"
     if options.markdown is not None:
         text = out.as_markdown(title, _markdown_blocks(reports))
-        options.markdown.write_text(text, "utf-8")
+        write_text(options.markdown, text)
     if options.html is not None:
         page = out.as_page(title, _page_blocks(reports, options))
-        options.html.write_text(page, "utf-8")
+        write_text(options.html, page)
         if not options.json:
             print(f"page: {printable(str(options.html))}")
     return _status(reports)

@@ -19,7 +19,7 @@ from . import _blocks as out
 from . import _corpus as corpus
 from ._corpus import Codes, Model, design_path
 from ._count import check_dates, sample_path
-from ._shared import CommandError, check_files, command_errors, exclude
+from ._shared import CommandError, check_files, command_errors, exclude, new_file
 
 # With fewer labels of 0 or 1, equal probabilities are better.
 _FEW = 50
@@ -37,8 +37,11 @@ def run_sample(options: Namespace) -> None:
     check_new(output, design)
     drawn = draw(options)
     check_ids(drawn)
-    write_sample(drawn, output)
-    write_design(drawn, design)
+    # If one cannot be written, neither is there.
+    with new_file(output) as new_output:
+        write_sample(drawn, new_output)
+        with new_file(design) as new_design:
+            write_design(drawn, new_design)
     print(out.as_text(_blocks(drawn, output, design, options)))
     sys.stdout.flush()
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 import os
 import platform
 import re
+import shutil
 import sys
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
+from secrets import token_hex
 
 from .. import __version__
 from .._errors import Marked, printable
@@ -243,6 +245,41 @@ def _check_input(path: Path) -> None:
     if path.exists():
         with command_errors(path):
             check_regular(path)
+
+
+@contextmanager
+def new_file(path: Path) -> Iterator[Path]:
+    """Yield the path of a new file, which then replaces the one at the given path.
+
+    If the command fails or is interrupted, the given path is as it was before.
+    """
+    target = Path(os.path.realpath(path))  # a link stays a link
+    # The standard output is open elsewhere, also if it is a file.
+    is_replaced = not str(path).startswith(("/dev/std", "/dev/fd/", "/proc/"))
+    if target.exists():
+        is_replaced &= target.is_file() and os.access(target, os.W_OK)
+    is_replaced &= not target.is_symlink() and os.access(target.parent, os.W_OK)
+    name = f".skcalib-{token_hex(8)}{path.suffix}"
+    new = target.with_name(name) if is_replaced else path
+    try:
+        yield new
+        if is_replaced:
+            if target.exists():
+                shutil.copymode(target, new)
+            os.replace(new, target)
+    except OSError as error:
+        if error.errno is None or str(error.filename) not in ("None", str(new)):
+            raise
+        raise OSError(error.errno, error.strerror, str(path)) from None
+    finally:
+        if is_replaced:
+            new.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file whole, or not at all."""
+    with new_file(path) as new:
+        new.write_text(text, "utf-8")
 
 
 def _is_same(path: Path, other: Path) -> bool:

@@ -138,6 +138,72 @@ def test_a_current_folder_that_was_removed_is_an_error(run, tmp_path, command):
     assert "The current folder does not exist any more" in err
 
 
+# Outputs that cannot be written to their end
+
+WRITING = {
+    "report a.csv --no-figure --html out.html": ["out.html"],
+    "report a.csv --no-figure --markdown out.md": ["out.md"],
+    "report a.csv --output out.png": ["out.png"],
+    "report a.csv --output out.SVG": ["out.SVG"],
+    "compare a.csv b.csv --html out.html": ["out.html"],
+    "compare a.csv b.csv --markdown out.md": ["out.md"],
+    "count docs.csv --csv out.csv": ["out.csv"],
+    "count docs.csv --html out.html": ["out.html"],
+    "sample docs.csv --n 15 --output out.csv": ["out.csv", "out.design.csv"],
+    "demo": ["skcalib-demo/reliability.png"],
+}
+
+
+@pytest.mark.parametrize("command", WRITING)
+def test_an_output_is_written_whole_or_not_at_all(run, files, command):
+    resource = pytest.importorskip("resource")
+    names = WRITING[command]
+    before = {}
+    if not command.startswith("sample"):  # which never replaces a file
+        Path(names[0]).parent.mkdir(exist_ok=True)
+        Path(names[0]).write_text("as it was")
+        before = {names[0]: b"as it was"}
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (60, limits[1]))
+    try:
+        code, _, err = run(*command.split())
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert code == 2
+    assert f"File too large: {names[0]!r}" in err
+    found = {str(p): p.read_bytes() for p in Path(".").rglob("*") if p.is_file()}
+    assert found == {str(p): content for p, content in files.items()} | before
+    assert run(*command.split())[0] == 0
+    found = {str(p) for p in Path(".").rglob("*") if p.is_file()}
+    assert found == {str(p) for p in files} | set(names)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+def test_an_output_keeps_its_link_and_its_permissions(run, files):
+    Path("page.html").write_text("old")
+    Path("page.html").chmod(0o604)
+    Path("link.html").symlink_to("page.html")
+    umask = os.umask(0o027)
+    try:
+        options = ("--html", "link.html", "--markdown", "new.md")
+        assert run("report", "a.csv", "--no-figure", *options)[0] == 0
+    finally:
+        os.umask(umask)
+    assert Path("link.html").is_symlink()
+    assert Path("page.html").read_text("utf-8").startswith("<!")
+    modes = [Path(name).stat().st_mode & 0o777 for name in ("page.html", "new.md")]
+    assert modes == [0o604, 0o640]
+
+
+@needs_pipes
+def test_a_pipe_may_be_an_output(run, files):
+    os.mkfifo("out")
+    reader = os.open("out", os.O_RDONLY | os.O_NONBLOCK)
+    assert run("count", "docs.csv", "--csv", "out")[0] == 0
+    assert os.read(reader, 8) == b"estimate"
+    os.close(reader)
+
+
 # Standard output without a reader
 
 
@@ -187,7 +253,7 @@ def test_an_output_that_cannot_be_written_is_an_error(files, monkeypatch, capsys
     with open("/dev/full", "w") as stream:
         monkeypatch.setattr(sys, "stdout", stream)
         assert main(["report", "a.csv", "--no-figure"]) == 2
-    assert "No space left on device" in capsys.readouterr().err
+    assert "No space left on device: '/dev/full'" in capsys.readouterr().err
 
 
 @pytest.mark.slow
