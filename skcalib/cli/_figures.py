@@ -62,14 +62,16 @@ def draw_alone(part: Answers, alone: Alone, level: float) -> Any:
     if used is None or not 0 < used.y.mean() < 1:
         return None
     groups = used.dependent if used.has_two_groups else None
-    display = RiskCoverageDisplay.from_predictions(
-        used.y.astype(bool),
-        used.q,
-        groups=groups,
-        precision=None if alone.threshold is None else alone.accuracy,
-        confidence_level=level,
-        ax=_style.empty_figure(),
-    )
+    with warnings.catch_warnings(action="ignore", category=UserWarning):
+        # The report says how the confidence ranks.
+        display = RiskCoverageDisplay.from_predictions(
+            used.y.astype(bool),
+            used.q,
+            groups=groups,
+            precision=None if alone.threshold is None else alone.accuracy,
+            confidence_level=level,
+            ax=_style.empty_figure(),
+        )
     return display.figure_
 
 
