@@ -777,12 +777,15 @@ class Comparison:
 
     def _how_to_quote_one(self) -> str:
         (system,), (unit, count) = self.found.systems, self._independent()
+        # At its ends, the width of the interval is proportional to 1 / n.
+        factor = 2 if system.score in (system.low, system.high) else 4
         return (
             f"Quote: {self.found.metric} {system.score:{self.digits}} "
             f"({self.level} interval {out.ends(system, self.digits)}, "
             f"{self.found.n:,} {self.unit}). To halve the width of the interval, "
-            f"collect about {3 * count:,} more {unit}: {4 * count:,} in all. To test "
-            "whether another system differs, compare both on the same sentences."
+            f"collect about {(factor - 1) * count:,} more {unit}: "
+            f"{factor * count:,} in all. To test whether another system differs, "
+            "compare both on the same sentences."
         )
 
     def csv(self) -> str:

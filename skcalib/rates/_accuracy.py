@@ -275,14 +275,14 @@ def grouped_interval(
     return *_wilson_of_groups(mean, score - mean, codes, unit, level), "Wilson"
 
 
-def mid_p_interval(k: int, n: int, level: float) -> tuple[float, float]:
-    """Return the mid-P interval of the frequency k / n."""
+def mid_p_interval(k: float, n: float, level: float) -> tuple[float, float]:
+    """Return the mid-P interval of the frequency k / n; n may be fractional."""
     tail = (1 - level) / 2
     # The upper end is the lower end for the other answers.
     return _mid_p_end(k, n, tail), 1 - _mid_p_end(n - k, n, tail)
 
 
-def _mid_p_end(k: int, n: int, tail: float) -> float:
+def _mid_p_end(k: float, n: float, tail: float) -> float:
     """Return p with P(X > k) + P(X = k) / 2 = tail for X ~ binomial(n, p)."""
     if k in (0, n):
         return (2 * tail) ** (1 / n) if k else 0.0
@@ -293,7 +293,11 @@ def _mid_p_end(k: int, n: int, tail: float) -> float:
 
     # P(X >= k) is the tail at the first end, and P(X > k) at the second end.
     low, high = betaincinv(k, n - k + 1, tail), betaincinv(k + 1, n - k, tail)
-    return float(brentq(excess, low, high, xtol=1e-13 * low))
+    # The end of a fraction of an answer may be below the smallest float.
+    if excess(low) >= 0:
+        return 0.0
+    xtol = max(1e-13 * low, 1e-200)
+    return float(brentq(excess, low, high, xtol=xtol, maxiter=2000))
 
 
 def _wilson_of_groups(

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import ndtri
+from scipy.special import ndtri, stdtrit
 
-from ..rates._accuracy import is_binary
+from ..rates._accuracy import is_binary, mid_p_interval
 from ._paired_items import Metric
 from ._sign_flips import (
     FEWEST_FLIPS,
@@ -165,16 +165,17 @@ class Moments:
         if self.is_binary:
             return tango_statistic(self.wins, self.losses, self.n, gain)
         spread = self.spread(gain)
-        if self.bound == 1:
-            # One more unit that differs by 0 or 1, so that the spread is not 0.
-            unit = abs(gain) * (1 - abs(gain))
+        if math.isfinite(self.bound):
+            # One more unit that differs by 0 or bound, so that the spread is not 0.
+            unit = abs(gain) * (self.bound - abs(gain))
             spread = spread + unit * self.sizes / self.n_effective
         return (self.total - self.n * gain) / np.sqrt(np.maximum(spread, 1e-300))
 
     def standard_error(self) -> np.ndarray:
         """Return standard errors of gains; of at least half a question if bounded."""
         spread, units = self.spread(self.total / self.n), self.n_effective
-        spread = np.maximum(spread, 0.5 if math.isfinite(self.bound) else 0.0)
+        if math.isfinite(self.bound):
+            spread = np.maximum(spread, self.bound**2 / 2)
         return np.sqrt(spread * units / (units - 1)) / self.n
 
     def score_limits(self, quantile: float) -> tuple[np.ndarray, np.ndarray]:
@@ -207,11 +208,15 @@ class Moments:
         else:
             low, high = self.score_limits(quantile)
             # If few units differ, further kinds of differences may be unobserved.
-            few = ((self.wins + self.losses) < FEWEST_FLIPS) & (self.bound == 1)
+            few = (self.wins + self.losses) < FEWEST_FLIPS
             # upper end of Wilson's interval for no success in n_effective trials
             unseen = quantile**2 / (self.n_effective + quantile**2)
-            low = np.where(few, np.maximum(np.minimum(low, gain - unseen), -1), low)
-            high = np.where(few, np.minimum(np.maximum(high, gain + unseen), 1), high)
+            if math.isfinite(self.bound):
+                unseen *= self.bound
+                least = np.maximum(gain - unseen, -self.bound)
+                most = np.minimum(gain + unseen, self.bound)
+                low = np.where(few, np.minimum(low, least), low)
+                high = np.where(few, np.maximum(high, most), high)
         low, high = np.minimum(low, gain), np.maximum(high, gain)
         if pvalue is None:
             return low, high
@@ -292,8 +297,8 @@ def gains_of_metric(
     pairs: list[tuple[int, int]],
     gain: np.ndarray,
     bound: float,
-) -> tuple[Moments, np.ndarray]:
-    """Return moments of the pairs, and standard errors of the metrics of systems.
+) -> tuple[Moments, list[np.ndarray]]:
+    """Return moments of the pairs, and the pseudovalues of the units of each system.
 
     `columns` has shape (n_units, n_systems, m). Wins and losses are the units whose
     statistics differ and raise, or lower, the gain.
@@ -314,7 +319,7 @@ def gains_of_metric(
     total, squares, wins, losses = np.array(rows).reshape(-1, 4).T
     counts = wins.astype(int), losses.astype(int)
     moments = Moments(n, float(n), total, squares, total, *counts, bound=bound)
-    return moments, np.std(values, axis=1, ddof=1) / np.sqrt(n)
+    return moments, values
 
 
 def _pseudovalues(columns: np.ndarray, metric: Metric) -> np.ndarray:
@@ -322,3 +327,50 @@ def _pseudovalues(columns: np.ndarray, metric: Metric) -> np.ndarray:
     sums, n = columns.sum(axis=0), len(columns)
     without, _ = metric.of_sums(sums - columns)
     return n * metric.value(sums) - (n - 1) * without
+
+
+def metric_interval(
+    score: float,
+    values: np.ndarray,
+    size: np.ndarray,
+    level: float,
+    bound: float,
+    reach: float = 1.0,
+) -> tuple[float, float]:
+    """Return the interval of a metric from 0 to bound, given pseudovalues of units.
+
+    `size` is the weight of each unit. The largest value is `reach` times the value
+    `bound` of a unit that is all wrong. The interval is Student's if the metric has no
+    bound, or is below 0.
+    """
+    n, half = values.size, (1 + max(level, 1e-9)) / 2
+    square = (values - values.mean()) ** 2
+    variance = float(square.sum()) / n**2
+    if not math.isfinite(bound) or score < 0:
+        width = float(stdtrit(n - 1, half)) * math.sqrt(variance * n / (n - 1))
+        return score - width, min(score + width, bound)
+    top = bound * reach
+    share = min(score / top, 1.0)
+    # theory, (P13): variances relative to that of a single right or wrong answer
+    total = float(size.sum())
+    units = total**2 / float(size @ size) if total > 0 else 0.0
+    answer = top**2 * share * (1 - share)
+    # Pseudovalues without spread differ by rounding errors.
+    if variance * n <= (1e-9 * bound) ** 2 or answer == 0:
+        n_effective = units * reach
+    else:
+        carrying = float(square.sum() ** 2 / (square @ square))
+        freedom = max(min(2 * carrying, units - 1), 1.0)
+        ratio = float(stdtrit(freedom, half) / ndtri(half)) ** 2 * n / (n - 1)
+        widest = max(variance, min(variance * ratio, answer / (units * reach)))
+        n_effective = min(answer / widest, 1e11)
+    low, high = mid_p_interval(share * n_effective, n_effective, level)
+    return min(top * low, score), max(top * high, score)
+
+
+def unit_sizes(columns: np.ndarray, metric: Metric) -> np.ndarray:
+    """Return denominators of units, or their mean shares of the sums of columns."""
+    if metric.quotient is not None:
+        return metric.quotient(columns)[1]
+    sums = np.abs(columns).sum(axis=0)
+    return (np.abs(columns[:, sums > 0]) / sums[sums > 0]).sum(axis=1)

@@ -36,7 +36,9 @@ from ._gains import (
     Moments,
     gains_of_metric,
     gains_of_scores,
+    metric_interval,
     smallest_pvalue,
+    unit_sizes,
 )
 from ._pair_tests import PairTests
 from ._paired_items import (
@@ -636,9 +638,23 @@ def compare_systems(
     [4]_. The Monte Carlo errors of the p-values are therefore dependent. A Monte Carlo
     p-value is at least 1 / (b + 1) for b resamples. Exact and saddlepoint p-values, and
     p-values of sign flips, can be smaller and remain significant after the adjustment.
-    The interval of a metric or gain is an interval of the mean of its jackknife
-    pseudovalues. A pseudovalue is n times the metric minus n - 1 times the metric
-    without one item (or group).
+    The intervals are computed from jackknife pseudovalues. A pseudovalue is n times the
+    metric minus n - 1 times the metric without one item (or group). The interval of a
+    gain is that of their mean. The interval of a metric between 0 and `largest` is the
+    binomial mid-P interval, as in :func:`~skcalib.rates.accuracy_interval`, for ::
+
+        n_effective = m (1 - m) / variance
+
+    answers, where m is the metric divided by `largest`. If few items are imperfect, the
+    variance of the pseudovalues is uncertain. It is therefore multiplied by (t / z)^2,
+    where t is the quantile of Student's distribution for 2 k degrees of freedom, and
+    k = (sum e^2)^2 / sum e^4 is the number of items that carry the squared deviations
+    e^2 [5]_. This increases the variance to at most that of items that are all right or
+    all wrong, which is m (1 - m) / n for n items of equal sizes. If all pseudovalues
+    are equal, for example because all items are right, n_effective is the number of
+    items (or groups), reduced if their sizes differ. TER has no largest value, and its
+    interval is the limit for Poisson counts. Metrics that have no largest value or are
+    below 0 have Student's interval, whose width is 0 if all pseudovalues are equal.
 
     *Fitted estimators* are compared on the statistics of their predictions. The test
     compares the fitted models on new samples from the same population. It does not
@@ -656,6 +672,8 @@ def compare_systems(
        in proportions for the paired-sample design". Statistics in Medicine 17.
     .. [4] T. Berg-Kirkpatrick, D. Burkett and D. Klein (2012). "An empirical
        investigation of statistical significance in NLP". EMNLP.
+    .. [5] F. E. Satterthwaite (1946). "An approximate distribution of estimates of
+       variance components". Biometrics Bulletin 2.
 
     Examples
     --------
@@ -847,14 +865,20 @@ def _test_metric(
         )
     # gains of pairs of tests are those of the first system, as for two systems
     found = tests.run([(later, earlier) for earlier, later in pairs])
-    moments, error = gains_of_metric(
+    moments, values = gains_of_metric(
         systems.columns, systems.metric, pairs, found.gain, bound
     )
-    half = float(stdtrit(len(systems.columns) - 1, (1 + level) / 2)) * error
-    low, high = score - half, score + half
-    if math.isfinite(bound):
-        low = np.maximum(low, np.minimum(score, 0))
-        high = np.minimum(high, np.maximum(score, bound))
+    # TER has no largest value, and its counts of edits are those of very many trials.
+    reach = 1e4 if statistic is ter else 1.0
+    ends = [
+        metric_interval(
+            value, each, unit_sizes(columns, systems.metric), level, bound, reach
+        )
+        for value, each, columns in zip(
+            score.tolist(), values, np.moveaxis(systems.columns, 1, 0), strict=True
+        )
+    ]
+    low, high = np.array(ends).T
     test = GainTest(
         found.pvalue,
         found.monte_carlo_error,

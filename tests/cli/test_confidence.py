@@ -302,6 +302,19 @@ def test_one_file_of_translations_has_a_score_with_an_interval(run, metric):
         assert (status, f"{option[0]} needs a second file" in err) == (2, True)
 
 
+@pytest.mark.parametrize(("n_wrong", "more"), [(0, "50 more"), (5, "150 more")])
+def test_twice_the_sentences_halve_the_width_of_an_interval_at_its_end(
+    run, n_wrong, more
+):
+    tags = ["B-LOC"] * n_wrong + ["B-PER"] * (50 - n_wrong)
+    Path("tags.txt").write_text("".join(f"Ann B-PER {tag}\n\n" for tag in tags))
+    status, out, _ = run("compare", "tags.txt", "--metric", "f1")
+    assert (status, f"collect about {more} sentences" in " ".join(out.split())) == (
+        0,
+        True,
+    )
+
+
 def test_a_condition_that_is_given_twice_is_an_error(run):
     conditions = ("--fail-if", "worse-calibrated", "--fail-if", "worse")
     status, _, err = run("compare", "a.csv", "b.csv", *conditions)

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
+from scipy.stats import binom
 
 from skcalib.significance import (
     bleu,
@@ -62,6 +64,116 @@ def test_intervals_of_a_ratio_are_those_of_the_delta_method():
     error = np.sqrt((residual**2).sum()) / length.sum()
     assert result.gain[0] == pytest.approx(gain)
     assert result.gain_high[0] - gain == pytest.approx(1.96 * error, rel=0.03)
+
+
+def mid_p_ends(k, n):
+    """Return the ends of the binomial mid-P interval of k of n by bisection."""
+
+    def low(k):
+        excess = lambda p: binom.sf(k, n, p) + binom.pmf(k, n, p) / 2 - 0.025  # noqa: E731
+        return brentq(excess, 0, 1) if k else 0.0
+
+    return low(k), 1 - low(n - k)
+
+
+@pytest.mark.parametrize(("right", "n"), [(6, 6), (5, 6), (0, 6), (50, 50), (48, 50)])
+def test_f1_of_sentences_with_one_guess_has_the_interval_of_the_accuracy(right, n):
+    correct = np.arange(n) < right
+    rows = np.c_[correct, np.ones((n, 2))]
+    doubled, groups = np.repeat(rows, 2, axis=0), np.repeat(np.arange(n), 2)
+    for found in (
+        compare_systems({"A": rows}, statistic="f1"),
+        compare_systems({"A": rows[:, :2]}, statistic="ratio"),
+        compare_systems({"A": correct}, statistic="mean"),
+        compare_systems({"A": doubled}, statistic="f1", groups=groups),
+    ):
+        ends = found.low[0], found.high[0]
+        assert ends == pytest.approx(mid_p_ends(right, n), abs=1e-9)
+
+
+def test_unequal_documents_that_are_all_right_count_as_fewer():
+    size = np.array([1, 1, 2, 8])
+    found = compare_systems({"A": np.c_[size, size, size]}, statistic="f1")
+    # 144 / 70 documents of equal sizes
+    assert found.low[0] == pytest.approx(0.05 ** (70 / 144))
+    nothing = compare_systems({"A": np.zeros((4, 3))}, statistic="f1")
+    assert (nothing.low[0], nothing.high[0]) == (0, 1)
+
+
+@pytest.mark.parametrize(("n", "p"), [(6, 0.95), (20, 0.9), (50, 0.95), (50, 0.99)])
+def test_intervals_of_f1_near_1_contain_it_if_single_entities_are_missed(n, p):
+    # F1 is 2 p / (1 + p) if a share p of the entities is found
+    right = np.arange(n + 1)
+    found = np.arange(n) < right[:, np.newaxis]
+    results = [
+        compare_systems({"A": np.c_[x, x, np.ones(n)]}, statistic="f1") for x in found
+    ]
+    low, high = np.array([(each.low[0], each.high[0]) for each in results]).T
+    inside = (low <= 2 * p / (1 + p)) & (2 * p / (1 + p) <= high)
+    assert binom.pmf(right, n, p)[inside].sum() > 0.95
+
+
+def test_intervals_of_f1_in_the_middle_are_as_wide_as_those_of_the_jackknife():
+    rows = counts(0.7, 1)
+    found = compare_systems({"A": rows}, statistic="f1")
+    sums = rows.sum(axis=0) - rows
+    without = 2 * sums[:, 0] / (sums[:, 1] + sums[:, 2])
+    error = np.sqrt(149 / 150 * ((without - without.mean()) ** 2).sum())
+    assert found.high[0] - found.low[0] == pytest.approx(2 * 1.976 * error, rel=0.02)
+
+
+def test_intervals_of_translations_at_their_ends_depend_on_the_number_of_sentences():
+    perfect = np.tile([7, 7, 7, 6, 5, 4, 7, 6, 5, 4], (20, 1))
+    wrong = np.tile([7, 7, 0, 0, 0, 0, 7, 6, 5, 4], (20, 1))
+    found = compare_systems({"A": perfect}, statistic=bleu)
+    assert (found.low[0], found.high[0]) == pytest.approx((100 * 0.05**0.05, 100))
+    found = compare_systems({"A": wrong}, statistic=bleu)
+    assert (found.low[0], found.high[0]) == pytest.approx((0, 100 - 100 * 0.05**0.05))
+    characters = np.tile([5, 5, 5] * 6, (20, 1))
+    low = compare_systems({"A": characters}, statistic=chrf).low[0]
+    assert low == pytest.approx(100 * 0.05**0.05)
+    edits = {"A": np.tile([0, 5], (20, 1)), "B": np.c_[np.arange(20), np.full(20, 5)]}
+    found = compare_systems(edits, statistic=ter)
+    # no event in 20 sentences has the probability exp(-20 rate) = .05
+    assert found.high[0] == pytest.approx(-100 * np.log(0.05) / 20, rel=1e-5)
+    # the mean of 0, 20, ..., 380 is 190, with a standard error of 26.5
+    assert 130 < found.low[1] < 145
+    assert 240 < found.high[1] < 260
+
+
+def test_percentages_have_100_times_the_results_of_shares():
+    rows = np.tile([3, 3, 3], (20, 1))
+    other = rows.copy()
+    other[:2, 0] = 1
+    systems = {"A": rows, "B": rows, "C": other}
+
+    def percent(sums):
+        return 200 * sums[..., 0] / (sums[..., 1] + sums[..., 2])
+
+    shares = compare_systems(systems, statistic="f1", method="sign_flips")
+    result = compare_systems(
+        systems, statistic=percent, largest=100, method="sign_flips"
+    )
+    for name in ("low", "high", "gain_low", "gain_high"):
+        # the weights of items are denominators, or for callables shares of all columns
+        expected = 100 * getattr(shares, name)
+        np.testing.assert_allclose(getattr(result, name), expected, rtol=1e-3)
+    assert shares.gain_high[0] > 0.1
+    np.testing.assert_allclose(
+        result.equivalence_pvalue(5), shares.equivalence_pvalue(0.05)
+    )
+    np.testing.assert_allclose(result.detectable_gain(), 100 * shares.detectable_gain())
+
+
+def test_a_metric_below_0_keeps_an_interval_on_both_sides():
+    def kappa(sums):
+        return 2 * sums[..., 0] / sums[..., 1] - 1
+
+    rows = np.c_[np.arange(30) % 3 == 0, np.ones(30)]
+    found = compare_systems({"A": rows}, statistic=kappa, largest=1)
+    assert found.score[0] == pytest.approx(-1 / 3)
+    assert found.low[0] + found.high[0] == pytest.approx(-2 / 3)
+    assert found.low[0] < -0.6
 
 
 def test_bleu_of_hand_made_counts():
