@@ -2,10 +2,10 @@
 
     python benchmarks/compare_models.py [PART ...]
 
-The parts are tests, clusters, gains, scores, passages and passes. Without arguments,
-all parts run in about half an hour. Results for independent answers are exact (by
-enumeration of all tables). The other results are simulated, and the table contains the
-number of replicates and the standard error.
+The parts are tests, clusters, gains, scores, passages, metrics and passes. Without
+arguments, all parts run in about 40 minutes. Results for independent answers are exact
+(by enumeration of all tables). The other results are simulated, and the table contains
+the number of replicates and the standard error.
 """
 
 import sys
@@ -20,11 +20,7 @@ from skcalib.metrics._dependence import sandwich
 from skcalib.metrics._frequency_intervals import frequency_interval
 from skcalib.rates import accuracy_interval, pass_at_k
 from skcalib.significance import compare_systems
-from skcalib.significance._gains import (
-    flipped_gain,
-    mcnemar_gains,
-    table_moments,
-)
+from skcalib.significance._gains import flipped_gain, mcnemar_gains, table_moments
 
 N_REPLICATES = 1000
 
@@ -230,14 +226,9 @@ def gains():
                 inside.append(found.gain_low[0] <= true <= found.gain_high[0])
                 width.append(found.gain_high[0] - found.gain_low[0])
             share = np.mean(inside)
-            rows.append(
-                {
-                    "questions": f"{name}, share Beta({a}, {b})",
-                    "coverage": f"{share:.4f}",
-                    "width": f"{np.mean(width):.4f}",
-                    "se": f"{standard_error(share, len(inside)):.4f}",
-                }
-            )
+            row = {"questions": f"{name}, share Beta({a}, {b})"}
+            row |= {"coverage": f"{share:.4f}", "width": f"{np.mean(width):.4f}"}
+            rows.append(row | {"se": f"{standard_error(share, len(inside)):.4f}"})
     print_table(rows)
     note = (
         "intervals of gains at .95; groups simulated, "
@@ -272,22 +263,14 @@ def scores():
             method: chance[:4] @ (ends[1] - ends[0])
             for method, ends in {"mid-P": (low, high), **peers}.items()
         }
-        rows.append(
-            {
-                "answers": n,
-                "accuracy": ".5 .9 .98 .99",
-                "coverage": " ".join(f"{c:.3f}" for c in cover[:4]),
-                "least over .5 to .99": f"{min(cover):.3f}",
-                "t": "",
-                "se": "0",
-                "width": " ".join(f"{w:.3f}" for w in widths["mid-P"]),
-                "Wilson, least": f"{covers(*peers['wilson']).min():.3f}",
-                "Clopper-Pearson, least": f"{covers(*exact).min():.3f}",
-                "Clopper-Pearson, width": " ".join(
-                    f"{w:.3f}" for w in widths["clopper_pearson"]
-                ),
-            }
-        )
+        row = {"answers": n, "accuracy": ".5 .9 .98 .99"}
+        row["coverage"] = " ".join(f"{c:.3f}" for c in cover[:4])
+        row |= {"least over .5 to .99": f"{min(cover):.3f}", "t": "", "se": "0"}
+        row["width"] = " ".join(f"{w:.3f}" for w in widths["mid-P"])
+        row["Wilson, least"] = f"{covers(*peers['wilson']).min():.3f}"
+        row["Clopper-Pearson, least"] = f"{covers(*exact).min():.3f}"
+        wide = " ".join(f"{w:.3f}" for w in widths["clopper_pearson"])
+        rows.append(row | {"Clopper-Pearson, width": wide})
     for name, size in list(GROUPS.items())[3:]:
         for accuracy in (0.5, 0.9, 0.98):
             groups = np.repeat(np.arange(size.size), size)
@@ -304,20 +287,10 @@ def scores():
                 half = student.ppf(0.975, size.size - 1) * error
                 inside[1] += abs(mean - accuracy) <= half
             share, other = inside / N_REPLICATES
-            rows.append(
-                {
-                    "answers": name,
-                    "accuracy": accuracy,
-                    "coverage": f"{share:.3f}",
-                    "least over .5 to .99": "",
-                    "t": f"{other:.3f}",
-                    "se": f"{standard_error(share, N_REPLICATES):.3f}",
-                    "width": f"{width:.3f}",
-                    "Wilson, least": "",
-                    "Clopper-Pearson, least": "",
-                    "Clopper-Pearson, width": "",
-                }
-            )
+            row = dict.fromkeys(rows[0], "") | {"answers": name, "accuracy": accuracy}
+            row |= {"coverage": f"{share:.3f}", "t": f"{other:.3f}"}
+            row["se"] = f"{standard_error(share, N_REPLICATES):.3f}"
+            rows.append(row | {"width": f"{width:.3f}"})
     print_table(rows)
     note = (
         f"intervals of an accuracy at .95; groups have ICC .2, {N_REPLICATES} "
@@ -468,6 +441,57 @@ def passages():
     write_csv("compare_models_passages.csv", rows, note)
 
 
+# --- F1 of sentences or documents of n entities; a share of wrong ones is guessed
+
+SENTENCES = {
+    "one entity, missed": (lambda n: given((n, 1)), beta_rates, 0),
+    "one entity, wrong": (lambda n: given((n, 1)), beta_rates, 1),
+    "short and long": (
+        lambda n: given((n - n // 6, 2), (n // 6, 12)),
+        normal_rates,
+        0.5,
+    ),
+    "Pareto sizes": (pareto_sizes, normal_rates, 0.5),
+    "documents": (lambda n: given((n // 2, 20), (n - n // 2, 60)), beta_rates, 0.5),
+}
+
+
+def metrics():
+    rows = []
+    for name, (sizes, rates, share) in SENTENCES.items():
+        for accuracy in (0.02, 0.5, 0.7, 0.9, 0.95, 0.99, 0.999):
+            for n in (6, 20, 50, 200, 1000):
+                seed = zlib.crc32(f"{name} {accuracy} {n}".encode())
+                rng = np.random.default_rng(seed)
+                true = 2 * accuracy / (1 + accuracy + (1 - accuracy) * share)
+                ends, draw = np.zeros((N_REPLICATES, 4)), rates(accuracy, 0.2)
+                for k in range(N_REPLICATES):
+                    size = sizes(n)(rng)
+                    right = rng.binomial(size, draw(rng, n))
+                    guessed = right + rng.binomial(size - right, share)
+                    f1 = {"f1": np.column_stack([right, guessed, size])}
+                    found = compare_systems(f1, statistic="f1")
+                    left = guessed + size - guessed.sum() - size.sum()
+                    without = 2 * (right - right.sum()) / np.where(left, left, 1)
+                    half = student.ppf(0.975, n - 1) * without.std() * np.sqrt(n - 1)
+                    ends[k] = found.low[0], found.high[0], *found.score + [-half, half]
+                low, high, *t = ends.clip(0, 1).T
+                row = {"sentences": name, "n": n, "right": accuracy}
+                row["F1"] = f"{true:.4f}"
+                for key, a, b in (("", low, high), ("t: ", *t)):
+                    covered = ((a <= true + 1e-12) & (true <= b + 1e-12)).mean()
+                    row[f"{key}coverage"] = f"{covered:.3f}"
+                    row[f"{key}width"] = f"{(b - a).mean():.4f}"
+                error = standard_error(float(row["coverage"]), N_REPLICATES)
+                rows.append(row | {"se": f"{error:.3f}"})
+        print_table(rows[-35:])
+    note = (
+        "95% intervals of an F1; t: Student's interval of the jackknife in [0, 1]; "
+        f"{N_REPLICATES} replicates; {versions('skcalib', 'numpy')}"
+    )
+    write_csv("compare_models_metrics.csv", rows, note)
+
+
 # --- pass@k
 
 
@@ -554,7 +578,7 @@ def page():
     print(f"written: {path.name}")
 
 
-PARTS = (tests, clusters, gains, scores, passages, passes)
+PARTS = (tests, clusters, gains, scores, passages, metrics, passes)
 
 
 def main():

@@ -42,9 +42,7 @@ from scipy.stats import t as student
 
 from skcalib.coref import AntecedentFeatures, AntecedentRanker
 from skcalib.counts import choose_documents, corrected_count
-from skcalib.datasets import (
-    fetch_corpus,
-)
+from skcalib.datasets import fetch_corpus
 from skcalib.events import EventCounter, EventRule
 from skcalib.sequence import HMMTagger
 

@@ -20,10 +20,7 @@ from scipy.interpolate import CubicSpline
 from sklearn.pipeline import make_pipeline
 
 from skcalib import CRFTagger, HMMTagger, TokenFeatures
-from skcalib.datasets import (
-    fetch_corpus,
-    make_tagged_sentences,
-)
+from skcalib.datasets import fetch_corpus, make_tagged_sentences
 from skcalib.recalibration import _likelihood
 from skcalib.recalibration._held_out import held_out
 

@@ -46,29 +46,22 @@ RULES = {
 COMPARED = ("automatic bins alone", "share .4, default")
 N_POPULATION = 400_000
 LEAST_CLASS = 20
+
+
+def isotonic(model, **options):
+    return CalibratedClassifierCV(model, method="isotonic", **options)
+
+
+def boosting():
+    return GradientBoostingClassifier(max_depth=1, n_estimators=30, random_state=0)
+
+
 MODELS = {
-    "isotonic, 300": (
-        lambda: CalibratedClassifierCV(GaussianNB(), method="isotonic"),
-        300,
-    ),
-    "isotonic, 1000": (
-        lambda: CalibratedClassifierCV(GaussianNB(), method="isotonic"),
-        1000,
-    ),
+    "isotonic, 300": (lambda: isotonic(GaussianNB()), 300),
+    "isotonic, 1000": (lambda: isotonic(GaussianNB()), 1000),
     "AdaBoost, 3000": (lambda: AdaBoostClassifier(random_state=0), 3000),
-    "isotonic, one fold": (
-        lambda: CalibratedClassifierCV(
-            GaussianNB(), method="isotonic", cv=3, ensemble=False
-        ),
-        600,
-    ),
-    "isotonic boosting": (
-        lambda: CalibratedClassifierCV(
-            GradientBoostingClassifier(max_depth=1, n_estimators=30, random_state=0),
-            method="isotonic",
-        ),
-        800,
-    ),
+    "isotonic, one fold": (lambda: isotonic(GaussianNB(), cv=3, ensemble=False), 600),
+    "isotonic boosting": (lambda: isotonic(boosting()), 800),
     "AdaBoost, 20 stumps": (
         lambda: AdaBoostClassifier(n_estimators=20, random_state=0),
         500,

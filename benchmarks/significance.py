@@ -26,10 +26,7 @@ from scipy.special import ndtr, ndtri
 from sklearn.pipeline import make_pipeline
 
 from skcalib import CRFTagger, HMMTagger, TokenFeatures
-from skcalib.datasets import (
-    fetch_corpus,
-    to_sequences,
-)
+from skcalib.datasets import fetch_corpus, to_sequences
 from skcalib.metrics import accuracy_statistics, span_statistics
 from skcalib.significance import compare_systems, resample_training
 from skcalib.significance import test_size_curve as size_curve

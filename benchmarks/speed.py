@@ -58,11 +58,7 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.calibration import calibration_curve
 
 from skcalib.coref import SampledCorefPairs
-from skcalib.datasets import (
-    fetch_corpus,
-    make_event_documents,
-    make_tagged_sentences,
-)
+from skcalib.datasets import fetch_corpus, make_event_documents, make_tagged_sentences
 from skcalib.events import EventCounter, EventRule
 from skcalib.metrics import (
     ReliabilitySketch,

@@ -37,9 +37,7 @@ from skcalib import (
     calibration_error,
     calibration_error_interval,
 )
-from skcalib.datasets import (
-    fetch_corpus,
-)
+from skcalib.datasets import fetch_corpus
 from skcalib.queries import TagQuery
 from skcalib.queries._query import last_step, transform_before
 from skcalib.scorers import log_likelihood_scorer
