@@ -104,12 +104,12 @@ def accuracy_interval(
     Warns
     -----
     UserWarning
-        If all scores are in one group, so that the interval is [0, 1], or if a group
-        has more than a tenth of the scores and more than four times as many as the mean
-        of all groups. The interval then contains the mean less often than its
-        level says: with 40% of 300 scores in one group, a mean of 0.8 and correlated
-        scores, it did in 82% of samples, and with 15%, in 92%. Such intervals are below
-        the mean.
+        If all scores are in one group, so that the interval is [0, 1], or if one of
+        ten or more groups has more than a tenth of the scores and few others have
+        several: (sum size^2)^2 / sum size^4 is below 2.2. The interval then contains
+        the mean less often than its level says: with 40% of 300 scores in one group, a
+        mean of 0.8 and correlated scores, it did in 82% of samples, and with 15%, in
+        92%. Such intervals are below the mean.
 
     Notes
     -----
@@ -193,18 +193,20 @@ def accuracy_interval(
     )
 
 
-# With a larger share in one group and a larger multiple of the mean size of all groups,
-# intervals cover too seldom. They cover with few groups of equal sizes.
-_LARGEST_SHARE, _LARGEST_MULTIPLE = 0.1, 4
+# With a larger share of the scores in one of many groups, intervals cover too seldom if
+# only one or two groups show how scores of a group depend on each other. With fewer
+# groups, Student's quantile is large enough.
+_LARGEST_SHARE, _FEWEST, _MANY_GROUPS = 0.1, 2.2, 10
 
 
 def large_group(codes: np.ndarray | None) -> str | None:
-    """Return what is wrong if one of many groups has many of the scores."""
+    """Return what is wrong if only one or two groups have many of the scores."""
     if codes is None:
         return None
-    size = np.bincount(codes)
+    size = np.bincount(codes).astype(np.float64)
     share = size.max() / codes.size
-    if share <= _LARGEST_SHARE or share * size.size <= _LARGEST_MULTIPLE:
+    n_shown = (size @ size) ** 2 / (size**2 @ size**2)
+    if size.size < _MANY_GROUPS or share <= _LARGEST_SHARE or n_shown >= _FEWEST:
         return None
     return (
         f"{share:.0%} of the scores are in one of {size.size} groups. The interval of "
@@ -214,7 +216,7 @@ def large_group(codes: np.ndarray | None) -> str | None:
 
 
 def warn_of_large_group(codes: np.ndarray | None) -> None:
-    """Warn if one of many groups has many of the scores."""
+    """Warn if only one or two groups have many of the scores."""
     text = large_group(codes)
     if text is not None:
         warn(text)
