@@ -30,7 +30,8 @@ def claims(source: Source) -> bool:
         with Archive(source.path) as archive:
             return not set(_HEADERS).isdisjoint(archive.names)
     content = source.object
-    return isinstance(content.get("eval"), dict) and "version" in content
+    is_log = not {"version", "status"}.isdisjoint(content)
+    return is_log and isinstance(content.get("eval"), dict)
 
 
 def read(source: Source, options: Options) -> Evaluation:
