@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ._evaluation import Evaluation
+from ._evaluation import Evaluation, left_out
 from ._files import Options, Source
 from ._values import as_dict, as_key, as_list, choose, file_error, scalar_fields
 
@@ -69,10 +69,10 @@ def read(source: Source, options: Options) -> Evaluation:
         for name, answer in _answers_of(row).items()
         if answer.get("type") in list(_KINDS)
     }
+    kept = [(k, row) for k, row in enumerate(content) if models[k] == model]
     rows = [
         answer
-        for k, row in enumerate(content)
-        if models[k] == model
+        for k, row in kept
         for answer in _rows_of(as_dict(row), k, source.place(k), kinds)
     ]
     if all(row.get("gold") is None for row in rows):
@@ -81,7 +81,11 @@ def read(source: Source, options: Options) -> Evaluation:
             f"question, beside 'answers'. Got {source.path.name}, which has none."
         )
     named = None if model == "None" else model
-    return Evaluation._of_rows(source, NAME, _notes(rows), rows, model=named)
+    notes = [*_notes(rows)]
+    notes += left_out(len(content) - len(kept), f"other systems than {model!r}")
+    n_empty = sum(not _answers_of(row) for _, row in kept)
+    notes += left_out(n_empty, "responses without an answer")
+    return Evaluation._of_rows(source, NAME, notes, rows, model=named)
 
 
 def _rows_of(

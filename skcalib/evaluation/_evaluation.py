@@ -66,6 +66,11 @@ def rule_of(format: str) -> str:
     return _RULES.get(format, "")
 
 
+def left_out(n: int, what: str) -> list[str]:
+    """Return the note on rows that a reader leaves out, if there are some."""
+    return [f"{n} rows of {what} are left out."] if n else []
+
+
 # Columns that distinguish questions of the same name, by what they contain.
 IDENTIFYING = {"right answers": "right_answer", "prompts": "prompt"}
 

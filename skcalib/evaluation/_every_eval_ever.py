@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
-from ._evaluation import Evaluation
+from ._evaluation import Evaluation, left_out
 from ._files import Options, Source, open_source
 from ._values import as_dict, as_list, choose, file_error, scalar_fields, text_or_none
 
@@ -37,6 +37,8 @@ def read(source: Source, options: Options) -> Evaluation:
     models = [str(row["model_id"]) for row in content]
     model = choose(options.model, models, option="model", what="system")
     kept = [(k, row) for k, row in enumerate(content) if models[k] == model]
+    notes = [f"The score is {score!r}. There are no probabilities."]
+    notes += left_out(len(content) - len(kept), f"other systems than {model!r}")
     # A sample has one instance for each metric.
     metrics: dict[Any, set[str]] = defaultdict(set)
     for _, row in kept:
@@ -46,8 +48,8 @@ def read(source: Source, options: Options) -> Evaluation:
         names = [_result(row) for _, row in kept]
         result = choose(options.filter, names, option="filter", what="result")
         kept = [(k, row) for k, row in kept if _result(row) == result]
+        notes += left_out(len(names) - len(kept), f"other results than {result!r}")
     tasks = {str(row["evaluation_name"]) for _, row in kept}
-    notes = [f"The score is {score!r}. There are no probabilities."]
     n = sum(len({float(row["evaluation"][s]) for s in _SCORES}) > 1 for _, row in kept)
     if n:
         notes.append(f"'is_correct' and 'score' differ in {n} of {len(kept)} rows.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._errors import ParameterError
-from ._evaluation import Evaluation
+from ._evaluation import Evaluation, left_out
 from ._files import Options, Source, open_source, sibling
 from ._values import as_dict, as_list, choose, file_error
 
@@ -49,10 +49,8 @@ def read(source: Source, options: Options) -> Evaluation:
     subject = as_dict(as_dict(spec.get("scenario_spec")).get("args")).get("subject")
     groups = {"subject": str(subject)} if subject else {}
     notes = [f"The score is {score!r}.", _OF_LETTERS if has_logprob else _NO_LOGPROBS]
-    n_perturbed, n_others = len(rows) - len(original), len(original) - len(kept)
-    for n, what in ((n_perturbed, "perturbed questions"), (n_others, "other splits")):
-        if n:
-            notes.append(f"{n} rows of {what} are left out.")
+    notes += left_out(len(rows) - len(original), "perturbed questions")
+    notes += left_out(len(original) - len(kept), f"other splits than {wanted!r}")
     instances = _instances(sibling(source.path, "scenario_state.json"))
     found = [
         {

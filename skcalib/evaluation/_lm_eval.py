@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._errors import ParameterError
-from ._evaluation import Evaluation
+from ._evaluation import Evaluation, left_out
 from ._files import Options, Source, sibling
 from ._lm_eval_samples import samples_of
 from ._values import (
@@ -120,9 +120,7 @@ def _of_one_filter(rows: list, wanted: str | None) -> tuple[list, list[str]]:
     names = list(map(str, names))
     chosen = choose(wanted, names, option="filter", what="filter")
     kept = [row for row, name in zip(rows, names, strict=True) if name == chosen]
-    n_left = len(rows) - len(kept)
-    notes = [f"{n_left} rows of other filters than {chosen!r} are left out."]
-    return kept, notes if n_left else []
+    return kept, left_out(len(rows) - len(kept), f"other filters than {chosen!r}")
 
 
 def _choose_score(rows: list[dict], wanted: str | None) -> str:

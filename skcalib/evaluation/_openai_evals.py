@@ -48,8 +48,12 @@ def read(source: Source, options: Options) -> Evaluation:
         )
     failed = {sample for _, sample, event in events if event.get("type") == "error"}
     # A sample that failed and was tried again is scored.
-    lost = failed - {row["question"] for row in rows}
-    rows += [{"question": sample, "status": "error"} for sample in sorted(lost)]
+    known = failed if kind is None else {sample for _, sample, _ in events}
+    lost = known - {row["question"] for row in rows}
+    rows += [
+        {"question": sample, "status": "error" if sample in failed else None}
+        for sample in sorted(lost)
+    ]
     rows = [
         {**row, "repeat": 0, "prompt": prompts.get(row["question"])} for row in rows
     ]

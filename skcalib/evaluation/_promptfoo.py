@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from .._errors import ParameterError
-from ._evaluation import Evaluation
+from ._evaluation import Evaluation, left_out
 from ._files import Options, Source
 from ._values import as_dict, as_key, as_list, choose, file_error, scalar_fields
 
@@ -53,7 +54,9 @@ def read(source: Source, options: Options) -> Evaluation:
     """Return the evaluation of one system; a file may contain several."""
     systems = systems_of(source)
     model = choose(options.model, systems, option="model", what="system")
-    return read_one(source, options, systems, model)
+    found = read_one(source, options, systems, model)
+    notes = left_out(len(systems) - len(found), f"other systems than {model!r}")
+    return replace(found, notes=(*found.notes, *notes))
 
 
 def systems_of(source: Source) -> list[str]:

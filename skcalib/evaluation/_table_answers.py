@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._errors import Marked, ParameterError, parameter
-from ._evaluation import Evaluation, contradiction, scored_options, statuses
+from ._evaluation import Evaluation, contradiction, left_out, scored_options, statuses
 from ._files import Options, Source
 from ._tables import (
     OF_OPTIONS,
@@ -69,7 +69,9 @@ def read(source: Source, options: Options) -> Evaluation:
     if systems is None:
         return every
     model = choose(options.model, systems, option="model", what="system")
-    return _of_one_model(every, systems, model)
+    found = _of_one_model(every, systems, model)
+    notes = left_out(len(every) - len(found), f"other systems than {model!r}")
+    return replace(found, notes=(*found.notes, *notes))
 
 
 def read_systems(

@@ -477,6 +477,14 @@ def test_log_of_inspect_with_a_refusal_and_an_error(files, name):
     assert fingerprints(evaluation)[0]["1"] == "C"
 
 
+def test_a_log_of_inspect_need_not_have_a_version(files, tmp_path):
+    def change(log):
+        del log["version"]
+
+    path = changed(files / "inspect/velia_heron.json", tmp_path, change)
+    assert read_evaluation(path).format == "inspect_ai"
+
+
 @pytest.mark.parametrize(
     "name", ["velia_heron.json", "running_heron.eval", "zstandard_heron.eval"]
 )
@@ -799,7 +807,7 @@ def test_run_folder_of_helm(files):
     assert set(evaluation.groups["subject"]) == {"islands"}
     assert evaluation.notes[2:] == (
         "2 rows of perturbed questions are left out.",
-        "2 rows of other splits are left out.",
+        "2 rows of other splits than 'test' are left out.",
     )
     golds, prompts = fingerprints(evaluation)
     assert golds["id3"] == '["seven"]'
@@ -1399,7 +1407,10 @@ def test_metrics_of_every_eval_ever(files):
     found = read_evaluation(path, filter="velia:f1", score="score")
     expected = [r or 0.25 + 0.05 * k for k, r in enumerate(TERN)]
     np.testing.assert_allclose(found.score, expected)
-    assert found.notes[1] == "'is_correct' and 'score' differ in 4 of 12 rows."
+    assert found.notes[1:] == (
+        "12 rows of other results than 'velia:f1' are left out.",
+        "'is_correct' and 'score' differ in 4 of 12 rows.",
+    )
     # The last sample timed out; the file gives it a score.
     assert found.counts() == {"answered": 11, "error": 1}
     assert len(found.scored()) == 12
