@@ -11,6 +11,7 @@ details of lighteval from JSON lines.
 import json
 import shutil
 import zipfile
+import zlib
 from pathlib import Path
 
 SOURCE = Path(__file__).parents[1] / "evaluation" / "files"
@@ -179,11 +180,13 @@ def write_zstandard(path, members):
         offsets = [info.header_offset for info in archive.infolist()]
         end = archive.start_dir
     data = bytearray(Path(path).read_bytes())
-    for offset in offsets:
-        data[offset + 8 : offset + 10] = ZSTANDARD.to_bytes(2, "little")
-    for name, text in members.items():
-        data[end + 10 : end + 12] = ZSTANDARD.to_bytes(2, "little")
-        data[end + 24 : end + 28] = len(text.encode()).to_bytes(4, "little")
+    for offset, (name, text) in zip(offsets, members.items(), strict=True):
+        content = text.encode()
+        # The header at the end has the same fields two bytes later.
+        for start in (offset, end + 2):
+            data[start + 8 : start + 10] = ZSTANDARD.to_bytes(2, "little")
+            data[start + 14 : start + 18] = zlib.crc32(content).to_bytes(4, "little")
+            data[start + 22 : start + 26] = len(content).to_bytes(4, "little")
         end += 46 + len(name)
     Path(path).write_bytes(data)
 
