@@ -60,6 +60,24 @@ def test_duplicated_names_are_an_error_unless_a_rule_is_given():
     assert mean.score[:, 0].tolist() == [1, 0, 0.5]
     dropped = align_evaluations(systems, duplicates="drop", missing="drop")
     assert dropped.question.tolist() == ["a", "b"]
+    # What is left out of both for its name is not missing in them.
+    twice = dict.fromkeys("AB", systems["A"])
+    dropped = align_evaluations(twice, duplicates="drop")
+    assert (dropped.question.tolist(), len(dropped.notes)) == (["a", "b"], 2)
+
+
+def test_of_several_attributes_of_a_question_the_first_one_is_compared():
+    def system(question, subject):
+        groups = {"subject": list(subject)}
+        score = [1] * len(question)
+        return evaluation_of(score, question=list(question), groups=groups)
+
+    systems = {"A": system("xxyz", "abcd"), "B": system("xyz", "acd")}
+    found = align_evaluations(systems, duplicates="mean")
+    assert found.groups["subject"].tolist() == list("acd")
+    systems["B"] = system("xyz", "bcd")
+    with pytest.raises(ValueError, match="'a' in A and 'b' in B"):
+        align_evaluations(systems, duplicates="mean")
 
 
 def test_several_samples_of_most_questions_are_no_duplicates():

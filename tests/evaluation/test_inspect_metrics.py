@@ -88,14 +88,14 @@ def test_numbers_are_those_of_the_functions():
 def test_missing_confidences_are_counted_and_left_out():
     right, confidence = drawn(50)
     scores = answers(right.tolist(), confidence.tolist())
-    odd = answers(["C", "I", NAN, "N"], [None, NAN, 0.5, 0.5], list("abcd"))
+    values, stated = ["C", "I", NAN, "N", "C"], [None, NAN, 0.5, 0.5, NAN]
+    odd = answers(values, stated, list("abcde"))
     odd[0].score.metadata = None
     odd[1].score.metadata = {"confidence": 0.5}
-    odd[2].score.metadata = {"stated": NAN}
     found = measure(scores + odd, "stated")
     # N is a wrong answer for inspect_ai.
     expected = measure(scores + answers([0.0], [0.5], "d"), "stated")
-    assert found.pop("n_missing") == 3
+    assert found.pop("n_missing") == 4
     assert expected.pop("n_missing") == 0
     assert found == expected
     assert found["n"] == 51

@@ -1040,11 +1040,22 @@ def test_judged_answers_of_hle(files):
     np.testing.assert_array_equal(evaluation.proba, [*TERN_PROBA[:10], NAN, NAN])
     assert evaluation.counts() == {"answered": 11, "unscored": 1}
     assert evaluation.scored().score.tolist() == TERN  # not judged counts as wrong
+    assert evaluation.answered().proba.tolist() == TERN_PROBA[:10]
     assert evaluation.model == "example/tern"
     assert any("1 answers do not state" in note for note in evaluation.notes)
     heron = read_evaluation(files / "hle/judged_heron.json")
     assert heron.proba.tolist() == HERON_PROBA
     assert list(fingerprints(heron)[0].values())[:2] == ["Tamris", "the Ysse"]
+
+
+def test_a_confidence_of_100_is_stated_if_hle_keeps_no_texts(files, tmp_path):
+    def change(content):
+        for entry in content.values():
+            entry["response"] = ""
+            entry["judge_response"]["confidence"] = 100
+
+    path = changed(files / "hle/judged_heron.json", tmp_path, change)
+    assert read_evaluation(path).proba.tolist() == [1.0] * 12
 
 
 def test_confidences_of_hle(files, tmp_path):
@@ -1621,6 +1632,8 @@ def test_results_without_single_answers_are_named(files, tmp_path):
     stat = {"name": {"name": "exact_match"}, "count": 3, "sum": 2, "mean": 0.7}
     for content, message in (
         ({"accuracy": 0.7, "score": 0.7, "score:std": 0.4}, "averages.*_allresults"),
+        ({"score": 0.7, "score:std": 0.4}, "averages.*_allresults"),
+        ({"version": 2, "eval": {}, "testCases": []}, "of inspect_ai or of deepeval:"),
         ([{**stat, "sum_squared": 2}], "averages only. Pass per_instance_stats.json"),
         ({"name": "mmlu", "adapter_spec": {}}, "has none. Pass per_instance_stats"),
     ):

@@ -133,6 +133,16 @@ def test_percentages_in_german_and_english_are_read(tmp_path, cell):
     np.testing.assert_allclose(found.proba, 0.9)
 
 
+@pytest.mark.parametrize(
+    ("first", "advice"),
+    [("0.5", "Write all probabilities in one unit"), ("5", "Use percent if")],
+)
+def test_the_advice_about_a_large_cell_is_that_of_most_cells(tmp_path, first, advice):
+    path = write(tmp_path, f"correct,confidence\n1,{first}\n0,0.7\n1,45\n")
+    with pytest.raises(ValueError, match=advice):
+        read_evaluation(path)
+
+
 def test_a_scale_to_ten_read_as_percentages_gives_a_note(tmp_path):
     path = write(tmp_path, "correct,p\n1,9\n0,10\n1,3\n")
     (note,) = read_evaluation(path, percent=True).notes
@@ -338,10 +348,11 @@ TEAMS = "choice,gold,probability\nbilling,billing,0.9\nsales,,0.8\ntech,sales,0.
 
 
 def test_answers_are_right_if_they_equal_the_right_answer(tmp_path):
-    found = read_evaluation(write(tmp_path, TEAMS), columns=ANSWERS)
-    np.testing.assert_array_equal(found.score, [1, np.nan, 0])
-    assert found.proba.tolist() == [0.9, 0.8, 0.6]
-    assert found.counts() == {"answered": 2, "unscored": 1}
+    rows = TEAMS + ",sales,0.5\n"
+    found = read_evaluation(write(tmp_path, rows), columns=ANSWERS)
+    np.testing.assert_array_equal(found.score, [1, np.nan, 0, np.nan])
+    assert found.proba.tolist() == [0.9, 0.8, 0.6, 0.5]
+    assert found.counts() == {"answered": 2, "unscored": 2}
     rows = [{"choice": 2, "gold": 2, "id": "a"}, {"choice": 0, "gold": 2, "id": "b"}]
     path = write(tmp_path, json.dumps(rows), "a.json")
     found = read_evaluations(path, columns=ANSWERS)
