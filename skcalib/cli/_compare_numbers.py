@@ -24,7 +24,7 @@ from ._blocks import INSIDE
 from ._corpus import factorised
 from ._labels import JudgedPair, judged_pairs
 from ._report_numbers import ErrorAndRanking, error_and_ranking
-from ._runs import Answers, Inputs, column_of
+from ._runs import GRADE, Answers, Inputs, column_of
 from ._shared import CommandError, as_option, one_group
 
 # Compares the items of a mask, with their groups and a correction of p-values.
@@ -249,6 +249,8 @@ def measure(inputs: Inputs, options: Namespace) -> Compared:
     """Return all numbers of a comparison of scores."""
     aligned = whole = inputs.aligned
     metric = "accuracy" if _is_right_or_wrong(whole) else "score"
+    if options.scale is not None:
+        metric = GRADE
     for name in _OF_SAMPLES:
         if getattr(options, name) is not None:  # they exclude each other
             aligned, metric = _taking_samples(whole, name, options)

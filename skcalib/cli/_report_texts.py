@@ -9,7 +9,7 @@ from ..metrics._interval import LEAST_GROUPS, LEAST_UNITS
 from ..rates._precision import PrecisionThreshold
 from . import _blocks as out
 from ._report_numbers import N_REGIONS, TOO_FEW_GROUPS, Measured, Stated
-from ._runs import FREQUENCY, SCORE
+from ._runs import FREQUENCY, GRADE, SCORE
 
 # Number of answers needed for isotonic regression, as advised by scikit-learn.
 ENOUGH_FOR_ISOTONIC = 1000
@@ -101,7 +101,9 @@ class Part:
             return f"{by_people} {self._of_labels(n, f'their {self.word} is {rate}')}"
         if self.stated is None:
             why = "The answers have no probabilities"
-            if self.word == SCORE:
+            if self.word == GRADE:
+                why = "Grades are not right or wrong"
+            elif self.word == SCORE:
                 why = "Some scores are not 0 or 1"
             elif self.found.n_samples == 1:
                 why = "One answer is too few"

@@ -44,8 +44,8 @@ from ._shared import (
     in_options,
 )
 
-# What right or wrong answers have, answers with other scores, and labels.
-ACCURACY, SCORE, FREQUENCY = "accuracy", "mean score", "frequency"
+# What right or wrong answers have, answers with other scores, grades, and labels.
+ACCURACY, SCORE, GRADE, FREQUENCY = "accuracy", "mean score", "mean grade", "frequency"
 
 # Above this file size in bytes, progress is shown on a terminal.
 _LONG = 20_000_000
@@ -217,9 +217,9 @@ def word_of(*systems: System) -> str:
     """Return what the outcomes of systems have."""
     if not all(each.is_graded for each in systems):
         return FREQUENCY
-    are_whole = all(
-        each.scale is None and np.isin(each.answers.y, (0, 1)).all() for each in systems
-    )
+    if any(each.scale is not None for each in systems):
+        return GRADE
+    are_whole = all(np.isin(each.answers.y, (0, 1)).all() for each in systems)
     return ACCURACY if are_whole else SCORE
 
 

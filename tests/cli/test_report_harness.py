@@ -436,6 +436,11 @@ def test_means_and_gains_of_grades_are_in_their_unit(run, numbers):
     old, new = np.array(grades).mean(axis=0)
     found = numbers("g.csv", "--scale", 1, 5, "--y-true", "new")
     assert found["accuracy"]["estimate"] == pytest.approx(new)
+    out = run("report", "g.csv", "--scale", 1, 5, "--y-true", "new")[1]
+    assert f"The mean grade is {new:.3f}" in out
+    assert "Grades are not right or wrong: calibration is not measured" in (
+        " ".join(out.split())
+    )
     options = ("--scale", 1, 5, "--margin", 0.5, "--power", 1)
     found = json.loads(run("compare", "g.csv", *options, "--json")[1])
     shares = [f"q{k},{(a - 1) / 4},{(b - 1) / 4}\n" for k, (a, b) in enumerate(grades)]
