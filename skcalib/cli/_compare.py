@@ -121,7 +121,8 @@ def _check_options(options: Namespace) -> None:
     # BLEU, chrF and TER are percentages.
     largest = 1.0 if options.metric in (None, "f1") else 100.0
     if options.scale is not None:
-        exclude(options, *(("scale", name) for name in ("metric", "labels", "gold")))
+        others = ("metric", "labels", "gold", "pass_at", "pass_all")
+        exclude(options, *(("scale", name) for name in others))
         largest = options.scale[1] - options.scale[0]
     for name in ("margin", "power"):
         value = getattr(options, name)

@@ -249,8 +249,7 @@ def measure(inputs: Inputs, options: Namespace) -> Compared:
     """Return all numbers of a comparison of scores."""
     aligned = whole = inputs.aligned
     metric = "accuracy" if _is_right_or_wrong(whole) else "score"
-    if options.scale is not None:
-        metric = GRADE
+    metric = metric if options.scale is None else GRADE
     for name in _OF_SAMPLES:
         if getattr(options, name) is not None:  # they exclude each other
             aligned, metric = _taking_samples(whole, name, options)
@@ -300,13 +299,18 @@ def measure(inputs: Inputs, options: Namespace) -> Compared:
         _use_pass_intervals(found.systems, whole, groups, options)
     if whole.is_repeated:
         found.repeats = list(_repeats(whole))
-    large = None if groups is None else large_group(factorised(groups)[0])
-    found.notes += filter(None, [large])
+    found.notes += _of_large_group(groups)
     is_accuracy = metric == "accuracy"
     if is_accuracy:
         found.notes += _without_confidence(aligned)
     _add_confidences(found, aligned, is_accuracy, groups, options)
     return found
+
+
+def _of_large_group(groups: np.ndarray | None) -> list[str]:
+    """Return the note on one group with many of the questions."""
+    text = None if groups is None else large_group(factorised(groups)[0])
+    return [] if text is None else [text]
 
 
 def _add_confidences(
