@@ -685,6 +685,8 @@ def _system(run: list[_File], options: Namespace) -> System:
         answers = _complete(answers, file)
     answers.q, partial = _of_whole_scores(answers, options)
     notes = (*evaluation.notes, *partial, large_group(answers.dependent))
+    if evaluation.format == TABLE:
+        notes += tuple(_raters(paths[0], options))
     evaluation = replace(evaluation, notes=tuple(filter(None, notes)))
     counts = evaluation.counts()
     counts.pop("answered", None)
@@ -723,6 +725,16 @@ def _of_whole_scores(
         f"{n} of {n_known} answers with a probability {'have' if n > 1 else 'has'} a "
         "score other than 0 and 1: the probability is not used."
     ]
+
+
+def _raters(path: Path, options: Namespace) -> Iterator[str]:
+    """Yield what a column of annotators means for the interval."""
+    for name in open_table(open_source(path), CHUNK).usual("rater")[:1]:
+        if name not in (options.groups, options.by):
+            yield (
+                f"The column {name!r} may be a second factor: the intervals are for "
+                f"these annotators. For others, add --groups {name}."
+            )
 
 
 def _are_graded(

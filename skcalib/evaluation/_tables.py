@@ -456,6 +456,8 @@ USUAL = {
     # the right answer and the prompt, which distinguish questions of the same name
     "answer": ("gold", "target", "expected", "gold_answer", "correct_answer"),
     "prompt": ("prompt", "prompt_hash", "doc_hash", "input", "question_text", "text"),
+    # who gave a label, a second factor beside the question
+    "rater": ("annotator", "annotator_id", "rater", "coder", "labeler", "worker_id"),
     # what a question is about, and what it shares with other questions
     "subject": ("subject", "topic", "domain"),
     "passage": ("passage", "passage_id", "document", "document_id", "story", "context"),

@@ -855,6 +855,8 @@ def _test_metric(
     systems = tests.systems
     score = systems.scores
     bound = _bound_of(systems, score, statistic) if largest is None else largest
+    # No metric is near a larger bound, whose square overflows.
+    bound = math.inf if bound > 1e100 else bound
     best = int(np.argmax(score))
     if statistic is not ter and score[best] > bound + 1e-9:
         raise ParameterError(

@@ -486,3 +486,11 @@ def test_a_scheme_of_tags_is_read_as_convert_tags_writes_it(run):
     assert found == dict.fromkeys(found, 0.8)
     code, _, err = run("compare", "a.txt", "--scheme", "iob")
     assert (code, "--scheme must say which scheme is meant" in err) == (2, True)
+
+
+def test_a_column_of_annotators_is_a_second_factor(run):
+    rows = [f"q{k // 3},a{k % 3},{k % 4 > 0:d}\n" for k in range(60)]
+    Path("a.csv").write_text(f"question,annotator,correct\n{''.join(rows)}")
+    note = "'annotator' may be a second factor: the intervals are for these annotators."
+    assert note in run("report", "a.csv")[2]
+    assert note not in run("report", "a.csv", "--groups", "annotator")[2]
