@@ -123,8 +123,10 @@ class _File:
     @property
     def identity(self) -> tuple[Any, ...]:
         """The system and the folder; a harness writes the tasks of a run into one."""
-        e = self.evaluation
-        return e.format, e.model, str(self.path.resolve().parent)
+        e, folder = self.evaluation, str(self.path.resolve().parent)
+        # Without a model, files that the command names may be systems.
+        name = self.name if e.model is None and self.folder is None else None
+        return e.format, e.model, folder, name
 
 
 @dataclass
@@ -441,7 +443,7 @@ def _read_folder(
 ) -> list[_File]:
     """Return what is in a folder; notes name the files that are left out.
 
-    These are files without scores, as of a run that failed, and earlier runs.
+    These are files without scores or without an end, and earlier runs.
     """
     found: list[_File] = []
     left = []
@@ -458,6 +460,7 @@ def _read_folder(
     if not found:
         raise CommandError(f"{folder} has no file with scores. {' '.join(left)}")
     latest: dict[Any, _File] = {}
+    found = [replace(each, folder=folder) for each in found]
     for each in sorted(found, key=lambda each: each.path.name):
         e, name = each.evaluation, _TIME.sub("", each.path.name)
         key = (*each.identity, e.task, name if name != each.path.name else each.path)
@@ -466,7 +469,7 @@ def _read_folder(
                 f"{_LEFT_OUT} {latest[key].path}, an earlier run than {each.path}."
             )
         latest[key] = each
-    first, *others = [replace(each, folder=folder) for each in latest.values()]
+    first, *others = latest.values()
     notes = (*first.evaluation.notes, *left)
     return [replace(first, evaluation=replace(first.evaluation, notes=notes)), *others]
 
@@ -486,8 +489,12 @@ def _files_of(folder: Path) -> list[Path]:
 
 
 def _is_log(path: Path) -> bool:
-    with command_errors(path):
-        return _inspect.claims(open_source(path))
+    """Return whether a file is a log of inspect_ai, or the beginning of a file."""
+    try:
+        with command_errors(path):
+            return _inspect.claims(open_source(path))
+    except NoAnswers:
+        return True
 
 
 def _with_two_questions(

@@ -21,7 +21,7 @@ from typing import IO, Any, TypeVar
 
 from .._errors import ParameterError
 from .._validation import check_bool, check_choice, check_verbose
-from ._values import file_error
+from ._values import NoAnswersError, file_error
 
 ROLES = ("score", "proba", "question", "model", "gold", "prediction")
 
@@ -301,6 +301,9 @@ def parse(text: str | bytes | bytearray, place: str) -> Any:
         # An error at the very end is one of a file that was not written to its end.
         if what.startswith("Unterminated") or error.pos >= len(error.doc.rstrip()):
             problem += ". The text may have been cut off while it was written"
+            raise NoAnswersError(
+                f"must contain valid JSON. Got {place}: {problem}."
+            ) from None
     except RecursionError:
         problem = "objects nested too deeply"
     except ValueError as error:  # a repeated key, no UTF-8, or a very long number
@@ -325,7 +328,7 @@ class Archive:
         try:
             self._zip = zipfile.ZipFile(path)
         except (zipfile.BadZipFile, OSError, NotImplementedError, ValueError) as error:
-            raise file_error(
+            raise NoAnswersError(
                 f"must be a complete zip archive. Got {path.name}: {error}."
             ) from None
         self.path = path

@@ -21,7 +21,7 @@ def file_error(problem: str) -> ParameterError:
 
 
 class NoAnswersError(ParameterError):
-    """The error for a file without answers, or in which no answer has a score."""
+    """The error for a file without answers, without a score, or not written whole."""
 
     def __init__(self, problem: str):
         super().__init__("path", problem)

@@ -345,15 +345,18 @@ def test_a_folder_names_the_files_that_it_leaves_out(run, numbers):
     write_inspect(folder / "none.json", [], model="d")
     write_inspect(folder / "one.json", ["C"], model="e")
     (folder / "settings.json").write_text("{}")
-    (folder / "cut.eval").write_text("")
+    (folder / "cut.eval").write_bytes(b"PK\x03\x04 and no end")
+    (folder / "cut.json").write_text('{"version": 2, "eval": {"model": "f"}, "sa')
+    (folder / "empty.eval").write_text("")
     code, out, err = run("compare", folder)
     assert (code, err) == (0, "")
     assert "accuracy of 2 systems on the same 24 questions" in out
     left = re.findall(r"Left out: logs/(\S+?)[.,]?\s", out)
-    assert left == ["cut.eval", "failed.json", "none.json", "one.json"]
+    assert left[:2] == ["cut.eval", "cut.json"]
+    assert left[2:] == ["empty.eval", "failed.json", "none.json", "one.json"]
     found = numbers(folder)
     assert [each["model"] for each in found] == ["a", "b", "e"]
-    assert str(found[0]["notes"]).count("Left out") == 3
+    assert str(found[0]["notes"]).count("Left out") == 5
     code, out, err = run("report", folder / "a.json", folder / "failed.json")
     assert (code, out) == (2, "")
     assert "failed.json must be a log with scores. It was never scored." in err
@@ -392,6 +395,9 @@ def test_of_two_runs_in_one_folder_the_later_is_taken_and_said(run, numbers):
     assert (code, "on the same 40 questions" in out) == (0, True)
     assert said in " ".join(out.split())
     # Files that the command names are all meant.
+    for time in (first, later):
+        results = Path(f"a/results_{time.removesuffix('l')}")
+        results.write_text(json.dumps({"model_name": "m"}))
     code, _, err = run("compare", *sorted(Path("a").iterdir()), "b")
     assert code == 2
     assert f"samples_t1_{first} and a/samples_t1_{later} are two runs of the" in err
