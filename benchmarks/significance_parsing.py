@@ -1,4 +1,4 @@
-"""Gain against p-value for two kinds of dependency parsers (Berg-Kirkpatrick 2012).
+"""Gain against p-value for two kinds of parsers (Berg-Kirkpatrick et al. 2012).
 
     pip install spacy
     SKCALIB_DATA=... python benchmarks/significance_parsing.py

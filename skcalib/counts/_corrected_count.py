@@ -409,8 +409,8 @@ def corrected_count(
 
     References
     ----------
-    .. [1] C.-E. Sarndal, B. Swensson and J. Wretman (1992). "Model Assisted Survey
-       Sampling". Springer.
+    .. [1] C.-E. Särndal, B. Swensson and J. Wretman (1992). "Model assisted survey
+       sampling". Springer.
     .. [2] A. N. Angelopoulos, S. Bates, C. Fannjiang, M. I. Jordan and T. Zrnic (2023).
        "Prediction-powered inference". Science 382.
     .. [3] A. N. Angelopoulos, J. C. Duchi and T. Zrnic (2023). "PPI++: Efficient

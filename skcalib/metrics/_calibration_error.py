@@ -208,7 +208,7 @@ def calibration_error(
     ----------
     .. [1] K. Nguyen and B. O'Connor (2015). "Posterior calibration and exploratory
        analysis for natural language processing models". EMNLP. Algorithm 1.
-    .. [2] J. Broecker (2012). "Estimating reliability and resolution of probability
+    .. [2] J. Bröcker (2012). "Estimating reliability and resolution of probability
        forecasts through decomposition of the empirical score". Climate Dynamics 39.
     .. [3] Y. Sun, P. Chaudhari, I. J. Barnett and E. Dobriban (2024). "A confidence
        interval for the l2 expected calibration error". arXiv 2408.08998.

@@ -207,7 +207,7 @@ class ReliabilityCurve(Result):
 
         References
         ----------
-        .. [1] J. Broecker and L. A. Smith (2007). "Increasing the reliability of
+        .. [1] J. Bröcker and L. A. Smith (2007). "Increasing the reliability of
            reliability diagrams". Weather and Forecasting 22(3).
 
         Examples

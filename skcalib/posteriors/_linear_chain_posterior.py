@@ -81,7 +81,7 @@ class LinearChainPosterior:
 
     References
     ----------
-    .. [1] L. Rabiner (1989). "A tutorial on hidden Markov models and selected
+    .. [1] L. R. Rabiner (1989). "A tutorial on hidden Markov models and selected
        applications in speech recognition". Proceedings of the IEEE 77.
     .. [2] J. Lafferty, A. McCallum and F. Pereira (2001). "Conditional random fields".
        ICML.

@@ -160,7 +160,7 @@ class TreePosterior(ScoreMatrices):
     ----------
     .. [1] T. Koo, A. Globerson, X. Carreras and M. Collins (2007). "Structured
        prediction models via the matrix-tree theorem". EMNLP. Section 3.
-    .. [2] D. Smith and N. Smith (2007). "Probabilistic models of nonprojective
+    .. [2] D. A. Smith and N. A. Smith (2007). "Probabilistic models of nonprojective
        dependency trees". EMNLP.
     .. [3] R. McDonald and G. Satta (2007). "On the complexity of non-projective
        data-driven dependency parsing". IWPT.
@@ -368,8 +368,8 @@ class TreePosterior(ScoreMatrices):
 
         References
         ----------
-        .. [1] D. Wilson (1996). "Generating random spanning trees more quickly than the
-           cover time". STOC.
+        .. [1] D. B. Wilson (1996). "Generating random spanning trees more quickly than
+           the cover time". STOC.
         .. [2] R. Zmigrod, T. Vieira and R. Cotterell (2021). "Efficient sampling of
            dependency structure". EMNLP.
 

@@ -180,9 +180,9 @@ def threshold_for_precision(
 
     References
     ----------
-    .. [1] A. Angelopoulos, S. Bates, E. Candes, M. Jordan and L. Lei (2025). "Learn
-       then test: calibrating predictive algorithms to achieve risk control". Annals of
-       Applied Statistics 19.
+    .. [1] A. N. Angelopoulos, S. Bates, E. J. Candès, M. I. Jordan and L. Lei (2025).
+       "Learn then test: calibrating predictive algorithms to achieve risk control".
+       Annals of Applied Statistics 19.
     .. [2] I. Waudby-Smith and A. Ramdas (2024). "Estimating means of bounded random
        variables by betting". Journal of the Royal Statistical Society B 86.
 

@@ -155,8 +155,8 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
 
     References
     ----------
-    .. [1] C. Guo, G. Pleiss, Y. Sun and K. Weinberger (2017). "On calibration of modern
-       neural networks". ICML.
+    .. [1] C. Guo, G. Pleiss, Y. Sun and K. Q. Weinberger (2017). "On calibration of
+       modern neural networks". ICML.
 
     Examples
     --------
