@@ -384,7 +384,7 @@ def coref_scores(
        LREC workshop on linguistics coreference.
     .. [3] X. Luo (2005). "On coreference resolution performance metrics". HLT-EMNLP.
     .. [4] N. S. Moosavi and M. Strube (2016). "Which coreference evaluation metric do
-       you trust?". ACL.
+       you trust? A proposal for a link-based entity aware metric". ACL.
     .. [5] M. Recasens and E. Hovy (2011). "BLANC: implementing the Rand index for
        coreference evaluation". Natural Language Engineering 17(4).
     .. [6] X. Luo, S. Pradhan, M. Recasens and E. Hovy (2014). "An extension of BLANC to

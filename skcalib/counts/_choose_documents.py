@@ -150,8 +150,9 @@ def choose_documents(
 
     References
     ----------
-    .. [1] J. Neyman (1934). "On the two different aspects of the representative
-       method". Journal of the Royal Statistical Society 97.
+    .. [1] J. Neyman (1934). "On the two different aspects of the representative method:
+       the method of stratified sampling and the method of purposive selection". Journal
+       of the Royal Statistical Society 97.
     .. [2] H. O. Hartley and J. N. K. Rao (1962). "Sampling with unequal probabilities
        and without replacement". Annals of Mathematical Statistics 33.
 

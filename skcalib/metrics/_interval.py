@@ -458,8 +458,9 @@ def calibration_error_interval(
        interval for the l2 expected calibration error". arXiv 2408.08998.
     .. [3] G. J. Feldman and R. D. Cousins (1998). "Unified approach to the classical
        statistical analysis of small signals". Physical Review D 57(7).
-    .. [4] Y. Liu and J. Xie (2020). "Cauchy combination test". Journal of the American
-       Statistical Association 115(529).
+    .. [4] Y. Liu and J. Xie (2020). "Cauchy combination test: a powerful test with
+       analytic p-value calculation under arbitrary dependency structures". Journal of
+       the American Statistical Association 115(529).
     .. [5] C. J. Clopper and E. S. Pearson (1934). "The use of confidence or fiducial
        limits illustrated in the case of the binomial". Biometrika 26(4).
     .. [6] D. R. Cox (1958). "Two further applications of a model for binary

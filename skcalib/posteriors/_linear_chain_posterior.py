@@ -83,8 +83,8 @@ class LinearChainPosterior:
     ----------
     .. [1] L. R. Rabiner (1989). "A tutorial on hidden Markov models and selected
        applications in speech recognition". Proceedings of the IEEE 77.
-    .. [2] J. Lafferty, A. McCallum and F. Pereira (2001). "Conditional random fields".
-       ICML.
+    .. [2] J. Lafferty, A. McCallum and F. Pereira (2001). "Conditional random fields:
+       probabilistic models for segmenting and labeling sequence data". ICML.
 
     Examples
     --------

@@ -138,8 +138,8 @@ def accuracy_interval(
     ----------
     .. [1] A. Agresti and A. Gottard (2007). "Nonconservative exact small-sample
        inference for discrete data". Computational Statistics and Data Analysis 51.
-    .. [2] A. Donner and N. Klar (2000). "Design and Analysis of Cluster Randomization
-       Trials in Health Research". Arnold.
+    .. [2] A. Donner and N. Klar (2000). "Design and analysis of cluster randomization
+       trials in health research". Arnold.
     .. [3] J. N. K. Rao and A. J. Scott (1992). "A simple method for the analysis of
        clustered binary data". Biometrics 48(2).
     .. [4] E. B. Wilson (1927). "Probable inference, the law of succession, and

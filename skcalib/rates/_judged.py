@@ -282,7 +282,7 @@ def judged_accuracy(
     .. [1] D. Holt and T. M. F. Smith (1979). "Post stratification". Journal of the
        Royal Statistical Society A 142(1).
     .. [2] A. N. Angelopoulos, J. C. Duchi and T. Zrnic (2023). "PPI++: Efficient
-       Prediction-Powered Inference". arXiv:2311.01453.
+       prediction-powered inference". arXiv 2311.01453.
 
     Examples
     --------

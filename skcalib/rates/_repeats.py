@@ -236,7 +236,7 @@ def pass_at_k(
     References
     ----------
     .. [1] M. Chen et al. (2021). "Evaluating large language models trained on code".
-       arXiv:2107.03374.
+       arXiv 2107.03374.
 
     Examples
     --------

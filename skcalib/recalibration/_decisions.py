@@ -291,7 +291,8 @@ def calibration_decisions(
     .. [1] K. Nguyen and B. O'Connor (2015). "Posterior calibration and exploratory
        analysis for natural language processing models". EMNLP.
     .. [2] C. R. Rao (1948). "Large sample tests of statistical hypotheses concerning
-       several parameters". Proceedings of the Cambridge Philosophical Society 44.
+       several parameters with applications to problems of estimation". Proceedings of
+       the Cambridge Philosophical Society 44.
     .. [3] D. R. Cox (1958). "Two further applications of a model for binary
        regression". Biometrika 45(3/4).
 

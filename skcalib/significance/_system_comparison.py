@@ -665,7 +665,8 @@ def compare_systems(
     References
     ----------
     .. [1] M. W. Fagerland, S. Lydersen and P. Laake (2013). "The McNemar test for
-       binary matched-pairs data". BMC Medical Research Methodology 13, 91.
+       binary matched-pairs data: mid-p and asymptotic are better than exact
+       conditional". BMC Medical Research Methodology 13, 91.
     .. [2] J. P. Romano (1990). "On the behavior of randomization tests without a group
        invariance assumption". Journal of the American Statistical Association 85.
     .. [3] T. Tango (1998). "Equivalence test and confidence interval for the difference

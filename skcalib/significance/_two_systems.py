@@ -634,8 +634,8 @@ def permutation_test(
 
     References
     ----------
-    .. [1] E. W. Noreen (1989). "Computer-intensive methods for testing hypotheses".
-       Wiley.
+    .. [1] E. W. Noreen (1989). "Computer-intensive methods for testing hypotheses: an
+       introduction". Wiley.
 
     Examples
     --------
