@@ -465,8 +465,8 @@ def calibration_error_interval(
        limits illustrated in the case of the binomial". Biometrika 26(4).
     .. [6] D. R. Cox (1958). "Two further applications of a model for binary
        regression". Biometrika 45(3/4).
-    .. [7] J. Neyman (1937). "Smooth test for goodness of fit". Scandinavian Actuarial
-       Journal.
+    .. [7] J. Neyman (1937). "Smooth test for goodness of fit". Skandinavisk
+       Aktuarietidskrift 20.
     .. [8] D. J. Spiegelhalter (1986). "Probabilistic prediction in patient management
        and clinical trials". Statistics in Medicine 5(5).
 

@@ -294,7 +294,7 @@ class SignificanceDisplay(Display):
     References
     ----------
     .. [1] T. Berg-Kirkpatrick, D. Burkett and D. Klein (2012). "An empirical
-       investigation of statistical significance in NLP". EMNLP.
+       investigation of statistical significance in NLP". EMNLP-CoNLL.
 
     Examples
     --------

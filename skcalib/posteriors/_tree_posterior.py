@@ -159,9 +159,9 @@ class TreePosterior(ScoreMatrices):
     References
     ----------
     .. [1] T. Koo, A. Globerson, X. Carreras and M. Collins (2007). "Structured
-       prediction models via the matrix-tree theorem". EMNLP. Section 3.
+       prediction models via the matrix-tree theorem". EMNLP-CoNLL. Section 3.
     .. [2] D. A. Smith and N. A. Smith (2007). "Probabilistic models of nonprojective
-       dependency trees". EMNLP.
+       dependency trees". EMNLP-CoNLL.
     .. [3] R. McDonald and G. Satta (2007). "On the complexity of non-projective
        data-driven dependency parsing". IWPT.
     .. [4] W. Grassmann, M. Taksar and D. Heyman (1985). "Regenerative analysis and

@@ -97,7 +97,7 @@ def borderline_threshold(
     References
     ----------
     .. [1] T. Berg-Kirkpatrick, D. Burkett and D. Klein (2012). "An empirical
-       investigation of statistical significance in NLP". EMNLP.
+       investigation of statistical significance in NLP". EMNLP-CoNLL.
 
     Examples
     --------
@@ -305,7 +305,7 @@ def test_size_curve(
     References
     ----------
     .. [1] T. Berg-Kirkpatrick, D. Burkett and D. Klein (2012). "An empirical
-       investigation of statistical significance in NLP". EMNLP. Section 4.1.
+       investigation of statistical significance in NLP". EMNLP-CoNLL. Section 4.1.
 
     Examples
     --------
@@ -463,7 +463,7 @@ def resample_training(
     References
     ----------
     .. [1] T. Berg-Kirkpatrick, D. Burkett and D. Klein (2012). "An empirical
-       investigation of statistical significance in NLP". EMNLP.
+       investigation of statistical significance in NLP". EMNLP-CoNLL.
 
     Examples
     --------

@@ -672,7 +672,7 @@ def compare_systems(
     .. [3] T. Tango (1998). "Equivalence test and confidence interval for the difference
        in proportions for the paired-sample design". Statistics in Medicine 17.
     .. [4] T. Berg-Kirkpatrick, D. Burkett and D. Klein (2012). "An empirical
-       investigation of statistical significance in NLP". EMNLP.
+       investigation of statistical significance in NLP". EMNLP-CoNLL.
     .. [5] F. E. Satterthwaite (1946). "An approximate distribution of estimates of
        variance components". Biometrics Bulletin 2.
 
