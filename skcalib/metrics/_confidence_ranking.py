@@ -775,10 +775,10 @@ def confidence_ranking(
     right answer has a higher confidence than a wrong one.
 
     The risk is the share of wrong answers among the i most confident answers. The area
-    under the risk-coverage curve (AURC [1]_) is its mean over i = 1, ..., n. Answers of
+    under the risk-coverage curve [1]_ (AURC) is its mean over i = 1, ..., n. Answers of
     equal confidence are ordered at random, and the area is its expected value over
     these orders. The excess AURC is the area minus the area of the best order, in which
-    all wrong answers come last [2]_.
+    all wrong answers come last. Both areas are those of [2]_.
 
     The intervals are those of Clopper and Pearson for an effective number of answers,
     as in survey sampling [3]_: the number of independent answers with the same
