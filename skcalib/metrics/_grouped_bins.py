@@ -410,6 +410,18 @@ class GroupedBins:
         """Mean of q in each set."""
         return self._mean(self._rows.proba)
 
+    @cached_property
+    def mean_weight(self) -> float:
+        """Mean weight of a row, by weight, and at most 1.
+
+        It is 1 for rows of weight 1 and for frequencies, which stand for such rows.
+        """
+        weight = self._rows.weight
+        if weight is None:
+            return 1.0
+        same = self.same[self._rows.group]
+        return min(float(weight**2 @ same) / float(weight.sum()), 1.0)
+
     def _mean(self, values: np.ndarray) -> np.ndarray:
         """Return the mean over each set of values that include the factor w."""
         values = values[self._row]

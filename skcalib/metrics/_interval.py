@@ -100,10 +100,9 @@ _HIDDEN_SHARE, _SURELY_HIDDEN = 1.2, 5.0
 # With fewer effective groups, the variance between groups is poorly estimated.
 LEAST_GROUPS = 10
 
-# With fewer independent rows or groups, the test rejects perfect calibration too often:
-# the approximate distributions of its statistics do not fit so few labels. In
-# benchmarks/interval_constants.py, samples of 2 and 3 rows are rejected in up to 39% of
-# cases, and samples of 4 rows in at most 3%.
+# With fewer independent rows or groups, the approximate distributions of the statistics
+# do not fit, and the test has no power: in benchmarks/interval_constants.py, samples of
+# 2 to 4 calibrated rows are rejected in at most 4% of cases.
 LEAST_UNITS = 5
 
 # Fewer rows that carry the error are too few, if they are also less than a twentieth of
@@ -407,19 +406,22 @@ def calibration_error_interval(
     most the root mean square of max(q, 1 - q), the largest possible error. The lower
     end is 0 if the p-value is at least 1 - confidence_level.
 
-    The p-value is the Cauchy combination [4]_ of the p-values of six statistics under
-    perfect calibration: the mean residual and Cox's score statistic of the slope [6]_,
+    The p-value is a variant of the Cauchy combination [4]_ of the p-values of six
+    statistics under perfect calibration, in which a p-value near 1 is no evidence for
+    calibration: the mean residual and Cox's score statistic of the slope [6]_,
     Neyman's smooth tests with four and with eight Legendre polynomials [7]_, T, and the
     probability of the least probable label. The first four detect shifts, slopes and
     smooth curves in samples that are too small for T alone to detect them. The last one
     detects nearly certain answers that are wrong. Its p-value is the expected number of
     labels that are as improbable. A smooth test is only used if the sum of q (1 - q) is
-    at least its number of polynomials. The interval contains 0 if and only if
-    pvalue >= 1 - confidence_level, or if there is no test. With fewer than five
-    independent rows (or, with `groups`, groups), there is no test, because it would
-    reject perfect calibration too often: pvalue is NaN, and a warning is issued. The
-    number of independent rows is their total weight. The classes of one row are not
-    independent of each other.
+    at least its number of polynomials. If few labels are expected to vary, and nearly
+    all of them are of one kind, such as wrong answers to which the model is nearly
+    certain, the mean residual has most of the weight. The interval contains 0 if and
+    only if pvalue >= 1 - confidence_level, or if there is no test. With fewer than five
+    independent rows (or, with `groups`, groups), there is no test, because the
+    distributions of its statistics are not known: pvalue is NaN, and a warning is
+    issued. The number of independent rows is their total weight. The classes of one row
+    are not independent of each other.
 
     A probability of exactly 0 or 1 means that one of the labels is impossible. If this
     label occurs in a single row, perfect calibration is excluded, and pvalue is

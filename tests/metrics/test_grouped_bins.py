@@ -249,7 +249,8 @@ class TestInterval:
             # The mean has as many binomial trials as there are rows.
             rel = 0.02 if name == "low" else 1e-6
             assert second == pytest.approx(first, rel=rel), name
-        assert max(twice.pvalue, thrice.pvalue) < 1e-9
+        # z = 4.5 of Spiegelhalter's test of the 600 rows has the p-value 7e-6
+        assert max(twice.pvalue, thrice.pvalue) < 7e-6
         assert twice.n_effective_groups == pytest.approx(600)
         assert twice.estimate == pytest.approx(once.estimate, rel=1e-10)
         width = once.high - once.low

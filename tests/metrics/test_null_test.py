@@ -23,8 +23,8 @@ from skcalib.metrics._score_interval import (
 
 class TestCombination:
     def test_equal_p_values_stay_nearly_as_they_are(self):
-        for p in (0.01, 0.05, 0.2, 0.5):
-            assert combine([p] * 4, [0.3, 0.4, 0.1, 0.2]) == pytest.approx(p, abs=0.06)
+        for p, most in ((0.01, 1e-9), (0.05, 1e-9), (0.2, 0.03), (0.5, 0.11)):
+            assert combine([p] * 4, [0.3, 0.4, 0.1, 0.2]) == pytest.approx(p, abs=most)
 
     def test_it_falls_with_each_p_value(self):
         found = [combine([p, 0.4, 0.6], [0.5, 0.3, 0.2]) for p in np.geomspace(1e-9, 1)]
@@ -35,7 +35,9 @@ class TestCombination:
         assert combine([least, 0.5], [0.5, 0.5]) == pytest.approx(2 * least)
 
     def test_a_p_value_of_one_does_not_hide_a_small_one(self):
-        assert combine([1.0, 1e-4], [0.5, 0.5]) < 1e-3
+        # half of the weight doubles it, which is all that 1 may do
+        assert combine([1.0, 1e-4], [0.5, 0.5]) == pytest.approx(2e-4, rel=1e-3)
+        assert combine([1.0, 0.01], [0.9, 0.1]) < 0.1
 
     def test_what_has_no_weight_is_not_looked_at(self):
         assert combine([0.3, 1e-9], [1.0, 0.0]) == combine([0.3], [1.0])
@@ -49,6 +51,46 @@ def test_a_sum_of_residuals_has_nearly_the_binomial_tails(n, q):
         if exact > 1e-4:
             found = linear_p_value(n * q - k, variance, -variance * (1 - 2 * q))
             assert found == pytest.approx(exact, rel=0.2, abs=0.03)
+
+
+def exact_p_value(y, q):
+    """Return twice the smaller tail of the number of positives if `q` is right."""
+    chance = np.ones(1)
+    for each in q:
+        chance = np.convolve(chance, [1 - each, each])
+    k = y.sum()
+    return min(1, 2 * min(chance[: k + 1].sum(), chance[k:].sum()))
+
+
+class TestNearlyCertainAnswers:
+    """Few labels are expected to vary, and all of them in the same direction."""
+
+    @pytest.mark.parametrize(("low", "n"), [(0.9, 97), (0.95, 180), (0.98, 450)])
+    @pytest.mark.parametrize("mirrored", [False, True])
+    def test_none_wrong_is_seen_as_by_the_exact_test(self, low, n, mirrored):
+        q, y = np.linspace(low, 1 - 1e-3, n), np.ones(n, dtype=int)
+        if mirrored:  # rare positives that do not come
+            q, y = 1 - q, 1 - y
+        exact = exact_p_value(y, q)
+        found = calibration_error_interval(y, q)
+        assert 0.5 * exact < found.pvalue < 1.5 * exact < 0.05
+        assert found.low > 0
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("classes", [1, 2])
+    def test_calibrated_ones_are_rejected_as_often_as_the_level_says(self, classes):
+        # Standard errors: .007 and .003. Labels of 13.5 rows are expected to vary.
+        p = []
+        for seed in range(1000):
+            rng = np.random.default_rng(seed)
+            q = rng.choice([0.9, 0.98, 0.999], p=[0.1, 0.2, 0.7], size=1000)
+            y = (rng.random(1000) < q).astype(int)
+            given = q if classes == 1 else np.stack([1 - q, q], axis=1)
+            multi_class = None if classes == 1 else "pooled"
+            found = calibration_error_interval(y, given, multi_class=multi_class)
+            p.append(found.pvalue)
+        assert 0.02 < np.mean(np.array(p) < 0.05) < 0.055 + 2 * 0.007
+        assert np.mean(np.array(p) < 0.01) < 0.013 + 2 * 0.003
 
 
 def test_polynomials_are_orthonormal():
