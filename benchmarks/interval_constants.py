@@ -199,35 +199,30 @@ def samples(cell, n):
         yield y, q
 
 
-def p_values(drawn, skewed=None):
+def p_values(drawn):
     """Return the p-values that the test combines, one row per sample.
 
-    A p-value without weight in a sample is NaN. The last number is the ratio of the
-    weight that the mean residual gets by the skewness to the sum of the weights.
+    A p-value without weight is NaN. The last number is what the skewness adds.
     """
-    found, skewed = [], value_at(SKEWED) if skewed is None else skewed
+    found = []
     for y, q in drawn:
         p, weights = arguments_of(COMBINE, y, q)
         v = q * (1 - q)
-        extra = (v @ (1 - 2 * q)) ** 2 / v.sum() ** 3 / skewed
-        found.append([*np.where(np.array(weights) > 0, p, np.nan), extra])
+        more = (v @ (1 - 2 * q)) ** 2 / v.sum() ** 3 / value_at(SKEWED)
+        found.append([*np.where(np.array(weights) > 0, p, np.nan), more])
     return np.array(found)
 
 
 def statistics(p, weights):
     """Return the weighted means of the terms of the half-Cauchy combination."""
-    p, extra = p[:, :-1], p[:, -1]
-    used = ~np.isnan(p)
+    p, more = p[:, :-1], p[:, -1:]
+    used, weights = ~np.isnan(p), weights.reshape(6, -1)
     terms = np.where(used, 1 / np.tan(np.pi * np.clip(p, 1e-15, 1) / 2), 0)
-    # without any weight, the mean residual alone is left
     mean = (terms @ weights) / np.maximum(used @ weights, 1e-9)
-    first = np.broadcast_to(terms[:, 0], mean.T.shape).T
-    extra = extra.reshape(-1, *[1] * (mean.ndim - 1))
-    return (mean + extra * first) / (1 + extra)
+    return ((mean + more * terms[:, :1]) / (1 + more)).squeeze()
 
 
 def combined(p, weights):
-    """Return the combination of p-values, without a correction."""
     return 1 - 2 * np.arctan(statistics(p, weights)) / np.pi
 
 
@@ -244,7 +239,6 @@ def combined_rows():
     every = np.concatenate(found)
     rows = []
     for k in range(1, at.size - 1):
-        # the share of samples below the quantile of the table has this error
         below = (every <= table[k]).mean()
         rows.append(
             {
