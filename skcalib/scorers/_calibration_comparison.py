@@ -232,7 +232,9 @@ def compare_calibration(
 
     The interval combines two intervals for e_A - e_B. The first one is computed from
     the intervals of e_A and e_B [1]_; a positive correlation of the estimates is not
-    used. The second one is the interval of e_A^2 - e_B^2 divided by the interval of
+    used. With `y_true_b`, it ends at the end of the interval of one error if the other
+    error may be 0, since its estimate is then the root of a square that may be noise.
+    The second one is the interval of e_A^2 - e_B^2 divided by the interval of
     e_A + e_B. It is short if the estimates are highly correlated. The combined interval
     is the intersection of the two, and contains the difference of the estimates. It
     contains 0 if and only if the two-sided p-value is at least 1 - confidence_level. If
@@ -299,7 +301,10 @@ def compare_calibration(
             f"give a p-value below {smallest:.3g}. Compare the models on more {unit}."
         )
     of_a, of_b = (interval_of_pairs(x, binning, level) for x in (pairs_a, pairs_b))
-    squares = _DifferenceOfSquares(*(_bins(x, binning) for x in (pairs_a, pairs_b)))
+    squares = _DifferenceOfSquares(
+        *(_bins(x, binning) for x in (pairs_a, pairs_b)),
+        has_own_labels=y_true_b is not None,
+    )
     if (of_a.estimate - of_b.estimate) * squares.value < 0:
         squares.value = 0.0  # T_A - T_B says nothing about the sign of the difference
     low, high = squares.interval(of_a, of_b, level)
@@ -373,9 +378,12 @@ class _DifferenceOfSquares:
         Degrees of freedom of the deviation.
     n_items : int
         Number of items (rows or groups).
+    has_own_labels : bool
+        Whether the labels of B are not those of A.
     """
 
-    def __init__(self, a: GroupedBins, b: GroupedBins):
+    def __init__(self, a: GroupedBins, b: GroupedBins, *, has_own_labels: bool):
+        self.has_own_labels = has_own_labels
         squares = np.maximum([a.debiased_square, b.debiased_square], 0)
         n = self.n_items = a.n_groups
         self.value = 0.0
@@ -436,13 +444,16 @@ class _DifferenceOfSquares:
         down, up = a.estimate - a.low, b.high - b.estimate
         # theory, (K4); a positive correlation would make it narrower
         rho = min(max(self.correlation, -1.0), 0.0)
-        distance = math.sqrt(down**2 + up**2 - 2 * rho * down * up)
+        first = a.estimate - b.estimate
+        first -= math.sqrt(down**2 + up**2 - 2 * rho * down * up)
+        if self.has_own_labels and a.low == 0:  # the estimate of A may be noise
+            first = min(first, -b.high)
         # theory, (K5)
         half = float(stdtrit(self.freedom, (1 + level) / 2)) * self.deviation
         square = sign * self.value - half
         total = a.high + b.high if square > 0 else a.low + b.low
         quotient = square / total if total > 0 else -math.inf
-        return max(a.estimate - b.estimate - distance, quotient)
+        return max(first, quotient)
 
 
 def _noise(a: GroupedBins, b: GroupedBins) -> np.ndarray:

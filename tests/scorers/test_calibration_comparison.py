@@ -404,3 +404,18 @@ def test_labels_in_place_of_probabilities_give_a_warning(multi_class):
     proba = np.full((60, 3), 1 / 3) if multi_class else np.full(60, 0.4)
     with pytest.warns(UserWarning, match="probabilities of the 60 rows are 0 or 1"):
         compare_calibration(y, proba, labels, multi_class=multi_class)
+
+
+def test_with_labels_of_its_own_an_error_of_zero_may_be_the_whole_difference():
+    rng = np.random.default_rng(3)
+    q = rng.random((2, 400))
+    y = rng.random((2, 400)) < [q[0] ** 2, q[1]]  # the second model is calibrated
+    y_a, y_b = y.astype(int)
+    of_a, of_b = (
+        calibration_error_interval(*pair) for pair in ((y_a, q[0]), (y_b, q[1]))
+    )
+    found = compare_calibration(y_a, q[0], q[1], y_true_b=y_b, random_state=0)
+    assert of_b.low == 0 < of_b.estimate
+    assert found.high == pytest.approx(of_a.high)
+    turned = compare_calibration(y_b, q[1], q[0], y_true_b=y_a, random_state=0)
+    assert (turned.low, turned.high) == pytest.approx((-found.high, -found.low))
