@@ -309,9 +309,8 @@ def corrected_count(
     unit : float, default=1.0
         Smallest possible error of a count, other than 0. If no labelled document has an
         error, the 95% interval still allows for 3.84 errors of this size, each with the
-        weight of one label. For counts without an upper bound, each of these errors is
-        at least as large as the mean count of the labelled documents that contain
-        events.
+        weight of one label. For counts without an upper bound, the interval also allows
+        for documents of which the model missed all events (see Notes).
     slope : {'shrunk', 'best'} or float, default='shrunk'
         Coefficient of the expected counts. 'best' is the least-squares slope of the
         labels on the expected counts. 'shrunk' shrinks this slope towards 1, as a
@@ -320,7 +319,7 @@ def corrected_count(
 
         For counts without an upper bound, 'shrunk' uses the slope 0 in two cases: the
         least-squares slope is negative, or one label exceeds the largest fitted count
-        of the corpus by more than a fifth.
+        of the corpus by more than a fifth and few labels have most of the variance.
     confidence_level : float, default=0.95
         Confidence level of the intervals.
 
@@ -389,13 +388,19 @@ def corrected_count(
     most of the events:
 
     - The sample may have fewer large documents than the corpus. Errors are assumed to
-      grow with `size` or, if it is None, with the fitted count. Let u be size^1.5, or
+      grow with `size` or, if it is None, with the fitted count. Let u be size^(4/3), or
       (a + b f)^1.5 without `size`. If the mean of u is larger in the corpus than in the
-      sample, V(T) is multiplied by the ratio of the two means. Ratio estimation has a
-      similar factor [5]_.
-    - The model may miss all events of a document. Therefore, the skewness of the errors
+      sample, the part of V(T) that is due to the errors of documents is multiplied by
+      the ratio of the two means. Ratio estimation has a similar factor [5]_.
+    - The labels do not show whether larger fitted counts than those of all labelled
+      documents are right. The sum of what exceeds the largest of them has a standard
+      deviation of one half of this sum, as the prior of b has. With `size`, counts per
+      unit of size are compared.
+    - The model may miss all events of a document. This has the probability that a
+      Poisson count with the fitted mean is 0. Therefore, the skewness of the errors
       allows for one further document, with weight 1/8. It has the mean count of the
-      labelled documents with events.
+      labelled documents with events. The model is assumed to find at least a third of
+      the events.
     - The model may not know the large documents. Its errors in the other documents are
       then small, and the interval would be too narrow. The slope 0 prevents this.
 

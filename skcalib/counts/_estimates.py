@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.special import stdtrit
@@ -189,13 +188,17 @@ def fit(sample: Sample) -> Fit:
 # not know the large documents.
 _BEYOND = 1.2
 
+# Effective number of labels in the variance from which such labels are no surprise.
+_MANY = 12.0
+
 
 def supports_model(sample: Sample, found: Fit) -> bool:
     """Return whether the labels support a slope other than 0.
 
-    They do not if they decrease with the expected counts, or if one of them is much
-    larger than every fitted count of the corpus. Both are judged only for counts
-    without an upper bound, where documents that are not in the sample may be large.
+    They do not if they decrease with the expected counts, or if a few of them have most
+    of the variance and one is much larger than every fitted count of the corpus. Both
+    are judged only for counts without an upper bound, where documents that are not in
+    the sample may be large.
     """
     if sample.slope != "shrunk" or not sample.is_unbounded:
         return True
@@ -203,7 +206,11 @@ def supports_model(sample: Sample, found: Fit) -> bool:
     # labels are equal
     is_rising = float(found.derivatives[:, 1] @ sample.y) >= -1e-9
     largest = float(np.abs(found.fitted).max())
-    return is_rising and float(np.abs(sample.y).max()) <= _BEYOND * largest
+    is_known = float(np.abs(sample.y).max()) <= _BEYOND * largest
+    influence = found.residuals / sample.probability[sample.rows]
+    parts, _ = contributions(sample, influence, 1.0)
+    # Large labels that are many are part of the estimated variance.
+    return is_rising and (is_known or effective_number(parts) >= _MANY)
 
 
 # Weight of one unseen error relative to observed errors. If no error was observed, 0.5
@@ -213,17 +220,20 @@ _UNSEEN = 0.5
 # Weight of one unseen document whose events were all missed by the model.
 _MISSED = 0.125
 
+# Limit of the events that the model missed, relative to the events that it found.
+_MOST_MISSED = 2.0
+
 # Number of errors on one side that is needed to shorten the other side.
 _BEFORE_SHORTENING = 4.0
 
 
+# Amount of one error of a unit; mean square and cube of the amounts of documents that
+# the model missed; limit of the length of the interval due to such documents.
+Unseen = tuple[float, float, float, float]
+
+
 def arms(
-    second: float,
-    third: float,
-    unseen: Sequence[float],
-    missed: Sequence[float],
-    m: float,
-    quantile: float,
+    second: float, third: float, unseen: Sequence[Unseen], m: float, quantile: float
 ) -> tuple[float, float]:
     """Return the lengths of the interval below and above the estimate.
 
@@ -240,54 +250,56 @@ def arms(
     ----------
     second, third : float
         Sums of squares and of cubes of the contributions to the total.
-    unseen : pair of float
-        Amounts that one unseen error adds to the total and subtracts from it.
-    missed : pair of float
-        Amounts that one missed document adds to and subtracts from the total, or 0.
+    unseen : pair of Unseen
+        Errors above and below the estimate that the sample may have missed.
     m : float
         Number of labels for an unweighted count of 0 and 1, otherwise inf.
     quantile : float
         Quantile of the normal or of Student's distribution.
     """
-    square = quantile**2
     # x^2 (1 + q^2 / m) = q^2 (second + skewness x), a quadratic equation
-    tight = 1 + square / m if m > 0 else 1.0
+    tight = 1 + quantile**2 / m if m > 0 else 1.0
     lengths = []
-    for sign, error, whole in zip((1, -1), unseen, missed, strict=True):
-        skewness = _skewness(second, sign * third, error, _UNSEEN)
-        if whole > 0:
-            # theory, (E3)
-            own = _skewness(second, sign * third, whole, _MISSED)
-            skewness = max(skewness, own)
-        if skewness < 0:
+    for sign, (error, square, cube, most) in zip((1, -1), unseen, strict=True):
+        seen, unit = (second, sign * third), (error**2, error**3)
+        rare = _skewness(*seen, *unit, _UNSEEN)
+        if rare < 0:
             # A side becomes shorter only if several errors of the other sign were seen,
             # and only for binomial counts.
-            few = _skewness(second, sign * third, error, _BEFORE_SHORTENING)
-            skewness = min(few, 0.0) if m < np.inf else 0.0
-        half = quantile * skewness / 2
-        root = np.sqrt(second * tight + half**2)
-        # its positive root
-        lengths.append(quantile * (half + root) / tight)
+            few = _skewness(*seen, *unit, _BEFORE_SHORTENING)
+            rare = min(few, 0.0) if m < np.inf else 0.0
+        missed = _skewness(*seen, square, cube, _MISSED)
+        half = quantile / 2 * np.array([rare, missed])
+        # positive roots of the equation
+        length, longer = quantile * (half + np.sqrt(second * tight + half**2)) / tight
+        # theory, (E3)
+        lengths.append(max(length, min(longer, most)) if square > 0 else length)
     above, below = lengths
     return float(below), float(above)
 
 
-def _skewness(second: float, third: float, error: float, n_errors: float) -> float:
-    """Return third / second after adding `n_errors` errors of one size to both."""
-    below = second + n_errors * error**2
-    return (third + n_errors * error**3) / below if below > 0 else 0.0
+def _skewness(
+    second: float, third: float, square: float, cube: float, weight: float
+) -> float:
+    """Return third / second after adding a mean square and cube with a weight."""
+    below = second + weight * square
+    return (third + weight * cube) / below if below > 0 else 0.0
 
 
-def missed_count(sample: Sample, slope: float) -> float:
-    """Return the mean count of documents with events, or 0 if it is not needed.
+def missed_count(sample: Sample, fitted: np.ndarray, slope: float) -> float:
+    """Return the count of a document that the model missed, or 0 if it is not needed.
 
-    A model may miss all events of a document. For counts of 0 and 1, this is one error.
+    It is the mean count of documents with events. For counts of 0 and 1, this is one
+    error.
     """
-    has = sample.y > 0
-    if slope == 0 or not (sample.is_unbounded and has.any()):
+    has, large = sample.y > 0, fitted > sample.unit
+    if slope == 0 or not sample.is_unbounded:
         return 0.0
-    drawn = 1 / sample.probability[sample.rows][has]
-    return float(drawn @ sample.y[has] / drawn.sum())
+    if has.any():
+        drawn = 1 / sample.probability[sample.rows][has]
+        return float(drawn @ sample.y[has] / drawn.sum())
+    # Without a labelled event, the model shows how many events a document has.
+    return float(fitted[large].mean()) if large.any() else 0.0
 
 
 def unseen_errors(
@@ -296,56 +308,49 @@ def unseen_errors(
     slope: float,
     weight: np.ndarray,
     step: np.ndarray | float,
-) -> tuple[tuple[float, float], tuple[float, float], bool]:
-    """Return the amounts that one unseen error adds to and subtracts from the total.
+) -> tuple[list[Unseen], bool]:
+    """Return the errors above and below the total that the sample may have missed.
 
     The error of a document is at most one unit and respects the bounds of its count: a
-    fitted count of 0.2 is too large by at most 0.2. The amounts are means over the
-    possible errors of the documents. The second pair has the amounts if the model
-    misses the mean count of a document. The last returned value is whether the total is
-    an unweighted count of documents with counts of 0 or 1.
+    fitted count of 0.2 is too large by at most 0.2. Its amount is a mean over the
+    possible errors of the documents.
+
+    The model misses a document with the fitted count m with the probability
+    exp(-m / unit) of a Poisson count of 0. It finds at least a third of the events, so
+    that at most twice the fitted total is missing.
+
+    The second returned value is whether the total is an unweighted count of documents
+    with counts of 0 or 1.
 
     step : standard deviation of a document's weight under the design.
     """
     used = weight != 0
     if not used.any():
-        return (0.0, 0.0), (0.0, 0.0), False
+        return [(0.0, 0.0, 0.0, 0.0)] * 2, False
     c, low, high = weight[used], sample.low[used], sample.high[used]
     # an error of size e adds e times the deviation of the document's weight
     spread = (np.abs(weight) * step)[used]
     inside = np.clip(fitted[used], low, high)
-
-    above, below = high - inside, inside - low
-    has_negative = c.min() < 0
-
-    def amount(positive: tuple[Any, float], negative: tuple[Any, float]) -> float:
-        """Use the room and limit of errors at positive and at negative weights."""
-        if not (positive[1] or has_negative):
-            return 0.0
-        size = np.minimum(*positive)
-        # A count with a negative weight lowers the total when it rises.
-        if has_negative:
-            size = np.where(c > 0, size, np.minimum(*negative))
+    missed = spread * missed_count(sample, fitted, slope)
+    found = np.maximum(fitted[used], 0)
+    chance = np.exp(-found / sample.unit) / found.size
+    unseen = []
+    # A count with a negative weight lowers the total when it rises.
+    for rises in (c > 0, c < 0):
+        size = np.minimum(np.where(rises, high - inside, inside - low), sample.unit)
         total = float(size.sum())
-        return float(size**2 @ spread) / total if total > 0 else 0.0
-
-    def amounts(too_small: float, too_large: float) -> tuple[float, float]:
-        rise, fall = (above, too_small), (below, too_large)
-        return amount(rise, fall), amount(fall, rise)
-
-    missed = missed_count(sample, slope)
+        error = float(size**2 @ spread) / total if total > 0 else 0.0
+        square = chance * (missed**2 * rises)
+        most = _MOST_MISSED * float(np.abs(c) @ (found * rises))
+        unseen.append((error, float(square.sum()), float(square @ missed), most))
     is_equal = c.min() > 0 and np.ptp(c) <= 1e-12 * c.max()
     is_plain = is_equal and (high - low <= sample.unit * (1 + 1e-9)).all()
-    return (
-        amounts(sample.unit, sample.unit),
-        amounts(missed, 0.0) if missed > sample.unit else (0.0, 0.0),
-        bool(is_plain),
-    )
+    return unseen, bool(is_plain)
 
 
 # The variance of a count's error grows with the count to a power between 1 (Poisson)
 # and 2 (errors proportional to the count).
-_SIZE_POWER = 1.5
+_FITTED_POWER, _SIZE_POWER = 1.5, 4 / 3
 
 
 @dataclass(frozen=True)
@@ -389,7 +394,8 @@ def weighted_total(
     columns = sample.size, sample.expected
     gap = np.array([weight @ x - expanded @ x[rows] for x in columns])
     # derivative of the estimate with respect to each label, times its residual
-    influence = found.residuals * (expanded + found.derivatives @ gap)
+    slopes = found.derivatives @ gap
+    influence = found.residuals * (expanded + slopes)
     # Residuals of labels that move the line towards themselves are too small: the root
     # of 1 - leverage corrects the variance (HC2), 1 - leverage is the jackknife (HC3).
     plain, df = contributions(sample, influence / np.sqrt(1 - found.leverage), 0.5)
@@ -401,17 +407,20 @@ def weighted_total(
         used = jackknife if sample.is_tuned else plain
         below = above = quantile * float(np.sqrt(used @ used))
     else:
-        unseen, missed, is_plain = unseen_errors(
+        unseen, is_plain = unseen_errors(
             sample, found.fitted, found.slope, weight, np.sqrt(1 - pi) / pi
         )
         # Only for counts of 0 and 1, the variance x - x^2 / m of a binomial falls.
         m = float((weight[rows] != 0).sum())
         if not is_plain or sample.groups is not None:
             m = np.inf
-        scaled = jackknife * np.sqrt(ratio)
+        # The gap is larger anyway if the sample lacks large documents.
+        grown = found.residuals * (expanded * np.sqrt(ratio) + slopes)
+        scaled, _ = contributions(sample, grown / (1 - found.leverage), 1.0)
         # second and third cumulant of the estimate
-        moments = float(scaled @ scaled), float((scaled**3).sum())
-        below, above = arms(*moments, unseen, missed, m, quantile)
+        beyond = float(weight @ extrapolation(sample, found.fitted))
+        moments = float(scaled @ scaled) + beyond**2, float((scaled**3).sum())
+        below, above = arms(*moments, unseen, m, quantile)
     ends = np.array([estimate, estimate - below, estimate + above])
     # Labels of drawn documents are known, so the total has certain bounds.
     ends = np.clip(ends, *sample.possible(weight))
@@ -446,8 +455,10 @@ def unseen_sizes(
     if not sample.is_unbounded:
         return 1.0, 0.0
     rows, c, pi = sample.rows, weight**2, sample.probability
-    known = sample.size if sample.has_sizes else np.maximum(fitted, 0)
-    size = c * known**_SIZE_POWER
+    if sample.has_sizes:
+        size = c * sample.size**_SIZE_POWER
+    else:
+        size = c * np.maximum(fitted, 0) ** _FITTED_POWER
     spread = size * (1 - pi) / pi
     rest = spread.copy()
     rest[rows] = 0
@@ -458,6 +469,21 @@ def unseen_sizes(
     if drawn <= 0 or n_drawn <= 0:
         return 1.0, share
     return max(1.0, float(size.sum() / c.sum()) * n_drawn / drawn), share
+
+
+def extrapolation(sample: Sample, fitted: np.ndarray) -> np.ndarray:
+    """Return the standard deviation of each document's fitted count beyond all labels.
+
+    The labels do not show the slope for documents whose fitted counts (per unit of
+    size) are larger than those of all labelled documents. It may differ there, with the
+    standard deviation of its prior. The deviations of documents add up.
+    """
+    if not sample.is_unbounded:
+        return np.zeros_like(fitted)
+    size, rows = sample.size, sample.rows
+    reach = (fitted[rows] / size[rows]).max()
+    # theory, (E4)
+    return np.maximum(fitted - reach * size, 0) / np.sqrt(_PRIOR)
 
 
 def effective_number(parts: np.ndarray) -> float:
@@ -599,6 +625,9 @@ def _pooled(
     # A mean for each domain and the slope have made the errors smaller.
     errors = own_errors * np.sqrt(max(len(y), 1) / df)
     second = _second_moments(errors, own_errors, at[use], n_domains)
+    # as in weighted_total, not for method 't'
+    deviation = extrapolation(sample, slope * sample.expected) * (method != "t")
+    beyond = np.bincount(place, deviation, n_domains) ** 2
     if method == "auto":
         is_enough = float(errors @ errors) / sample.unit**2 >= ENOUGH_ERRORS
         many = effective_number(errors) >= 2 * ENOUGH_ERRORS
@@ -606,7 +635,7 @@ def _pooled(
     quantile = float(stdtrit(df, 0.5 + level / 2))
     with np.errstate(invalid="ignore"):
         error = np.sqrt(step**2 * second + of_slope)
-    below = above = quantile * error
+    below = above = quantile * np.sqrt(error**2 + beyond)
     if method == "score":
         # Third moments of a single domain are too noisy; each gets its share.
         third = n_labelled / max(errors.size, 1) * float((errors**3).sum())
@@ -614,9 +643,10 @@ def _pooled(
         for t in np.flatnonzero(n_labelled):
             fitted = mean_y[t] + slope * (sample.expected - mean_f[t])
             own = (place == t) * 1.0
-            unseen, missed, _ = unseen_errors(sample, fitted, slope, own, step[t])
-            moments = float(second[t]) * step[t] ** 2, float(third[t]) * step[t] ** 3
-            below[t], above[t] = arms(*moments, unseen, missed, np.inf, quantile)
+            unseen, _ = unseen_errors(sample, fitted, slope, own, step[t])
+            variance = float(second[t]) * step[t] ** 2 + float(beyond[t])
+            moments = variance, float(third[t]) * step[t] ** 3
+            below[t], above[t] = arms(*moments, unseen, np.inf, quantile)
     return np.array([estimate, estimate - below, estimate + above, error])
 
 

@@ -203,12 +203,15 @@ def test_samples_without_large_documents_have_wider_intervals(large, ratio):
     result = corrected_count(y_true, f, slope=1)
     # Contributions are -+ sqrt(1 - 0.2) / 0.2 * 20 / 19, one unseen error 4.47.
     variance, error = ratio * 20 * 20 * (20 / 19) ** 2, np.sqrt(20)
+    # Ten fitted counts exceed those of all labels. Their standard deviation is half of
+    # the excess.
+    variance += (10 * (large - 1) / 2) ** 2
     q, x = student.ppf(0.975, 19), result.high - result.estimate
     k = (error**3 / 2) / (variance + error**2 / 2)
-    # The documents with events have a mean count of 2. One that the model misses has
-    # the weight 1/8.
-    missed = 2 * error
-    k = max(k, (missed**3 / 8) / (variance + missed**2 / 8))
+    # The documents with events have a mean count of 2. One that the model misses, with
+    # the probability exp(-f), has the weight 1/8.
+    missed, chance = 2 * error, 0.9 * np.exp(-1) + 0.1 * np.exp(-large)
+    k = max(k, (chance * missed**3 / 8) / (variance + chance * missed**2 / 8))
     assert x**2 == pytest.approx(q**2 * (variance + k * x))
 
 
@@ -230,24 +233,46 @@ def test_a_label_above_every_fitted_count_excludes_a_saturated_model(largest, is
     assert (corrected_count(y, f).slope != 0) == is_used
 
 
-def test_a_model_that_agrees_with_few_events_may_miss_others():
+def test_many_labels_above_every_fitted_count_are_part_of_the_variance():
+    # Half of the labels are twice the fitted counts, and the other half are 0.
+    f = np.r_[np.arange(10.0), np.full(90, 10)]
+    y = np.r_[np.arange(10.0), np.tile([0.0, 20], 20), np.full(50, np.nan)]
+    assert corrected_count(y, f).slope != 0
+
+
+@pytest.mark.parametrize("periods", [None, np.arange(400) % 2])
+def test_documents_beyond_all_labels_may_have_no_events(periods):
+    # The model is right about the eight labels and all documents but 20, to which it
+    # gives 20 events.
+    truth = np.where(np.arange(400) % 4 < 2, 0.0, 1)
+    f = np.where(np.arange(400) < 380, truth, 20)
+    result = corrected_count(labels(truth, range(8)), f, periods=periods)
+    assert result.low < 200 < result.estimate - 300
+    if periods is not None:
+        assert (result.table["low"] < 100).all()
+
+
+@pytest.mark.parametrize("n_others", [0, 30])
+def test_a_model_that_agrees_with_few_events_may_miss_others(n_others):
     # Two of 20 labelled documents have 10 and 14 events, as the model says.
-    y, f = np.zeros(100), np.full(100, 0.01)
+    y, f = np.zeros(100), np.full(100, 0.001)
     y[[0, 1]] = f[[0, 1]] = 10, 14
+    f[20 : 20 + n_others] = 10
     result = corrected_count(labels(y, range(20)), f)
     # The variance is nearly 0: 3.84 documents with 12 events in the limit of normal
-    # errors, each with the standard deviation of one weight, sqrt(1 - 0.2) / 0.2.
+    # errors, each with the standard deviation of one weight, sqrt(1 - 0.2) / 0.2. The
+    # model finds at least a third of the events.
     q = student.ppf(0.975, 18)
-    assert result.high - result.estimate == pytest.approx(
-        q**2 * 12 * np.sqrt(0.8) / 0.2, rel=0.02
-    )
+    most = 2 * (24 + 10 * n_others)
+    expected = min(q**2 * 12 * np.sqrt(0.8) / 0.2, most)
+    assert result.high - result.estimate == pytest.approx(expected, rel=0.02)
 
 
 def test_sizes_replace_fitted_counts_in_the_variance_ratio():
-    # The sizes are 1 in the sample and 4 in the other half of the corpus: (1 + 8) / 2.
-    size = np.repeat([1.0, 4.0], 10)
+    # The variances are 1 in the sample and 8^(4/3) = 16 in the rest of the corpus.
+    size = np.repeat([1.0, 8.0], 10)
     sample = replace(sample_of(np.ones(20), 10, np.full(20, 0.5)), size=size)
-    assert unseen_sizes(sample, np.ones(20), np.ones(20))[0] == pytest.approx(4.5)
+    assert unseen_sizes(sample, np.ones(20), np.ones(20))[0] == pytest.approx(8.5)
 
 
 def test_no_error_seen_is_the_rule_of_three():
@@ -492,14 +517,18 @@ def test_a_certain_document_has_no_share_in_the_variance_of_the_design():
     assert found[1] == pytest.approx(8 * 4 / (0 + 1 + 1 + 8 * 4))
 
 
-def test_labels_of_documents_without_an_expected_count_have_the_rule_of_three():
-    # No labelled document has an expected count or a count: nothing gives a variance.
-    # One unseen error adds u = sqrt(1 - pi) / pi, and x^2 = q^2 u x.
+def test_labels_of_documents_without_an_expected_count_show_no_events_of_others():
+    # No labelled document has an expected count or a count. The other documents have
+    # the fitted counts 2 and half of them as standard deviation.
     expected = np.repeat([0.0, 2.0], [30, 10])
     result = corrected_count(labels(np.zeros(40), range(20)), expected, slope=1)
-    u, q = np.sqrt(1 - 0.5) / 0.5, student.ppf(0.975, 19)
+    variance, q = (10 * 2 / 2) ** 2, student.ppf(0.975, 19)
+    # One document that was missed would have 2 events.
+    w, chance = 2 * np.sqrt(1 - 0.5) / 0.5, (3 + np.exp(-2)) / 4
+    k = (chance * w**3 / 8) / (variance + chance * w**2 / 8)
+    x = result.high - result.estimate
     assert result.estimate == 20
-    assert result.high == pytest.approx(20 + q**2 * u)
+    assert x**2 == pytest.approx(q**2 * (variance + k * x))
 
 
 # Periods 0, 1 and 5 with the counts 6, 4 and 5, by different labels.
