@@ -26,12 +26,13 @@ import gzip
 import os
 import time
 import warnings
+from functools import partial
 from pathlib import Path
 
 import _study
 import numpy as np
 from _common import print_table, read_csv, versions, write_csv
-from scipy.special import ndtri
+from scipy.special import ndtri, stdtrit
 
 from skcalib.counts import corrected_count
 from skcalib.rates import accuracy_interval
@@ -96,12 +97,6 @@ def table_of(y, verdict, labelled):
                   shares, np.array([0.0, 1.0]))  # fmt: skip
 
 
-def unlabelled(n, rows):
-    is_labelled = np.zeros(n, dtype=bool)
-    is_labelled[rows] = True
-    return is_labelled
-
-
 def add_independent(tally, y, verdict, rows, truth, labels_only, slow):
     """Add all intervals of one replicate with independent items."""
     strata = table_of(y, verdict, rows)
@@ -117,11 +112,10 @@ def add_independent(tally, y, verdict, rows, truth, labels_only, slow):
     f = verdict.astype(float)
     share, half = f.mean(), 1.96 * np.sqrt(f.var() / N)
     tally.add("judge only", (share - half, share + half), truth)
-    human = np.where(unlabelled(N, rows), y, np.nan)
-    ours = regression_interval(
-        f, human, None, population="superpopulation", level=LEVEL
-    )
-    tally.add("PPI++ with t", (max(ours.low, 0), min(ours.high, 1)), truth)
+    human = np.where(np.isin(np.arange(N), rows), y, np.nan)
+    ours = regression(f, human)
+    tally.add("PPI++ with t", around(ours, len(rows)), truth)
+    tally.add("PPI++, score", (max(ours.low, 0), min(ours.high, 1)), truth)
     tally.add("PPI++ as published", published(ours), truth)
     if ppi_estimate is not None and slow:
         found = ppi_estimate(f, y[rows], rows, alpha=1 - LEVEL)
@@ -129,10 +123,20 @@ def add_independent(tally, y, verdict, rows, truth, labels_only, slow):
         tally.add("truescore, ppi_estimate", (max(low, 0), min(high, 1)), truth)
 
 
+regression = partial(
+    regression_interval, groups=None, population="superpopulation", level=LEVEL
+)
+
+
+def around(found, n):
+    """Return Student's interval of PPI++."""
+    half = stdtrit(n - 2, 0.975) * found.standard_error
+    return found.estimate - half, found.estimate + half
+
+
 def published(found):
     """Return the interval of PPI++ of Angelopoulos et al.: normal, cut to [0, 1]."""
-    half = 1.959964 * found.standard_error
-    return max(found.estimate - half, 0.0), min(found.estimate + half, 1.0)
+    return tuple(np.clip(around(found, np.inf), 0.0, 1.0))
 
 
 def judges(replicates):
@@ -202,9 +206,7 @@ def add_clustered(tally, rng, code, n, rates, k):
     alone = accuracy_interval(y[has], groups=code[has])
     tally.add("labels only, groups", (alone.low, alone.high), prevalence)
     f = verdict.astype(float)
-    ours = regression_interval(
-        f, human, None, population="superpopulation", level=LEVEL
-    )
+    ours = regression(f, human)
     tally.add("PPI++ as published", published(ours), prevalence)
     if ppi_estimate is not None and k % SMALL_SHARE == 0:
         found = ppi_estimate(f, y[has], np.flatnonzero(has), clusters=code)
@@ -264,7 +266,8 @@ def two_systems(rng, first, second, sensitivity, specificity):
 
 def add_difference(tally, rng, y, verdict, n, truth):
     d, f = y[1] - y[0], (verdict[1] - verdict[0]).astype(float)
-    human = np.where(unlabelled(N, rng.choice(N, n, replace=False)), d, np.nan)
+    has = np.isin(np.arange(N), rng.choice(N, n, replace=False))
+    human = np.where(has, d, np.nan)
     code = np.unique(2 * verdict[0] + verdict[1], return_inverse=True)[1]
     labels = Labels(code, human, (-1.0, 0.0, 1.0), WEIGHT, np.ones(N), None)
     strata = strata_of(labels, LEVEL)
@@ -279,10 +282,9 @@ def add_difference(tally, rng, y, verdict, n, truth):
         )
         name = f"corrected_count, {method}, items"
         tally.add(name, (found.low, found.high), d.mean())
-    ours = regression_interval(
-        f, human, None, population="superpopulation", level=LEVEL
-    )
-    tally.add("PPI++ with t", (ours.low, ours.high), truth)
+    ours = regression(f, human, low=-1.0)
+    tally.add("PPI++ with t", around(ours, n), truth)
+    tally.add("PPI++, score", (ours.low, ours.high), truth)
 
 
 PARTS = {"judges": judges, "clusters": clusters, "real": real}

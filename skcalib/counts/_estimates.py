@@ -7,11 +7,12 @@ weighted sum of the whole corpus, or the sums of domains such as periods.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import stdtrit
+
+from ..rates._judged import Unseen, arms, unseen_error
 
 
 @dataclass(frozen=True)
@@ -213,77 +214,8 @@ def supports_model(sample: Sample, found: Fit) -> bool:
     return is_rising and (is_known or effective_number(parts) >= _MANY)
 
 
-# Weight of one unseen error relative to observed errors. If no error was observed, 0.5
-# gives a side of 3.84 errors at 95% in large samples (compare the rule of three).
-_UNSEEN = 0.5
-
-# Weight of one unseen document whose events were all missed by the model.
-_MISSED = 0.125
-
 # Limit of the events that the model missed, relative to the events that it found.
 _MOST_MISSED = 2.0
-
-# Number of errors on one side that is needed to shorten the other side.
-_BEFORE_SHORTENING = 4.0
-
-
-# Amount of one error of a unit; mean square and cube of the amounts of documents that
-# the model missed; limit of the length of the interval due to such documents.
-Unseen = tuple[float, float, float, float]
-
-
-def arms(
-    second: float, third: float, unseen: Sequence[Unseen], m: float, quantile: float
-) -> tuple[float, float]:
-    """Return the lengths of the interval below and above the estimate.
-
-    If the total were larger by x, its variance would be
-
-        second + skewness x - x^2 / m,  skewness = third / second,
-
-    and the length solves x^2 = quantile^2 times this variance. For example, with second
-    4, third 1, m = inf and quantile 2, x^2 = 4 (4 + x / 4) above, so x = 4.53. The
-    length below would solve x^2 = 4 (4 - x / 4), x = 3.53; without a finite m it is not
-    made shorter than the symmetric x = 4.
-
-    Parameters
-    ----------
-    second, third : float
-        Sums of squares and of cubes of the contributions to the total.
-    unseen : pair of Unseen
-        Errors above and below the estimate that the sample may have missed.
-    m : float
-        Number of labels for an unweighted count of 0 and 1, otherwise inf.
-    quantile : float
-        Quantile of the normal or of Student's distribution.
-    """
-    # x^2 (1 + q^2 / m) = q^2 (second + skewness x), a quadratic equation
-    tight = 1 + quantile**2 / m if m > 0 else 1.0
-    lengths = []
-    for sign, (error, square, cube, most) in zip((1, -1), unseen, strict=True):
-        seen, unit = (second, sign * third), (error**2, error**3)
-        rare = _skewness(*seen, *unit, _UNSEEN)
-        if rare < 0:
-            # A side becomes shorter only if several errors of the other sign were seen,
-            # and only for binomial counts.
-            few = _skewness(*seen, *unit, _BEFORE_SHORTENING)
-            rare = min(few, 0.0) if m < np.inf else 0.0
-        missed = _skewness(*seen, square, cube, _MISSED)
-        half = quantile / 2 * np.array([rare, missed])
-        # positive roots of the equation
-        length, longer = quantile * (half + np.sqrt(second * tight + half**2)) / tight
-        # theory, (E3)
-        lengths.append(max(length, min(longer, most)) if square > 0 else length)
-    above, below = lengths
-    return float(below), float(above)
-
-
-def _skewness(
-    second: float, third: float, square: float, cube: float, weight: float
-) -> float:
-    """Return third / second after adding a mean square and cube with a weight."""
-    below = second + weight * square
-    return (third + weight * cube) / below if below > 0 else 0.0
 
 
 def missed_count(sample: Sample, fitted: np.ndarray, slope: float) -> float:
@@ -337,9 +269,8 @@ def unseen_errors(
     unseen = []
     # A count with a negative weight lowers the total when it rises.
     for rises in (c > 0, c < 0):
-        size = np.minimum(np.where(rises, high - inside, inside - low), sample.unit)
-        total = float(size.sum())
-        error = float(size**2 @ spread) / total if total > 0 else 0.0
+        room = np.where(rises, high - inside, inside - low)
+        error = unseen_error(np.minimum(room, sample.unit), spread)
         square = chance * (missed**2 * rises)
         most = _MOST_MISSED * float(np.abs(c) @ (found * rises))
         unseen.append((error, float(square.sum()), float(square @ missed), most))

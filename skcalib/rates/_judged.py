@@ -1,7 +1,7 @@
 """Accuracy and differences of systems, from the verdicts of a judge and a few labels.
 
 Verdicts are post-stratified (see ``_strata.py``). Other scores of a judge enter PPI++,
-a difference estimator with Student's interval.
+a difference estimator, with the score interval of corrected counts.
 """
 
 from __future__ import annotations
@@ -43,9 +43,8 @@ METHODS = ("auto", "post-stratified", "PPI++")
 # distinct pairs of scores.
 _MOST_VERDICTS, _MOST_PAIRS = 5, 16
 
-# With fewer labels, the interval of PPI++ is too short if no label shows an error of
-# the judge.
-_ENOUGH = 100
+# With fewer labels, lambda and the errors of the judge can hardly be estimated.
+_ENOUGH = 5
 
 
 class RateInterval(NamedTuple):
@@ -233,7 +232,7 @@ def judged_accuracy(
     -----
     UserWarning
         If none of the items with a given verdict is labelled, if all labels are in one
-        group, or if 'PPI++' has fewer than 100 labels.
+        group, or if 'PPI++' has fewer than five labels.
 
     See Also
     --------
@@ -273,9 +272,11 @@ def judged_accuracy(
 
         theta = lambda mean(judge, unlabelled) + mean(human - lambda judge, labelled),
 
-    with the lambda in [0, 1] that minimises the estimated variance. Its interval is
-    Student's interval with n - 2 degrees of freedom. If there are few labels and none
-    of them shows an error of the judge, this interval is too short.
+    with the lambda in [0, 1] that minimises the estimated variance. Student's interval
+    of this estimate is too short if few labels show errors of the judge. The score
+    interval of :func:`~skcalib.counts.corrected_count` is used instead, with n - 2
+    degrees of freedom. It allows for skewed errors, and for errors of at most 1 that
+    the labels missed.
 
     References
     ----------
@@ -551,7 +552,7 @@ def judged_difference(
     -----
     UserWarning
         If none of the questions with a given pair of verdicts is labelled, if all
-        labels are in one group, or if PPI++ has fewer than 100 labels.
+        labels are in one group, or if PPI++ has fewer than five labels.
 
     See Also
     --------
@@ -817,17 +818,17 @@ def _by_regression(
         raise ParameterError(None, problem)
     if rows.size < _ENOUGH:
         warn(
-            f"PPI++ has {rows.size} labels. With fewer than {_ENOUGH} its interval is "
-            "too short if no label shows an error of the judge. Round the judge's "
+            f"PPI++ has {rows.size} labels. With fewer than {_ENOUGH}, the errors of "
+            "the judge can hardly be estimated. Label more items, or round the judge's "
             "scores to verdicts, for example judge >= 0.5, to use "
             "method='post-stratified'.",
         )
-    found = regression_interval(f, y, groups, population=population, level=level)
-    # A single group does not show the variance between groups.
-    bound = np.inf if _is_one_group(groups, rows) else 0.0
-    return found._replace(
-        low=max(found.low - bound, low), high=min(found.high + bound, 1.0)
+    found = regression_interval(
+        f, y, groups, population=population, level=level, low=low
     )
+    if _is_one_group(groups, rows):  # the variance between groups is unknown
+        return found._replace(low=low, high=1.0)
+    return found._replace(low=max(found.low, low), high=min(found.high, 1.0))
 
 
 def regression_interval(
@@ -837,8 +838,12 @@ def regression_interval(
     *,
     population: str,
     level: float,
+    low: float = 0.0,
 ) -> MeanLabel:
-    """Return the mean of y, which is NaN without a label, by its regression on f."""
+    """Return the mean of y, which is NaN without a label, by its regression on f.
+
+    Labels are between `low` and 1.
+    """
     has = ~np.isnan(y)
     known, seen, unseen = y[has], f[has], f[~has]
     inner, outer = (None if groups is None else groups[rows] for rows in (has, ~has))
@@ -850,26 +855,43 @@ def regression_interval(
         # The unlabelled items are a sample too.
         if population == "superpopulation":
             of_unseen = _variance(unseen, outer, rest)[0]
-
-    def variance(lam: float) -> tuple[float, float]:
-        """Return the variance of the estimate, and its degrees of freedom."""
-        if population == "superpopulation":
-            found, freedom = _variance(known - lam * seen, inner, n)
-            return found + lam**2 * of_unseen, freedom
+    share, slope = 1.0, lam
+    if population == "items":
         # The error is rest / N times the difference between labelled and unlabelled
         # items in the mean of y - lambda (N / rest) f, and N / rest = 1 + n / rest.
-        error = known - lam * (1 + n / max(rest, 1)) * seen
-        found, freedom = _variance(error, inner, n - 2)
-        # the labels of labelled items are known
-        return found * (rest / (n + rest)), freedom
+        # The labels of labelled items are known.
+        share, slope = rest / (n + rest), lam * (1 + n / max(rest, 1))
+    divisor = n if population == "superpopulation" else n - 2
+
+    def variance(slope: float, lam: float) -> tuple[float, float]:
+        """Return the variance of the estimate, and its degrees of freedom."""
+        found, freedom = _variance(known - slope * seen, inner, divisor)
+        return found * share + lam**2 * of_unseen, freedom
 
     estimate = float((known - lam * seen).mean() + lam * mean)
-    (squared, freedom), (alone, _) = variance(lam), variance(0.0)
-    error, worth = float(np.sqrt(squared)), float(n)
-    if error > 0:
-        worth *= float(np.sqrt(alone) / error) ** 2
-    half = float(stdtrit(max(freedom - 1, 1), (1 + level) / 2)) * error
-    return MeanLabel(estimate, estimate - half, estimate + half, error, worth)
+    (squared, freedom), (alone, _) = variance(slope, lam), variance(0.0, 0.0)
+    deviation, worth = float(np.sqrt(squared)), float(n)
+    if deviation > 0:
+        worth *= float(np.sqrt(alone) / deviation) ** 2
+    # As for corrected counts, errors are skewed, and the labels may have missed errors
+    # of at most 1.
+    residual = known - slope * seen
+    residual -= residual.mean()
+    parts = residual if inner is None else np.bincount(inner, residual)
+    weight = np.sqrt(share) / n
+    fitted = np.clip(known.mean() + slope * (f - seen.mean()), low, 1)
+    errors = [
+        (unseen_error(np.minimum(room, 1), weight), 0.0, 0.0, 0.0)
+        for room in (1 - fitted, fitted - low)
+    ]
+    # the variance of scores in [0, 1] is at most that of a binomial
+    m = float(n) if groups is None and low == 0 else np.inf
+    quantile = float(stdtrit(max(freedom - 1, 1), (1 + level) / 2))
+    # two parameters were estimated
+    second = squared * n / (n - 2) if divisor == n else squared
+    third = float((parts**3).sum()) * weight**3
+    below, above = arms(second, third, errors, m, quantile)
+    return MeanLabel(estimate, estimate - below, estimate + above, deviation, worth)
 
 
 def _slope(y: np.ndarray, seen: np.ndarray, f: np.ndarray, rest: int) -> float:
@@ -891,3 +913,85 @@ def _variance(
         return float(residual @ residual) / divisor / values.size, values.size - 1
     # Items of a group are dependent: only the sums of groups are independent.
     return sandwich(*group_sums(residual, groups))
+
+
+# Score intervals, also of counts
+
+
+# Weight of one unseen error relative to observed errors. If no error was observed, 0.5
+# gives a side of 3.84 errors at 95% in large samples (compare the rule of three).
+_UNSEEN = 0.5
+
+# Weight of one unseen document whose events were all missed by the model.
+_MISSED = 0.125
+
+# Number of errors on one side that is needed to shorten the other side.
+_BEFORE_SHORTENING = 4.0
+
+
+# Amount of one error of a unit; mean square and cube of the amounts of documents that
+# the model missed; limit of the length of the interval due to such documents.
+Unseen = tuple[float, float, float, float]
+
+
+def arms(
+    second: float, third: float, unseen: Sequence[Unseen], m: float, quantile: float
+) -> tuple[float, float]:
+    """Return the lengths of the interval below and above the estimate.
+
+    If the total were larger by x, its variance would be
+
+        second + skewness x - x^2 / m,  skewness = third / second,
+
+    and the length solves x^2 = quantile^2 times this variance. For example, with second
+    4, third 1, m = inf and quantile 2, x^2 = 4 (4 + x / 4) above, so x = 4.53. The
+    length below would solve x^2 = 4 (4 - x / 4), x = 3.53; without a finite m it is not
+    made shorter than the symmetric x = 4.
+
+    Parameters
+    ----------
+    second, third : float
+        Sums of squares and of cubes of the contributions to the total.
+    unseen : pair of Unseen
+        Errors above and below the estimate that the sample may have missed.
+    m : float
+        Number of labels for an unweighted count of 0 and 1, otherwise inf.
+    quantile : float
+        Quantile of the normal or of Student's distribution.
+    """
+    # x^2 (1 + q^2 / m) = q^2 (second + skewness x), a quadratic equation
+    tight = 1 + quantile**2 / m if m > 0 else 1.0
+    lengths = []
+    for sign, (error, square, cube, most) in zip((1, -1), unseen, strict=True):
+        seen, unit = (second, sign * third), (error**2, error**3)
+        rare = _skewness(*seen, *unit, _UNSEEN)
+        if rare < 0:
+            # A side becomes shorter only if several errors of the other sign were seen,
+            # and only for binomial counts.
+            few = _skewness(*seen, *unit, _BEFORE_SHORTENING)
+            rare = min(few, 0.0) if m < np.inf else 0.0
+        missed = _skewness(*seen, square, cube, _MISSED)
+        half = quantile / 2 * np.array([rare, missed])
+        # positive roots of the equation
+        length, longer = quantile * (half + np.sqrt(second * tight + half**2)) / tight
+        # theory, (E3)
+        lengths.append(max(length, min(longer, most)) if square > 0 else length)
+    above, below = lengths
+    return float(below), float(above)
+
+
+def _skewness(
+    second: float, third: float, square: float, cube: float, weight: float
+) -> float:
+    """Return third / second after adding a mean square and cube with a weight."""
+    below = second + weight * square
+    return (third + weight * cube) / below if below > 0 else 0.0
+
+
+def unseen_error(size: np.ndarray, spread: np.ndarray | float) -> float:
+    """Return the amount of an unseen error, a mean over possible errors of documents.
+
+    An error adds its size times the spread to the total.
+    """
+    total = float(size.sum())
+    return float((size**2 * spread).sum()) / total if total > 0 else 0.0

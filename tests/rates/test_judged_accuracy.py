@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.stats import beta, betabinom
+from scipy.stats import t as student
 
 from skcalib.rates import accuracy_interval, judged_accuracy
 from skcalib.rates._strata import StratumMean, share_interval, sum_interval
@@ -314,6 +315,34 @@ def test_grades_agree_with_ppi_python(n, rest):
     assert found.estimate == pytest.approx(estimate, abs=1e-10)
     error = (high - low) / 2 / 1.959963984540054
     assert found.standard_error == pytest.approx(error, abs=1e-10)
+
+
+@pytest.mark.parametrize("population", ["items", "superpopulation"])
+def test_grades_have_the_score_interval_by_hand(population):
+    # The judge says 1/2 of all items: lambda is 0. The residuals are -1/2, 0, 1/2, 0.
+    human = np.r_[np.tile([0, 0.5, 1, 0.5], 5), np.full(80, np.nan)]
+    found = judged_accuracy(
+        np.full(100, 0.5), human, method="PPI++", population=population
+    )
+    free = 0.8 if population == "items" else 1.0
+    # One unseen error of 1/2 has the weight 1/2. Two parameters are estimated.
+    variance, u = free * 10 / 4 / (18 * 20), 0.5 * free**0.5 / 20
+    k, q = (u**3 / 2) / (variance + u**2 / 2), student.ppf(0.975, 18)
+    x = found.high - found.estimate
+    assert found.estimate == pytest.approx(0.5)
+    assert x**2 * (1 + q**2 / 20) == pytest.approx(q**2 * (variance + k * x))
+    assert found.low == pytest.approx(1 - found.high)
+
+
+@pytest.mark.parametrize("population", ["items", "superpopulation"])
+def test_a_judge_without_errors_in_the_labels_may_have_others(population):
+    judge = np.tile(np.arange(1, 11) / 10, 100)
+    truth = judge.copy()
+    truth[500:530] = 0  # 3% of the grades are too high, by 0.55 on average
+    human = np.where(np.arange(1000) < 20, truth, np.nan)
+    found = judged_accuracy(judge, human, population=population)
+    assert found.method == "PPI++"
+    assert found.low < truth.mean() < found.estimate - 0.01
 
 
 def test_grades_of_all_items_have_the_mean_of_their_labels():
