@@ -28,6 +28,7 @@ Data are fetched where they are not there yet.
 """
 
 import functools
+import itertools
 import time
 import warnings
 import zlib
@@ -46,7 +47,7 @@ from skcalib.datasets import fetch_corpus
 from skcalib.events import EventCounter, EventRule
 from skcalib.sequence import HMMTagger
 
-NUMBERS = (20, 50, 100)
+NUMBERS = (10, 20, 50, 100)
 Z = 1.959964
 
 
@@ -97,6 +98,13 @@ def counts_with_size(spread, bias=0.6):
     return corpus
 
 
+def overrated(rng):
+    """The model counts 20 events in 5% of the documents, which are like the others."""
+    truth = rng.poisson(0.3 * np.exp(rng.normal(0, 0.7, 2000)))
+    f = np.where(rng.random(2000) < 0.05, 20, truth) * rng.gamma(4, 0.25, 2000)
+    return truth, f, f
+
+
 def useless_counts(rng):
     return rng.poisson(8, 400), rng.poisson(8, 400) * 0.5, np.full(400, 4.0)
 
@@ -116,6 +124,7 @@ COUNTS = {
     "counts, sizes vary": counts_with_size(1.0),
     "counts, a few huge documents": counts_with_size(1.8),
     "useless counts": useless_counts,
+    "counts, 5% overrated": overrated,
 }
 
 
@@ -622,17 +631,8 @@ def heavy_cell(name, corpus, design, n, n_splits):
     return row
 
 
-def heavy(corpora, n_splits):
-    return [
-        heavy_cell(name, corpus, design, n, n_splits)
-        for name, corpus in corpora.items()
-        for design in HEAVY_DESIGNS
-        for n in HEAVY_NUMBERS
-    ]
-
-
 HEAVY_DESIGNS = ("equal", "sd, mix .5", "five strata of f", "size, mix .5")
-HEAVY_NUMBERS = (20, 50, 200)
+HEAVY_CELLS = itertools.product(HEAVY, HEAVY_DESIGNS, (20, 50, 200))
 
 
 def main():
@@ -648,7 +648,7 @@ def main():
         rows = [period_cell(each, n_splits) for each in PERIODS]
     elif options.part == "heavy":
         name = "corrected_counts_heavy.csv"
-        rows = heavy(HEAVY, n_splits)
+        rows = [heavy_cell(k, HEAVY[k], *rest, n_splits) for k, *rest in HEAVY_CELLS]
     elif options.part == "design":
         name, corpora = "corrected_counts_design.csv", {**GENERATED, **COUNTS}
         cells = [design_cell(each, corpora[each], 50, n_splits) for each in DESIGNS]
