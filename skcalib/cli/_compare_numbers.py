@@ -39,6 +39,7 @@ _METHODS = {
     "saddlepoint": "paired bootstrap, saddlepoint",
     "monte_carlo": "paired bootstrap, {n:,} resamples drawn",
     "sign_flips": "sign flips",
+    "hall": "Hall's transformation of t",
 }
 
 # Largest number of systems whose calibration is compared pair by pair.

@@ -5,6 +5,7 @@
 | the gain is 0 in every resample | p-value 1 |
 | the gain is the same in every item | sign flips |
 | few or unequal items or groups, or rare large losses, for 'auto' | sign flips |
+| rare large losses, for 'auto', if the p-value is then larger | Hall's t |
 | the gain is one ratio of sums | exact on a lattice, or saddlepoint |
 | another metric | resamples |
 | a p-value below the smallest one of sign flips, for 'auto' | sign flips |
@@ -138,9 +139,8 @@ class PairTests:
         streams = self.rng.spawn(len(flipped))
         for (k, flips), stream in zip(flipped, streams, strict=True):
             test = flips.p_value(self.alternative, self.n_resamples, stream)
-            found.pvalue[k], found.monte_carlo_error[k], n_drawn = test
-            found.method[k] = "sign_flips"
-            found.drawn |= n_drawn is not None
+            found.method[k], found.pvalue[k], found.monte_carlo_error[k] = test[:3]
+            found.drawn |= test[3] is not None
 
     def _draw(
         self, found: PairResults, left: list[tuple[int, PairTest]]

@@ -402,15 +402,10 @@ def check_items(stats_a: Any, stats_b: Any, statistic: Any, groups: Any) -> Pair
             "needs the same columns in 'stats_a' and 'stats_b'. Got "
             f"{a.shape[1]} and {b.shape[1]}.",
         )
-    n_items, sizes = len(a), None
-    if groups is not None:
-        sizes = is_informative(a, b)[:, np.newaxis].astype(np.float64)
-    found, n_groups = in_groups([a, b] if sizes is None else [a, b, sizes], groups)
-    a, b = found[:2]
+    n_items, counts = len(a), is_informative(a, b).astype(np.float64)
+    (a, b, sizes), n_groups = in_groups([a, b, counts[:, np.newaxis]], groups)
     metric = check_metric(statistic, {"stats_a": a, "stats_b": b})
-    return PairedItems(
-        a, b, metric, n_items, n_groups, None if sizes is None else found[2][:, 0]
-    )
+    return PairedItems(a, b, metric, n_items, n_groups, sizes[:, 0])
 
 
 def in_groups(

@@ -133,7 +133,10 @@ class PairedBootstrapResult(PairedTestResult):
         The alternative hypothesis.
     method : str
         Method that computed the p-value. 'exact', 'saddlepoint' and 'monte_carlo' are
-        based on resamples; 'sign_flips' is based on sign flips.
+        based on resamples; 'sign_flips' is based on sign flips. 'hall' is Hall's
+        transformation of Student's t, which 'auto' uses for rare large losses. 'auto'
+        leaves out rows that are all zeros and counts ties of sign flips by half if
+        there are enough differences, which the methods of the same name do not.
     confidence_level : float
         Confidence level of the interval.
     smallest_pvalue : float
@@ -253,9 +256,11 @@ def paired_bootstrap_test(
         approximation for these metrics; it does not require integers. 'monte_carlo'
         draws resamples, for any metric. 'sign_flips' swaps the two systems at random in
         each item or group, or enumerates all swaps if there are few. 'auto' uses sign
-        flips, with a correction for ties and skewness, if there are effectively fewer
-        than about 60 items or groups, if the groups are unequal, or if the differences
-        are very skewed (see Notes). Otherwise it uses the first applicable method:
+        flips, with a correction for ties, if there are effectively fewer than about 60
+        items or groups, or if the groups are unequal, and Hall's transformation of
+        Student's t, if its p-value is larger than that of sign flips and the leading
+        system has rare large losses (see Notes). Otherwise it uses the first applicable
+        method:
         'exact' if the sums of the statistics have a moderate number of possible values,
         'saddlepoint' if it supports the metric, and otherwise 'monte_carlo'.
     n_resamples : int, default=10_000
@@ -332,11 +337,13 @@ def paired_bootstrap_test(
     little in most items and gains much in a few. If none of these few items is in the
     sample, sign flips and the bootstrap reject. The p-value is therefore replaced by
     that of Hall's transformation of Student's t [3]_, and the interval is extended, if
-    this p-value is larger and if the skewness of the differences (after subtracting the
-    gain), divided by sqrt(n), is above .2 and above 6 / n. It is not replaced for wins,
-    losses and ties, for which equal means imply exchangeability, nor if (sum l)^2 / sum
-    l^2 is below n / 2, because the skewness of a few large groups is not estimated
-    well.
+    this p-value is larger than that of sign flips and if the skewness of the
+    differences (after subtracting the gain), divided by sqrt(n), is above .2 and above
+    6 / n. The method is then 'hall'. With 60 or more items or groups, the bootstrap
+    tolerates more skewness, and the skewness must be above .25 and above 1.2 standard
+    errors, or above .45. The p-value is not replaced for wins, losses and ties, for
+    which equal means imply exchangeability, nor if (sum l)^2 / sum l^2 is below n / 2,
+    because the skewness of a few large groups is not estimated well.
 
     *Choice of 'auto'*. The bootstrap treats the variance of the gain as known. This is
     a poor approximation if, for example, one document contains half of the rows. 'auto'
@@ -425,11 +432,11 @@ def paired_bootstrap_test(
         found = _drawn(items, alternative, level, n_resamples, rng)
     if flips is not None:
         if test.engine == "sign_flips" or flips.rejects(found.pvalue, alternative):
-            p, low, high, error, drawn = flips.test(
+            way, p, low, high, error, drawn = flips.test(
                 alternative, level, n_resamples, rng
             )
             found = _Found(
-                "sign_flips",
+                way,
                 p,
                 ConfidenceInterval(low, high),
                 flips.gain.standard_error,
