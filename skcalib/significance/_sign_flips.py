@@ -77,7 +77,7 @@ _FEWEST_EXTREME, _FEWEST_FOR_SADDLEPOINT = 50, 30
 # their differences grow with their lengths. For wins, losses and ties: the number
 # needed if at least half are ties, and the number needed otherwise. The values were
 # chosen on the distributions for tuning of benchmarks/paired_test_size.py.
-_FEWEST_BY_SQUARES, _FEWEST_ITEMS, _FEWEST_GROUPS = 60, 30, 60
+_FEWEST_BY_SQUARES, _FEWEST_ITEMS, _FEWEST_GROUPS = 60, 20, 60
 _FEWEST_WITH_TIES, _FEWEST_WITHOUT_TIES = 20, 30
 
 # The mid-p variant is used if its rejection rate stays below .055: McNemar's test if
@@ -92,12 +92,12 @@ MOST_DISCORDANT, FEWEST_FLIPS = 0.75, 7
 # of benchmarks/paired_test_size.py, among them the lognormal.
 _SKEWED, _SKEWED_FEW, _LEAST_EVEN = 0.2, 6, 0.5
 
-# With at least _FEWEST_BY_SQUARES items, the skewness must be above the first number
-# and above this number of standard errors under random signs, or above the third
-# number. One large difference has a skewness of one standard error, so it is no
+# If at least the first number of items differ, the skewness must be above the second
+# number and above the third number of standard errors under random signs, or above the
+# last number. One large difference has a skewness of one standard error, so it is no
 # evidence unless it dominates. Chosen on F1 of names in tweets, for which the power of
 # the bootstrap is kept, and on differences with equal means and rare large values.
-_SKEWED_MANY, _SKEWED_ERRORS, _DOMINATED = 0.25, 1.2, 0.45
+_FEWEST_DIFFERING, _SKEWED_MANY, _SKEWED_ERRORS, _DOMINATED = 60, 0.25, 1.2, 0.45
 
 # Differences between p-values below this value are irrelevant.
 _NEGLIGIBLE_P_VALUE = 1e-12
@@ -486,7 +486,7 @@ class FlippedGain:
         # theory, (P12) and (P14)
         skewness = float(self.times @ residual**3) / square**1.5
         least = max(_SKEWED, _SKEWED_FEW / n)
-        if n >= _FEWEST_BY_SQUARES:
+        if self.n_differing >= _FEWEST_DIFFERING:
             error = math.sqrt(float(self.times @ residual**6)) / square**1.5
             least = max(_SKEWED_MANY, min(_SKEWED_ERRORS * error, _DOMINATED))
         return skewness if abs(skewness) > least else 0.0

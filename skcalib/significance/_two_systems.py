@@ -339,16 +339,16 @@ def paired_bootstrap_test(
     that of Hall's transformation of Student's t [3]_, and the interval is extended, if
     this p-value is larger than that of sign flips and if the skewness of the
     differences (after subtracting the gain), divided by sqrt(n), is above .2 and above
-    6 / n. The method is then 'hall'. With 60 or more items or groups, the bootstrap
-    tolerates more skewness, and the skewness must be above .25 and above 1.2 standard
-    errors, or above .45. The p-value is not replaced for wins, losses and ties, for
-    which equal means imply exchangeability, nor if (sum l)^2 / sum l^2 is below n / 2,
-    because the skewness of a few large groups is not estimated well.
+    6 / n. The method is then 'hall'. If the systems differ in at least 60 items or
+    groups, the bootstrap tolerates more skewness, which must be above .25 and above 1.2
+    standard errors, or above .45. The p-value is not replaced for wins, losses and
+    ties, for which equal means imply exchangeability, nor if (sum l)^2 / sum l^2 is
+    below n / 2, because the skewness of a few large groups is not estimated well.
 
     *Choice of 'auto'*. The bootstrap treats the variance of the gain as known. This is
     a poor approximation if, for example, one document contains half of the rows. 'auto'
     uses the bootstrap if (sum l)^2 / sum l^2 is at least 60 and (sum l^2)^2 / sum l^4
-    is at least 30 for items and at least 60 for groups. If all items have the same l
+    is at least 20 for items and at least 60 for groups. If all items have the same l
     and all nonzero differences have the same absolute value (wins, losses and ties), it
     uses the bootstrap for at least 30 items, or for at least 20 items of which half or
     more are ties. If one system leads in every item or group in which the systems
