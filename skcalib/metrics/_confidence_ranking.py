@@ -409,6 +409,9 @@ class ConfidenceRanking(Result):
         degrees of freedom follow from the variances and effective numbers of right and
         of wrong answers (Welch, Satterthwaite). If there are fewer than two right or
         wrong answers, or if nearly all of a kind are in one group, the p-values are 1.
+        With few groups, fewer equal rankings are rejected than the level allows (2.4%
+        of 500 samples with twelve groups at .05, 4.5% to 5.8% without groups), since
+        dependence is never taken to make an estimate more precise.
 
         References
         ----------

@@ -232,9 +232,10 @@ def compare_calibration(
 
     The interval combines two intervals for e_A - e_B. The first one is computed from
     the intervals of e_A and e_B [1]_; a positive correlation of the estimates is not
-    used. With `y_true_b`, it ends at the end of the interval of one error if the other
-    error may be 0, since its estimate is then the root of a square that may be noise.
-    The second one is the interval of e_A^2 - e_B^2 divided by the interval of
+    used. With other labels in `y_true_b`, it ends at the end of the interval of one
+    error if the other error may be 0, since its estimate is then the root of a square
+    that may be noise. The second one is the interval of e_A^2 - e_B^2 divided by the
+    interval of
     e_A + e_B. It is short if the estimates are highly correlated. The combined interval
     is the intersection of the two, and contains the difference of the estimates. It
     contains 0 if and only if the two-sided p-value is at least 1 - confidence_level. If
@@ -301,16 +302,14 @@ def compare_calibration(
             f"give a p-value below {smallest:.3g}. Compare the models on more {unit}."
         )
     of_a, of_b = (interval_of_pairs(x, binning, level) for x in (pairs_a, pairs_b))
+    has_own_labels = not np.array_equal(pairs_a.indicator(), pairs_b.indicator())
     squares = _DifferenceOfSquares(
-        *(_bins(x, binning) for x in (pairs_a, pairs_b)),
-        has_own_labels=y_true_b is not None,
+        *(_bins(x, binning) for x in (pairs_a, pairs_b)), has_own_labels=has_own_labels
     )
     if (of_a.estimate - of_b.estimate) * squares.value < 0:
         squares.value = 0.0  # T_A - T_B says nothing about the sign of the difference
     low, high = squares.interval(of_a, of_b, level)
-    if np.array_equal(pairs_a.q, pairs_b.q) and np.array_equal(
-        pairs_a.indicator(), pairs_b.indicator()
-    ):
+    if np.array_equal(pairs_a.q, pairs_b.q) and not has_own_labels:
         low = high = 0.0
     with warnings.catch_warnings(action="ignore", category=UserWarning):
         # the user was already warned of few items
