@@ -235,11 +235,11 @@ def compare_calibration(
     used. With other labels in `y_true_b`, it ends at the end of the interval of one
     error if the other error may be 0, since its estimate is then the root of a square
     that may be noise. The second one is the interval of e_A^2 - e_B^2 divided by the
-    interval of
-    e_A + e_B. It is short if the estimates are highly correlated. The combined interval
-    is the intersection of the two, and contains the difference of the estimates. It
-    contains 0 if and only if the two-sided p-value is at least 1 - confidence_level. If
-    the probabilities and the labels of both models are identical, it is [0, 0].
+    interval of e_A + e_B. It is short if the estimates are highly correlated. The
+    combined interval is the intersection of the two, and contains the difference of the
+    estimates. It contains 0 if and only if the two-sided p-value is at least 1 -
+    confidence_level. If the probabilities and the labels of both models are identical,
+    it is [0, 0].
 
     The Brier score is a mean, so its test
     (:func:`~skcalib.significance.paired_bootstrap_test`) does not need this
