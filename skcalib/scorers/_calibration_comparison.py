@@ -302,14 +302,15 @@ def compare_calibration(
             f"give a p-value below {smallest:.3g}. Compare the models on more {unit}."
         )
     of_a, of_b = (interval_of_pairs(x, binning, level) for x in (pairs_a, pairs_b))
-    has_own_labels = not np.array_equal(pairs_a.indicator(), pairs_b.indicator())
+    differ = not np.array_equal(pairs_a.indicator(), pairs_b.indicator())
     squares = _DifferenceOfSquares(
-        *(_bins(x, binning) for x in (pairs_a, pairs_b)), has_own_labels=has_own_labels
+        *(_bins(x, binning) for x in (pairs_a, pairs_b)),
+        has_own_labels=differ and y_true_b is not None,
     )
     if (of_a.estimate - of_b.estimate) * squares.value < 0:
         squares.value = 0.0  # T_A - T_B says nothing about the sign of the difference
     low, high = squares.interval(of_a, of_b, level)
-    if np.array_equal(pairs_a.q, pairs_b.q) and not has_own_labels:
+    if np.array_equal(pairs_a.q, pairs_b.q) and not differ:
         low = high = 0.0
     with warnings.catch_warnings(action="ignore", category=UserWarning):
         # the user was already warned of few items
