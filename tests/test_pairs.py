@@ -135,5 +135,6 @@ def test_rows_of_pandas_objects_in_another_order_give_one_warning(names, call):
     message = f"^{names} have the same index in different orders"
     with pytest.warns(UserWarning, match=message) as caught:
         call(lambda column: column.iloc[order])
-    assert len(caught) == 1
-    assert caught[0].filename == __file__
+    # Old versions of matplotlib have warnings of their own.
+    (found,) = (each for each in caught if "different orders" in str(each.message))
+    assert found.filename == __file__
