@@ -210,7 +210,8 @@ class TestScore:
         # are too small, by .02 at .1 and by up to .08 above.
         for level in (0.01, 0.05):
             n = np.count_nonzero(np.less_equal(p_values, level))
-            assert binomtest(n, 1000, level + 0.01).pvalue > 1e-3
+            # fails for one seed in a thousand
+            assert binomtest(n, 1000, level, alternative="greater").pvalue > 1e-3
         assert kstest(p_values, "uniform").statistic < 0.1
 
     def test_two_columns_are_the_binary_problem(self):

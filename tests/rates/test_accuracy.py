@@ -145,6 +145,7 @@ def test_bad_arguments_are_named(arguments, message):
         accuracy_interval(**arguments)
 
 
+@pytest.mark.filterwarnings("ignore:.* of the scores are in one of")
 @pytest.mark.slow
 @pytest.mark.parametrize("accuracy", [0.3, 0.7, 0.95])
 @pytest.mark.parametrize("kind", ["poisson", "lognormal", "zipf"])
