@@ -108,7 +108,8 @@ def accuracy_interval(
         ten or more groups has more than a tenth of the scores and few others have
         several: (sum size^2)^2 / sum size^4 is below 2.2. The interval may contain the
         mean less often than its level says: with 40% of 300 scores in one group, a mean
-        of 0.8 and correlated scores, it did in 82% of samples, and with 15%, in 92%. Such intervals are below the mean.
+        of 0.8 and correlated scores, it did in 82% of samples, and with 15%, in 92%.
+        Such intervals are below the mean.
 
     Notes
     -----
@@ -208,8 +209,8 @@ def large_group(codes: np.ndarray | None) -> str | None:
     if size.size < _MANY_GROUPS or share <= _LARGEST_SHARE or n_shown >= _FEWEST:
         return None
     return (
-        f"{share:.0%} of the scores are in one of {size.size} groups. If they depend on "
-        "each other, the interval of the mean may contain it less often than its level "
+        f"{share:.0%} of the scores are in one of {size.size} groups. If they depend "
+        "on each other, the interval of the mean may contain it less often than its level "
         "says. Use more groups, or groups of more equal sizes."
     )
 
