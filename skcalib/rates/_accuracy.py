@@ -210,8 +210,8 @@ def large_group(codes: np.ndarray | None) -> str | None:
         return None
     return (
         f"{share:.0%} of the scores are in one of {size.size} groups. If they depend "
-        "on each other, the interval of the mean may contain it less often than its level "
-        "says. Use more groups, or groups of more equal sizes."
+        "on each other, the interval of the mean may contain it less often than its "
+        "level says. Use more groups, or groups of more equal sizes."
     )
 
 
