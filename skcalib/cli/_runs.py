@@ -724,7 +724,7 @@ def _of_whole_scores(
     """
     is_partial = np.isfinite(answers.q) & ~np.isin(answers.y, (0, 1))
     n, n_known = int(is_partial.sum()), int(np.isfinite(answers.q).sum())
-    if options.scale is not None:  # grades say nothing about right and wrong
+    if options.scale is not None:  # a grade is not right or wrong
         return np.full(answers.q.size, np.nan), []
     if not 0 < n <= _MOST_PARTIAL * n_known:
         return answers.q, []

@@ -19,7 +19,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
-from .._errors import ParameterError
+from .._errors import ParameterError, parameter
 from .._validation import check_bool, check_choice, check_verbose
 from ._values import NoAnswersError, file_error
 
@@ -55,7 +55,8 @@ class Options:
             self.scale = _as_scale(self.scale)
             if self.pos_label is not None:
                 raise ParameterError(
-                    "pos_label", "does not apply to grades, which 'scale' describes."
+                    "pos_label",
+                    f"does not apply to grades, whose scale is {parameter('scale')}.",
                 )
         for role in self.columns:
             if role not in ROLES:
@@ -79,7 +80,7 @@ class Options:
 def _as_scale(scale: Any) -> tuple[float, float]:
     problem = "must be the lowest and the highest grade, two numbers"
     try:
-        low, high = map(float, scale)
+        low, high = map(float, [None] if isinstance(scale, str) else scale)
     except (TypeError, ValueError):
         raise ParameterError("scale", f"{problem}. Got {scale!r:.60}.") from None
     if not -math.inf < low < high < math.inf:

@@ -739,6 +739,8 @@ def test_grades_are_shares_of_their_scale(tmp_path, kind):
         read_evaluation(path, scale=(1, 9))
     with pytest.raises(ValueError, match="'scale'.*two numbers. Got 9 and 1"):
         read_evaluation(path, scale=(9, 1))
+    with pytest.raises(ValueError, match="'scale'.*two numbers. Got '15'"):
+        read_evaluation(path, scale="15")
     with pytest.raises(ValueError, match="'pos_label'.*does not apply to grades"):
         read_evaluation(path, scale=(1, 10), pos_label="1")
 
