@@ -300,7 +300,7 @@ class Part:
             return out.p_text(self.pvalue, "p = "), f"rejected: {self.certain_wrong()}"
         values = {end for row in self.found.regions for end in (row.from_, row.to)}
         is_one = len(values) == 1 and self.n_groups is None
-        test = "score test" if is_one else "Cauchy combination test"
+        test = "score test" if is_one else "half-Cauchy combination test"
         is_rejected = self.pvalue < self.alpha
         decision = "rejected" if is_rejected else "not rejected"
         return out.p_text(self.pvalue, "p = "), f"{decision} by the {test}"
