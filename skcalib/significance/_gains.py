@@ -29,7 +29,7 @@ from ._sign_flips import (
 # Largest lattice of sign flips, and largest number of its points times that of sizes.
 _LARGEST_LATTICE, _MOST_WORK = 1 << 22, 1 << 27
 
-# Number of sign flips drawn if the exact distribution takes too long.
+# Number of sign flips drawn if no formula is fast and accurate.
 N_FLIPS = 100_000
 
 
@@ -62,15 +62,20 @@ def flipped_gain(
 ) -> tuple[float, str, float]:
     """Return p-value, method and smallest p-value of sign flips of units.
 
-    `difference` has one entry per unit. The method is 'exact' or 'drawn', with or
-    without ' with mid-p'. `are_answers` is as in :meth:`SignedSum.allows_mid_p`.
+    `difference` has one entry per unit. The method is 'exact', 'saddlepoint' or
+    'drawn', with or without ' with mid-p'. `are_answers` is as in
+    :meth:`SignedSum.allows_mid_p`.
     """
     found = SignedSum(difference)
     largest = min(_LARGEST_LATTICE, _MOST_WORK // max(found.values.size, 1))
-    exact = found.exact_tails(largest)
-    tails = found.drawn_tails(n_flips, rng) if exact is None else exact
+    way, least = "exact", 0.0
+    tails = found.exact_tails(largest)
+    if tails is None:
+        way, tails = "saddlepoint", found.saddlepoint_tails()
+    if tails is None:
+        way, least = "drawn", 1 / (n_flips + 1)
+        tails = found.drawn_tails(n_flips, rng)
     mid_p = found.allows_mid_p(difference.size, are_answers=are_answers)
-    way, least = ("exact", 0.0) if exact else ("drawn", 1 / (n_flips + 1))
     return (
         found.p_value("two-sided", tails, mid_p=mid_p),
         way + " with mid-p" * mid_p,

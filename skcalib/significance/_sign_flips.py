@@ -2,8 +2,9 @@
 
 Swapping the systems in a row (an item or a group) changes the sign of its difference d.
 The p-value is the probability that abs(sum s d) is at least abs(sum d) for random signs
-s. It is exact if the sums lie on a lattice, which also differences such as half points,
-percentages and group means of them do, or if few rows differ. Otherwise signs are
+s. It is exact if the sums lie on a small lattice, which also differences such as half
+points, percentages and group means of them do, or if few rows differ. It is a
+saddlepoint approximation if the distribution of the sum is smooth. Otherwise signs are
 drawn. McNemar's test is the case in which all differences have the same size.
 
 The functions that use the engine differ on purpose:
@@ -23,7 +24,8 @@ event is (t Y - X) (D - X - t (L - Y)) >= 0: theory, (P7) and (P8). It means tha
 lies between the gain of the flipped rows, X / Y, and the gain of the other rows. These
 two gains are on different sides of D / L, so the p-value decreases on both sides of the
 gain. The ends of the interval of all t that are not rejected are therefore quantiles of
-these gains. No search is needed, and p-value and interval use the same flips.
+these gains. No search is needed, and p-value and interval use the same flips. Only the
+saddlepoint approximation, which draws nothing, needs a search for the ends.
 """
 
 from __future__ import annotations
@@ -31,10 +33,11 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betainc, betaln, stdtr, stdtrit
+from scipy.special import betainc, betaln, ndtri, stdtr, stdtrit
 
 from ._paired_items import PairedItems, distinct_rows
 from ._resamples import plain_p_value
@@ -45,6 +48,7 @@ from ._tail_probabilities import (
     as_pvalues,
     common_step,
     corrected_tail,
+    distance_reached,
     increasing_root,
     merged,
 )
@@ -57,6 +61,9 @@ _BLOCK = 1 << 21
 
 # Sums that differ by at most this fraction of the sum of absolute values are ties.
 _TIE = 1e-11
+
+# Number of factors of a characteristic function that are computed first.
+_FACTORS = 8
 
 # Nanoseconds that decide how a distribution is computed: for a step of a convolution,
 # in addition to one for each sum, and for a value at a point of the lattice.
@@ -71,6 +78,16 @@ _EXACT = 2.0**53
 # A drawn p-value with fewer extreme flips is replaced by a saddlepoint approximation,
 # which needs at least this many differences.
 _FEWEST_EXTREME, _FEWEST_FOR_SADDLEPOINT = 50, 30
+
+# A p-value is not drawn, but computed by a saddlepoint approximation, if the effective
+# number of differences is at least the first number and if the sum is not close to a
+# coarse lattice. Its characteristic function is estimated from this number of quantiles
+# of the differences, at this number of frequencies with this distance (in units of one
+# over the standard deviation of the sum), and must stay below e to the last number.
+# With these values, the error of the p-value is below 1e-4: half a standard error of
+# a million draws.
+_FEWEST_EFFECTIVE, _QUANTILES = 50, 64
+_FREQUENCIES, _APART, _LOWEST = 1000, 2.0, -8.0
 
 # Effective numbers of items or groups that the bootstrap needs, by the squares and by
 # the fourth powers of their lengths. Groups need a larger value of the latter, because
@@ -211,6 +228,45 @@ class SignedSum:
             return None
         above, equal = self._extremes(flips[0][:, 0])
         return float(flips[1][above].sum()), float(flips[1][equal].sum())
+
+    def saddlepoint_tails(self) -> tuple[float, float] | None:
+        """Return approximations of the tails, None if they may not be accurate."""
+        return self.saddlepoint() if self.is_smooth else None
+
+    def saddlepoint(self) -> tuple[float, float]:
+        """Return approximations of the tails."""
+        if self.total >= self.top - self.tie:
+            p = max(2.0**-self.n, TINY)
+            return p, p
+        return signed_sum_saddlepoint(self.values, self.times, self.total, self._step)
+
+    @property
+    def _step(self) -> float:
+        """Distance of the sums, 0 if they have no lattice."""
+        return 2.0 * int(np.gcd.reduce(self.values)) if self.is_lattice else 0.0
+
+    @property
+    def is_smooth(self) -> bool:
+        """Whether many differences contribute, not close to a coarse lattice.
+
+        See theory, (P15) and (P16).
+
+        The characteristic function of the sum has peaks at the frequencies of a coarse
+        lattice, for example if most differences are 0, 1/3, 2/3 and 1, rounded.
+        """
+        values, times = self.values.astype(np.float64), self.times
+        square = float(times @ values**2)
+        if square**2 < _FEWEST_EFFECTIVE * float(times @ values**4) or square == 0:
+            return False
+        place = (np.arange(_QUANTILES) + 0.5) / _QUANTILES * self.n
+        values = values[np.searchsorted(times.cumsum(), place)]
+        omega = _APART * np.arange(4, _FREQUENCIES) / math.sqrt(square)
+        if self.is_lattice:  # whose peak at 2 pi / step is part of the formula
+            omega = omega[omega <= math.pi / self._step]
+        # logarithms of the sizes of the factors, without 0
+        size = np.cos(np.multiply.outer(omega, values)) ** 2 + 1e-30
+        power = self.n * np.log(size).mean(axis=1) / 2
+        return bool((power < _LOWEST).all())
 
     def drawn_tails(
         self, n_resamples: int, rng: np.random.Generator
@@ -363,17 +419,28 @@ def _convolved_tails(values: np.ndarray, n_above: int) -> tuple[float, float]:
 
 
 def signed_sum_saddlepoint(
-    values: np.ndarray, times: np.ndarray, threshold: float
-) -> float:
-    """Return P(S >= threshold) by Lugannani and Rice, for 0 < threshold < top.
+    values: np.ndarray, times: np.ndarray, threshold: float, step: float = 0.0
+) -> tuple[float, float]:
+    """Return P(S >= threshold) and P(S = threshold) by Lugannani and Rice.
 
-    The formula is for sums of many values that do not lie on a coarse lattice.
+    The formula is for sums of many values that do not lie on a coarse lattice, and for
+    0 <= threshold < top. The sums have the distance `step`; it is 0 if they have no
+    lattice, and equality is then impossible.
     """
+    # theory, (P4), with (P10)
     theta, log_chance = _signed_tilt(values, times, threshold)
+    log_chance = min(log_chance, 0.0)  # up to rounding
     # second derivative of log cosh(theta v); cosh overflows above 700
     variance = float(times @ (values / np.cosh(np.minimum(theta * values, 300))) ** 2)
-    w, u = math.sqrt(-2 * log_chance), theta * math.sqrt(variance)
-    return min(max(corrected_tail(log_chance, 1 / u - 1 / w), TINY), 1.0)
+    deviation, w = math.sqrt(variance), math.sqrt(-2 * log_chance)
+    # the limit near 0, where the difference cancels
+    correction = step / (2 * deviation)
+    if w > 1e-6:
+        u = theta if step == 0 else -math.expm1(-theta * step) / step
+        correction = 1 / (u * deviation) - 1 / w
+    above = corrected_tail(log_chance, correction)
+    equal = step / deviation * math.exp(log_chance) / math.sqrt(2 * math.pi)
+    return min(max(above, TINY), 1.0), equal
 
 
 def _log_cosh(x: np.ndarray) -> np.ndarray:
@@ -407,18 +474,30 @@ def _signed_characteristic(
     # cosh^2
     tanh, cosh2 = np.tanh(theta * v), np.cosh(np.minimum(theta * v, 300)) ** 2
     drift = float(times @ (v * tanh)) - t
+
+    def log_size(sine: np.ndarray, part: Any = slice(None)) -> np.ndarray:
+        with np.errstate(divide="ignore"):
+            factors = np.log1p(-np.minimum(sine**2 / cosh2[part], 1))
+        return factors / 2 @ times[part]
+
+    # No factor is above 1, so a few of them show that most frequencies are negligible.
+    few = np.argsort(-times, kind="stable")[: min(_FACTORS, v.size // 2)]
+    rows, alive = _BLOCK // _FACTORS, []
+    for start in range(0, omega.size, rows):
+        sine = np.sin(omega[start : start + rows, np.newaxis] * v[few])
+        alive.append(start + np.flatnonzero(log_size(sine, few) > NEGLIGIBLE))
+    places = np.concatenate(alive)
     power = np.zeros(omega.size, dtype=complex)
     rows = max(1, _BLOCK // v.size)
-    for start in range(0, omega.size, rows):
-        angle = omega[start : start + rows, np.newaxis] * v
+    for start in range(0, places.size, rows):
+        place = places[start : start + rows]
+        angle = omega[place, np.newaxis] * v
         sine = np.sin(angle)
-        with np.errstate(divide="ignore"):
-            size = np.log1p(-np.minimum(sine**2 / cosh2, 1)) / 2 @ times
+        size = log_size(sine)
         some = size > NEGLIGIBLE
-        angle, sine = angle[some], sine[some]
+        angle, sine, place = angle[some], sine[some], place[some]
         # the phase of each term minus the phase of its mean, to keep rounding small
         phase = (np.arctan2(tanh * sine, np.cos(angle)) - tanh * angle) @ times
-        place = start + np.flatnonzero(some)
         power[place] = np.exp(size[some] + 1j * (phase + omega[place] * drift))
     return power
 
@@ -558,13 +637,18 @@ class FlippedGain:
         p-value; the number is None if nothing is drawn.
         """
         flips = listed_flips(self.rows, self.times, MOST_LISTED)
-        n_drawn = drawn = None
-        if flips is None:
+        n_drawn = drawn = ends = None
+        if flips is None and self._known_tails is not None:
+            ends = self._saddlepoint_ends(level)
+        if flips is None and ends is None:
             flips, n_drawn = self._drawn(n_resamples, rng), n_resamples
             drawn = flips[0]
+        if ends is None:
+            assert flips is not None
+            ends = self._ends_of(*flips, level)
         method, p, error = self._p_value(alternative, drawn)
         _, both, _ = self._p_value("two-sided", drawn)
-        low, high = self._interval(*flips, level, both)
+        low, high = self._interval(ends, level, both)
         if self.sign < 0:
             # The systems were exchanged, so the interval is mirrored.
             low, high = -high, -low
@@ -574,14 +658,16 @@ class FlippedGain:
         self, alternative: str, n_resamples: int, rng: np.random.Generator
     ) -> tuple[str, float, float, int | None]:
         """Return the method, the p-value, its error and the number of draws."""
-        if self._exact_tails is not None:
+        if self._known_tails is not None:
             return *self._p_value(alternative, None), None
         drawn, _ = self._drawn(n_resamples, rng)
         return *self._p_value(alternative, drawn), n_resamples
 
     @cached_property
-    def _exact_tails(self) -> tuple[float, float] | None:
-        return self.sum.exact_tails()
+    def _known_tails(self) -> tuple[float, float] | None:
+        """Tails of the sum that are exact, or a good approximation."""
+        exact = self.sum.exact_tails()
+        return self.sum.saddlepoint_tails() if exact is None else exact
 
     def _p_value(
         self, alternative: str, drawn: np.ndarray | None
@@ -615,8 +701,8 @@ class FlippedGain:
         self, alternative: str, drawn: np.ndarray | None
     ) -> tuple[float, float]:
         """Return the p-value of sign flips and its Monte Carlo standard error."""
-        if self._exact_tails is not None:
-            p = self.sum.p_value(alternative, self._exact_tails, mid_p=self.mid_p)
+        if self._known_tails is not None:
+            p = self.sum.p_value(alternative, self._known_tails, mid_p=self.mid_p)
             return min(max(p, TINY), 1.0), 0.0
         assert drawn is not None
         # Flipping a row changes the sum by twice its difference.
@@ -642,7 +728,7 @@ class FlippedGain:
             return self.smallest_p_value(alternative)
         if found.n < _FEWEST_FOR_SADDLEPOINT or found.sign == 0:
             return None
-        tail = signed_sum_saddlepoint(found.values, found.times, found.total)
+        tail, _ = found.saddlepoint()
         return min(2 * tail, 1.0) if alternative == "two-sided" else tail
 
     def _drawn(
@@ -654,10 +740,33 @@ class FlippedGain:
         sums = np.concatenate([np.zeros((1, 2)), sums])
         return sums, np.full(n_resamples + 1, 1 / (n_resamples + 1))
 
-    def _interval(
-        self, sums: np.ndarray, chance: np.ndarray, level: float, pvalue: float
-    ) -> tuple[float, float]:
-        """Return the interval of gains not rejected, consistent with the p-value."""
+    def _saddlepoint_ends(self, level: float) -> tuple[float, float, float] | None:
+        """Return the ends as `_ends_of` does, None if they may not be accurate.
+
+        An end is the gain t at which the p-value of sign flips of d - t l is 1 - level.
+        """
+        difference, length, times = self.gain.difference, self.gain.length, self.times
+        centre = float(self.gain.total) / float(self.gain.length_total)
+        z, ends = float(ndtri((1 + level) / 2)), []
+        for side in (-1, 1):
+
+            def chance(distance: float, side: int = side) -> float:
+                values = np.abs(difference - (centre + side * distance) * length)
+                total = distance * float(self.gain.length_total)
+                if total >= (1 - _TIE) * float(values @ times):
+                    return 0.0
+                return 2 * signed_sum_saddlepoint(values, times, total)[0]
+
+            distance = distance_reached(chance, z, z * self.gain.standard_error)
+            ends.append(centre + side * distance)
+            if not SignedSum(difference - ends[-1] * length, times).is_smooth:
+                return None
+        return ends[0], ends[1], TINY
+
+    def _ends_of(
+        self, sums: np.ndarray, chance: np.ndarray, level: float
+    ) -> tuple[float, float, float]:
+        """Return the ends of the interval, and the smallest lower end above 0."""
         above, length = sums.T
         # theory, (P8): the gains of the flipped rows and of the others
         total, whole = float(self.gain.total), float(self.gain.length_total)
@@ -673,7 +782,16 @@ class FlippedGain:
             chance = np.where(anything, chance / 2, chance)
         # Ties at 1 - level belong to the interval.
         least = (1 - level) * (1 - 1e-12)
-        ends = [-_reached(-low, chance, least), _reached(high, chance, least)]
+        ends = -_reached(-low, chance, least), _reached(high, chance, least)
+        return *ends, float(np.min(low[low > 0], initial=total / whole))
+
+    def _interval(
+        self, found: tuple[float, float, float], level: float, pvalue: float
+    ) -> tuple[float, float]:
+        """Return the interval of gains not rejected, consistent with the p-value."""
+        *ends, smallest = found
+        total, whole = float(self.gain.total), float(self.gain.length_total)
+        least = (1 - level) * (1 - 1e-12)
         if self.skewness:
             # theory, (P12), solved for the studentised distance from the gain
             a, side = self.skewness, int(self.skewness > 0)
@@ -681,13 +799,13 @@ class FlippedGain:
             t = 3 / a * (float(np.cbrt(1 + a * (y - a / 6))) - 1)
             end = total / whole - t * self._student_error
             ends[side] = (min, max)[side](ends[side], end)
-        # The p-value may come from a lattice or a saddlepoint instead of these flips.
+        # The p-value may come from a lattice or a saddlepoint instead of flips.
         if pvalue >= least:
             ends[0] = min(ends[0], 0.0)
         elif ends[0] <= 0:
             # the p-value has no Monte Carlo error, but the end may have one
-            ends[0] = float(np.min(low[low > 0], initial=total / whole))
-            if self.mid_p and self._exact_tails is not None:
+            ends[0] = smallest
+            if self.mid_p and self._known_tails is not None:
                 # Ties count by half at 0, but not beside it.
                 ends[0] = total / whole - math.nextafter(total / whole, 0.0)
         return ends[0], ends[1]

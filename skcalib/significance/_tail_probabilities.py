@@ -567,9 +567,19 @@ def linear_half_width(gain: LinearGain, level: float, method: str) -> float:
             return float(lattice[tails >= least][-1]) / gain.length_total
     # the distance whose two tails have the probability 1 - level, by iteration
     z = float(ndtri((1 + level) / 2))
-    distance, furthest = z * gain.standard_error, _furthest(gain)
+    start = z * gain.standard_error
+    return distance_reached(partial(_two_tails, gain), z, start, _furthest(gain))
+
+
+def distance_reached(
+    two_tails: Callable[[float], float],
+    z: float,
+    distance: float,
+    furthest: float = math.inf,
+) -> float:
+    """Return the distance whose two tails are those of a normal variable beyond z."""
     for _ in range(20):
-        chance = _two_tails(gain, distance)
+        chance = two_tails(distance)
         # normal quantile of the tail found
         reached = -float(ndtri(min(chance / 2, 0.5))) if chance > 0 else 2 * z
         if abs(reached - z) < 1e-6 * z:

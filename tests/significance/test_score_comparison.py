@@ -149,7 +149,7 @@ def test_equal_irrational_differences_are_a_sign_test(n):
 
 def test_a_drawn_p_value_counts_the_observed_signs():
     rng = np.random.default_rng(0)
-    a, b = np.zeros(300), 0.1 + rng.random(300) / 2
+    a, b = np.zeros(40), 0.1 + rng.random(40) / 2
     result = compare_systems({"A": a, "B": b})
     assert "drawn" in result.method[0]
     assert result.pvalue[0] == result.smallest_pvalue == 1 / 100_001
@@ -166,17 +166,31 @@ def test_three_groups_do_not_bound_the_gain():
         assert ((result.gain_low[0], result.gain_high[0]) == (-1, 1)) != bounded
 
 
-def test_many_scores_without_a_common_fraction_are_drawn():
+def test_many_scores_without_a_common_fraction_are_not_drawn():
     rng = np.random.default_rng(1)
     a = rng.random(300)
     b = np.clip(a + rng.normal(0.02, 0.1, 300), 0, 1)
     result = compare_systems({"A": a, "B": b}, random_state=0)
-    assert "drawn" in result.method[0]
+    assert "saddlepoint" in result.method[0]
+    assert result.n_resamples is None
     d = b - a
     z = abs(d.sum()) / np.sqrt(d @ d)
     assert result.pvalue[0] == pytest.approx(2 * norm.sf(z), abs=1e-4)
-    again = compare_systems({"A": a, "B": b}, random_state=0)
+    again = compare_systems({"A": a, "B": b}, random_state=1)
     assert again.pvalue[0] == result.pvalue[0]
+
+
+# One difference that dominates, rounded thirds, and few differences.
+@pytest.mark.parametrize("kind", ["heavy", "thirds", "few"])
+def test_sign_flips_are_drawn_if_the_sum_is_not_smooth(kind):
+    rng = np.random.default_rng(0)
+    d = rng.normal(size=30 if kind == "few" else 300)
+    if kind == "heavy":
+        d[0] = 100
+    elif kind == "thirds":
+        d = rng.choice([1, 2, 3, 4], 300) / 3 + rng.choice([-1e-5, 0, 1e-5], 300) / 7
+    result = compare_systems({"A": 0.5 - d / 250, "B": 0.5 + d / 250}, random_state=0)
+    assert "drawn" in result.method[0]
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -286,7 +300,7 @@ def test_smallest_pvalue_of_other_tests():
     assert found.smallest_pvalue == found.pvalue[0] == 2**-7
     # drawn sign flips: one of 100,000 and the observed flip
     rng = np.random.default_rng(0)
-    a, b = rng.random((2, 300))
+    a, b = rng.random((2, 40))
     drawn = compare_systems({"A": a, "B": b})
     assert "drawn" in drawn.method[0]
     assert drawn.smallest_pvalue == 1 / 100_001
