@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg.blas import dtrsv
 from scipy.linalg.lapack import dtrtri
+from scipy.sparse import csr_array
 
 from .._clusterings import as_clusterings, each_entry
 from .._errors import ParameterError, public
@@ -199,14 +200,19 @@ def _search(gain: np.ndarray, labels: np.ndarray) -> np.ndarray:
     return first[labels]
 
 
+def _by_cluster(gain: np.ndarray, place: np.ndarray) -> np.ndarray:
+    """Return the sums of rows by cluster; `place` numbers the clusters from 0."""
+    # sparse, because a product of dense matrices would be cubic
+    n, shape = place.size, (int(place.max(initial=-1)) + 1, place.size)
+    return csr_array((np.ones(n), (place, np.arange(n))), shape) @ gain
+
+
 def _merge(gain: np.ndarray, labels: np.ndarray) -> bool:
     """Merge the two clusters with the largest gain, until no merge has a gain."""
     names, place = np.unique(labels, return_inverse=True)
     if names.size < 2:
         return False
-    member = np.zeros((len(labels), names.size))
-    member[np.arange(len(labels)), place] = 1
-    between = member.T @ gain @ member
+    between = _by_cluster(_by_cluster(gain, place).T, place)
     np.fill_diagonal(between, -np.inf)
     partner = between.argmax(axis=1)
     best = between.max(axis=1)
@@ -231,10 +237,10 @@ def _merge(gain: np.ndarray, labels: np.ndarray) -> bool:
 def _move(gain: np.ndarray, labels: np.ndarray) -> bool:
     """Move each mention once to the cluster with the largest gain."""
     n = len(labels)
-    member = np.zeros((n, n))
-    member[np.arange(n), labels] = 1
+    names, place = np.unique(labels, return_inverse=True)
     # column c: gain of a mention in cluster c; an empty cluster is a new cluster
-    fit = gain @ member
+    fit = np.zeros((n, n))
+    fit[:, names] = _by_cluster(gain, place).T
     changed = False
     for j in range(n):
         to = int(fit[j].argmax())
