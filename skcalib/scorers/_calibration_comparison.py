@@ -389,10 +389,11 @@ class _DifferenceOfSquares:
         self.value = 0.0
         if squares.any():
             self.value = a.debiased_square - b.debiased_square
+        # before the arrays below, because it needs the most memory
+        noise = _noise(a, b)
         without = np.stack([a.squares_left_out(), b.squares_left_out()])
         without -= without.mean(axis=1, keepdims=True)
         # theory, (K2): the jackknife counts the noise twice
-        noise = _noise(a, b)
         seen = (n - 1) / n * (without @ without.T) - noise
         varying = np.maximum(seen, noise).diagonal().prod()
         self.correlation = seen[0, 1] / math.sqrt(varying) if varying > 0 else 0.0
@@ -466,13 +467,13 @@ def _noise(a: GroupedBins, b: GroupedBins) -> np.ndarray:
         by_set = np.sqrt(bins.scale * m / np.maximum(m - 1, 1))
         return bins.centred * by_set[bins.entries.set]
 
-    roots = root(a), root(b)
-    owns = [x.entries.by_group(r * r) for x, r in zip((a, b), roots, strict=True)]
-    x, y = (each.entries.table(r) for each, r in zip((a, b), roots, strict=True))
+    owns = np.stack([x.entries.by_group(root(x) ** 2) for x in (a, b)])
+    own = owns @ owns.T
+    del owns  # the tables need the memory
+    x, y = (each.entries.table(root(each)) for each in (a, b))
     # theory, (K1)
     norms = [squared_norm(s.T.tocsr(), t) for s, t in ((x, x), (x, y), (y, y))]
-    products = np.array(norms)[[[0, 1], [1, 2]]] - np.array(owns) @ np.transpose(owns)
-    return 2 * products
+    return 2 * (np.array(norms)[[[0, 1], [1, 2]]] - own)
 
 
 def _smallest_p_value(n_items: int, alternative: str) -> float:
