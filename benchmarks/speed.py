@@ -18,8 +18,8 @@ beside 1,000 sampled clusterings by this package and by one call of scipy's
 connected_components per clustering, as in the published procedure ('graphs').
 
 significance: exact and saddlepoint p-values beside 10^7 Monte Carlo resamples
-(extrapolated), counts of resamples beside a loop that gathers rows, a million resamples
-of F1, and all pairs of 36 systems.
+(extrapolated), counts of resamples beside a loop that gathers rows, real-valued scores
+beside scipy's permutation test, and all pairs of 36 systems.
 
 events: `EventCounter.count` per document, by mentions and samples; the filter; the rule
 (CPU time); and the peak memory of a call.
@@ -48,6 +48,7 @@ import sys
 import tempfile
 import time
 import tracemalloc
+from functools import partial
 from itertools import chain
 from pathlib import Path
 
@@ -55,6 +56,7 @@ import numpy as np
 from _common import best_times, print_table, versions, write_csv
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
+from scipy.stats import permutation_test as peer
 from sklearn.calibration import calibration_curve
 
 from skcalib.coref import SampledCorefPairs
@@ -68,7 +70,11 @@ from skcalib.metrics import (
 )
 from skcalib.posteriors import AntecedentPosterior, LinearChainPosterior
 from skcalib.sequence import CRFTagger, HMMTagger, TokenFeatures
-from skcalib.significance import compare_systems, paired_bootstrap_test
+from skcalib.significance import (
+    compare_systems,
+    paired_bootstrap_test,
+    permutation_test,
+)
 from skcalib.significance._resamples import resample_sums
 
 
@@ -461,23 +467,18 @@ def token_accuracies(n, rng):
     return a, b, "ratio"
 
 
-def entities(n, rng):
-    gold = rng.poisson(1.5, n)
-    systems = []
-    for chance in (0.8, 0.78):
-        correct = rng.binomial(gold, chance)
-        systems.append(np.stack([correct, correct + rng.poisson(0.3, n), gold], 1))
-    return systems
-
-
-def test_row(case, n, function, seconds, reference):
-    return {
-        "case": case,
-        "n": n,
-        "function": function,
-        "milliseconds": f"{1000 * seconds:.3g}",
-        "ratio_to_first": f"{seconds / reference:.3g}",
-    }
+def test_rows(case, n, best):
+    first = next(iter(best.values()))
+    return [
+        {
+            "case": case,
+            "n": n,
+            "function": function,
+            "milliseconds": f"{1000 * seconds:.3g}",
+            "ratio_to_first": f"{seconds / first:.3g}",
+        }
+        for function, seconds in best.items()
+    ]
 
 
 def without_resampling(n_rounds):
@@ -487,20 +488,15 @@ def without_resampling(n_rounds):
         for n in TESTED:
             a, b, statistic = make(n, np.random.default_rng(n))
             drawn = max(1000, 20_000_000 // n)
-
-            def run(a=a, b=b, statistic=statistic, **kwargs):
-                return paired_bootstrap_test(a, b, statistic=statistic, **kwargs)
-
+            run = partial(paired_bootstrap_test, a, b, statistic=statistic)
             methods = ["saddlepoint"] + (["exact"] if name == "accuracy" else [])
-            functions = {m: lambda m=m, run=run: run(method=m) for m in methods}
-            functions["monte_carlo"] = lambda run=run, k=drawn: run(
-                method="monte_carlo", n_resamples=k, random_state=0
+            functions = {method: partial(run, method=method) for method in methods}
+            functions["monte_carlo"] = partial(
+                run, method="monte_carlo", n_resamples=drawn, random_state=0
             )
             best = best_times(functions, n_rounds)
-            best["monte_carlo"] *= MANY / drawn
-            for method, seconds in best.items():
-                label = method if method != "monte_carlo" else "monte_carlo, b=10^7"
-                rows.append(test_row(name, n, label, seconds, best["saddlepoint"]))
+            best["monte_carlo, b=10^7"] = best.pop("monte_carlo") * MANY / drawn
+            rows += test_rows(name, n, best)
     return rows
 
 
@@ -521,25 +517,25 @@ def resampling(n_rounds, n=2000, n_resamples=2000):
             "counts @ columns": lambda x=columns: resample_sums(x, n_resamples, rng),
             "index gather loop": lambda x=columns: gather(x, n_resamples, rng),
         }
-        best = best_times(functions, n_rounds)
-        for name, seconds in best.items():
-            reference = best["counts @ columns"]
-            rows.append(test_row(f"sums of {m} columns", n, name, seconds, reference))
+        rows += test_rows(f"sums of {m} columns", n, best_times(functions, n_rounds))
     return rows
 
 
-def million(n=2000):
-    """Time a million resamples of one pair, then repeat with memory traced."""
-    a, b = entities(n, np.random.default_rng(1))
-
-    def test():
-        return paired_bootstrap_test(
-            a, b, statistic="f1", method="monte_carlo", n_resamples=10**6
-        )
-
-    seconds = best_times({"": test}, 1)[""]
-    label = f"b=10^6, peak {traced(test)[0] / 2**20:.0f} MiB"
-    return [test_row("F1 of one pair", n, label, seconds, seconds)]
+def real_scores(n_rounds):
+    """Time tests of real-valued scores beside scipy, extrapolated to 10^4 swaps."""
+    for n in (1000, 10_000, 100_000):
+        rng = np.random.default_rng(n)
+        a, drawn = rng.beta(2, 1, n), max(20, 10**6 // n)
+        b = np.clip(a + rng.normal(0.1 / np.sqrt(n), 0.1, n), 0, 1)
+        how = {"permutation_type": "samples", "n_resamples": drawn}
+        functions = {
+            "permutation_test": partial(permutation_test, a, b),
+            "compare_systems": partial(compare_systems, {"a": a, "b": b}),
+            "scipy.stats.permutation_test": partial(peer, (a - b,), np.mean, **how),
+        }
+        best = best_times(functions, n_rounds)
+        best["scipy.stats.permutation_test"] *= 10_000 / drawn
+        yield from test_rows("real scores", n, best)
 
 
 def many_systems(n_rounds, n=2077, n_systems=36):
@@ -556,18 +552,15 @@ def many_systems(n_rounds, n=2077, n_systems=36):
         guessed = found + rng.poisson(0.3, n)
         systems["f1"][k] = np.stack([found, guessed, gold], 1)
     functions = {
-        statistic: lambda statistic=statistic, named=named: compare_systems(
-            named, statistic=statistic, random_state=0
-        )
-        for statistic, named in systems.items()
+        name: partial(compare_systems, named, statistic=name, random_state=0)
+        for name, named in systems.items()
     }
-    best = best_times(functions, n_rounds)
     case = f"{n_systems * (n_systems - 1) // 2} pairs of systems"
-    return [test_row(case, n, name, best[name], best["mean"]) for name in best]
+    return test_rows(case, n, best_times(functions, n_rounds))
 
 
 def significance():
-    rows = without_resampling(10) + resampling(10) + million() + many_systems(3)
+    rows = without_resampling(10) + resampling(10) + [*real_scores(3), *many_systems(3)]
     yield "speed_significance.csv", rows, versions("numpy", "scipy")
 
 
