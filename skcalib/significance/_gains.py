@@ -62,8 +62,8 @@ def flipped_gain(
 ) -> tuple[float, str, float]:
     """Return p-value, method and smallest p-value of sign flips of units.
 
-    `difference` has one entry per unit. The method is 'exact', 'saddlepoint' or
-    'drawn', with or without ' with mid-p'. `are_answers` is as in
+    `difference` has one entry per unit. The method is 'exact', 'saddlepoint',
+    'inversion' or 'drawn', with or without ' with mid-p'. `are_answers` is as in
     :meth:`SignedSum.allows_mid_p`.
     """
     found = SignedSum(difference)
@@ -71,9 +71,9 @@ def flipped_gain(
     way, least = "exact", 0.0
     tails = found.exact_tails(largest)
     if tails is None:
-        way, tails = "saddlepoint", found.saddlepoint_tails()
+        way, tails = found.computed_tails() or ("drawn", None)
     if tails is None:
-        way, least = "drawn", 1 / (n_flips + 1)
+        least = 1 / (n_flips + 1)
         tails = found.drawn_tails(n_flips, rng)
     mid_p = found.allows_mid_p(difference.size, are_answers=are_answers)
     return (

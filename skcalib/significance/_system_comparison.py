@@ -622,11 +622,11 @@ def compare_systems(
     groups, are compared by flipping the signs of the differences of whole questions or
     groups [2]_. The distribution of their sum is exact if the differences are multiples
     of a common fraction. For other differences, and for many different multiples, it is
-    a saddlepoint approximation where this is accurate, as in :func:`permutation_test`.
-    It needs no random state. Otherwise, for example if there are fewer than about 150
-    questions or if a few differences dominate, sign flips are drawn. `method` names
-    which of the three was used. Mid-p is used if the systems differ in at least seven
-    questions or groups.
+    a saddlepoint approximation, or the inverse of its characteristic function, where
+    this is accurate, as in :func:`permutation_test`. This needs no random state.
+    Otherwise, for example if the systems differ in fewer than about 50 questions, sign
+    flips are drawn. `method` names the procedure. Mid-p is used if the systems differ
+    in at least seven questions or groups.
 
     The interval of a gain is Tango's score interval [3]_ for scores of 0 and 1 or 0 and
     100, and otherwise the set of gains d that satisfy ::

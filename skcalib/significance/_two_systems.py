@@ -327,9 +327,10 @@ def paired_bootstrap_test(
     rejected on that side. Up to 65,536 flips are enumerated. The distribution of a sum
     of integers, or of other multiples of a common number such as half points, is
     computed on a lattice. Otherwise p-value and interval are saddlepoint approximations
-    where these are accurate, as in :func:`permutation_test`. In other cases flips are
-    drawn, and if fewer than 50 of them are extreme, the p-value is computed by a
-    saddlepoint approximation.
+    where these are accurate, and other p-values are computed from the characteristic
+    function, as in :func:`permutation_test`. In other cases flips are drawn, and if
+    fewer than 50 of them are extreme, the p-value is computed by a saddlepoint
+    approximation.
 
     *Corrections of 'auto'*. Sign flips count ties by half (mid-p) if the systems differ
     in at least seven items or groups, as in :func:`compare_systems`. For wins, losses
@@ -546,7 +547,8 @@ class PermutationTestResult(PairedTestResult):
     alternative : str
         The alternative hypothesis.
     method : str
-        'exact' or 'monte_carlo', or 'saddlepoint' if the p-value is an approximation.
+        'exact', 'saddlepoint', 'inversion' (of the characteristic function) or
+        'monte_carlo'.
     n_items : int
         Number of rows that were passed.
     n_groups : int or None
@@ -612,9 +614,10 @@ def permutation_test(
         'exact' uses the distribution over all 2^n swaps. It is computed on a lattice
         for sums of integers, and of other multiples of a common number such as half
         points. Otherwise the swaps are enumerated, if at most 20 items differ. 'auto'
-        uses 'exact' if the computation is fast. Otherwise it uses a saddlepoint
-        approximation for 'mean', and for 'ratio' with the same denominators for both
-        systems, if it is accurate (see Notes), and 'monte_carlo' in other cases.
+        uses 'exact' if the computation is fast. For 'mean', and for 'ratio' with the
+        same denominators for both systems, it otherwise uses a saddlepoint
+        approximation or inverts the characteristic function (see Notes). In other cases
+        it uses 'monte_carlo'.
     n_resamples : int, default=10_000
         Number of draws for 'monte_carlo'.
     groups : array-like of shape (n,), default=None
@@ -644,9 +647,12 @@ def permutation_test(
     (s + 1) / (b + 1). No p-value is below 2^-n.
 
     A saddlepoint approximation is used for differences d if (sum d^2)^2 / sum d^4 is at
-    least 50, and if the sums are not close to a coarse lattice, as those of rounded
-    thirds are. In 41 cases with 200 to 6,000 differences and p-values from .002 to .6,
-    it was within two standard errors of 10^6 draws. Its error is below 1e-4.
+    least 100, and if the sums are not close to a coarse lattice, as those of rounded
+    thirds are. Its error is below 1e-4. Otherwise, for example for heavy tails, the
+    p-value is computed from the characteristic function of the sum, if this function is
+    small at large frequencies. This usually requires about 50 differences. The error is
+    then below 1e-8. In 66 cases with 60 to 3,000 differences, 62 of the resulting
+    p-values were within two standard errors of those of 10^6 draws.
 
     References
     ----------
@@ -714,10 +720,11 @@ def _known_swaps(
         swapped, chance = flips
         return float(chance[_is_extreme(items, swapped, alternative)].sum()), "exact"
     gain = SignedSum(items.linear.difference, items.linear.times)
-    tails, way = gain.exact_tails(*limits), "exact"
-    if tails is None and method == "auto":
-        tails, way = gain.saddlepoint_tails(), "saddlepoint"
-    return None if tails is None else (gain.p_value(alternative, tails), way)
+    exact = gain.exact_tails(*limits)
+    found = None if exact is None else ("exact", exact)
+    if found is None and method == "auto":
+        found = gain.computed_tails()
+    return None if found is None else (gain.p_value(alternative, found[1]), found[0])
 
 
 def _differing(items: PairedItems) -> tuple[np.ndarray, np.ndarray]:

@@ -180,15 +180,22 @@ def test_many_scores_without_a_common_fraction_are_not_drawn():
     assert again.pvalue[0] == result.pvalue[0]
 
 
-# One difference that dominates, rounded thirds, and few differences.
-@pytest.mark.parametrize("kind", ["heavy", "thirds", "few"])
+def test_one_difference_that_dominates_and_the_normal_rest():
+    d = np.random.default_rng(0).normal(size=300) / 1000
+    d[0] = 0.1
+    result = compare_systems({"A": 0.5 - d / 2, "B": 0.5 + d / 2})
+    assert "inversion" in result.method[0]
+    # the large difference has its sign, and the rest is at least as far, on both sides
+    z = d[1:].sum() / np.sqrt(d[1:] @ d[1:])
+    assert result.pvalue[0] == pytest.approx(norm.sf(z), abs=1e-3)
+
+
+@pytest.mark.parametrize("kind", ["rounded thirds", "few"])
 def test_sign_flips_are_drawn_if_the_sum_is_not_smooth(kind):
     rng = np.random.default_rng(0)
-    d = rng.normal(size=30 if kind == "few" else 300)
-    if kind == "heavy":
-        d[0] = 100
-    elif kind == "thirds":
-        d = rng.choice([1, 2, 3, 4], 300) / 3 + rng.choice([-1e-5, 0, 1e-5], 300) / 7
+    d = rng.normal(size=30)
+    if kind == "rounded thirds":
+        d = rng.choice([-2, -1, 1, 2], 300) / 3 + rng.choice([-1e-5, 0, 1e-5], 300) / 7
     result = compare_systems({"A": 0.5 - d / 250, "B": 0.5 + d / 250}, random_state=0)
     assert "drawn" in result.method[0]
 

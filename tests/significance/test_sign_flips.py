@@ -15,7 +15,11 @@ from skcalib.significance import (
     paired_bootstrap_test,
     permutation_test,
 )
-from skcalib.significance._sign_flips import signed_sum_saddlepoint, signed_sum_tails
+from skcalib.significance._sign_flips import (
+    inverted_tail,
+    signed_sum_saddlepoint,
+    signed_sum_tails,
+)
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 
@@ -458,15 +462,16 @@ def test_a_metric_of_any_kind_has_its_signs():
 @pytest.mark.parametrize("seed", range(3))
 def test_the_saddlepoint_of_signs_against_the_lattice(seed):
     rng = np.random.default_rng(seed)
-    values = rng.integers(50, 1000, 60)
-    times = np.ones(60, dtype=int)
+    values, times = np.unique(rng.integers(50, 1000, 60), return_counts=True)
     for share in (0.3, 0.5, 0.7):
-        threshold = int(share * values.sum())
-        threshold -= (values.sum() - threshold) % 2
+        threshold = int(share * (values @ times))
+        threshold -= (values @ times - threshold) % 2
         exact = signed_sum_tails(values, times, threshold, 1 << 20)
         near = signed_sum_saddlepoint(values.astype(float), times, threshold, 2.0)
         assert near[0] == pytest.approx(exact[0], rel=0.002)
         assert near[1] == pytest.approx(exact[1], rel=0.02)
+        inverted = inverted_tail(values, times, threshold - 1, 1.0)
+        assert inverted == pytest.approx(exact[0], abs=1e-9)
 
 
 def test_small_p_values_of_many_groups_survive():
