@@ -788,7 +788,10 @@ def confidence_ranking(
     variance. The variance of the AUROC is that of DeLong et al. [4]_. With few wrong
     answers, it cannot be estimated well. The intervals therefore allow for one further
     wrong answer that the sample missed (:ref:`ranking-intervals`). With `groups`,
-    influences are summed over each group.
+    influences are summed over each group. With few groups, the interval of the AUROC is
+    wide: with twelve groups of 20 to 100 answers, 99.3 to 99.8% of 400 intervals of 95%
+    contained it. Twelve sums show little about the dependence, which is therefore
+    assumed to be partly complete, and at least that of independent answers.
 
     References
     ----------

@@ -450,6 +450,11 @@ def calibration_error_interval(
     error of using the share as a probability. The distribution of T is computed as with
     `groups`, where both rows of a question are a group.
 
+    With few groups, a calibrated model is rejected less often than the level allows: in
+    three of 400 samples at .05 with twelve groups of 50 independent rows, and in none
+    with `n_draws`. Twelve sums show little about the dependence within groups, which is
+    therefore assumed to be partly complete.
+
     Dask arrays are not accepted: use :meth:`ReliabilitySketch.from_dask`.
 
     References
