@@ -210,7 +210,7 @@ class TestScore:
             n = np.count_nonzero(np.less_equal(p_values, level))
             # fails for one seed in a thousand
             assert binomtest(n, 1000, level, alternative="greater").pvalue > 1e-3
-        # not too small; they may be too large, by what the kinds of probabilities differ
+        # not too small; too large by what the kinds of probabilities differ
         assert kstest(p_values, "uniform", alternative="greater").pvalue > 1e-3
         assert kstest(p_values, "uniform").statistic < 0.08
 
