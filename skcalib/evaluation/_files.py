@@ -19,9 +19,11 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
+import numpy as np
+
 from .._errors import ParameterError, parameter
 from .._validation import check_bool, check_choice, check_verbose
-from ._values import NoAnswersError, file_error
+from ._values import NoAnswersError, as_dict, columns_of, file_error
 
 ROLES = ("score", "proba", "question", "model", "gold", "prediction")
 
@@ -169,8 +171,12 @@ class Source:
 
     def numbered_rows(self) -> Iterator[tuple[int, Any]]:
         """Yield the line and value of each line that is not empty, one at a time."""
+        return self.rows_of(numbered_lines(self.path))
+
+    def rows_of(self, lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, Any]]:
+        """Yield the numbers of lines, and their values."""
         name, decode = self.path.name, _DECODER.decode
-        for k, line in numbered_lines(self.path):
+        for k, line in lines:
             try:
                 value = decode(line)
             except (ValueError, RecursionError):
@@ -310,6 +316,83 @@ def parse(text: str | bytes | bytearray, place: str) -> Any:
     except ValueError as error:  # a repeated key, no UTF-8, or a very long number
         problem = str(error)
     raise file_error(f"must contain valid JSON. Got {place}: {problem}.")
+
+
+def columns_at_once(data: bytes) -> dict[str, list[Any]] | None:
+    """Return the columns of lines of flat objects; None for other lines.
+
+    Outside of texts, there are as many braces as lines, and as many colons as entries:
+    no object is inside another one, and no key occurs twice.
+    """
+    if b"\r" in data:
+        data = data.replace(b"\r\n", b"\n")
+    data = data.removesuffix(b"\n") + b"\n"
+    raw = np.frombuffer(data, np.uint8)
+    if b"\\" in data:  # pairs of a text
+        plain = data.replace(b"\\\\", b"__").replace(b'\\"', b"__")
+        raw = np.frombuffer(plain, np.uint8)
+    marks, kinds, quoted = marks_of(raw, "{:,}\n")
+    outside = ~quoted & (kinds != ord('"'))
+    marks, kinds = marks[outside], kinds[outside]
+    n, n_braces, n_entries = (int((kinds == ord(c)).sum()) for c in "\n{:")
+    if n_braces != n or not n_entries or b"\r" in data:
+        return None
+    try:
+        columns = _of_equal_keys(data, marks, kinds, n)
+        if columns is None:
+            rows = json.loads(f"[{data.decode()[:-1]}]".replace("\n", ",\n"))
+            firsts = (name == row[name] for row in rows for name in islice(row, 1))
+            is_odd = len(rows) != n or (b"\n" + data).count(b"\n{") != n or any(firsts)
+            if is_odd or sum(map(len, rows)) != n_entries:
+                return None
+            columns = columns_of(rows)
+    except (ValueError, RecursionError):
+        return None
+    return columns
+
+
+def _of_equal_keys(
+    data: bytes, marks: np.ndarray, kinds: np.ndarray, n: int
+) -> dict[str, list[Any]] | None:
+    """Return the columns of lines that differ in their values only; None for others.
+
+    The values are decoded as one array, without the keys.
+    """
+    names = list(as_dict(parse(data[: data.index(b"\n")], "the first line")))
+    # A brace, a colon and a comma or brace for each entry, and the end of the line.
+    if not names or marks.size != n * (2 * len(names) + 2):
+        return None
+    raw = np.frombuffer(data, np.uint8).copy()
+    marks = marks.reshape(n, -1)
+    kinds = kinds.reshape(n, -1)
+    if (kinds != kinds[0]).any():
+        return None
+    ends = marks[:, 2::2]
+    edges = np.stack([marks[:, 1:-1:2], ends], axis=-1).ravel() + 1
+    sizes = np.diff(edges, prepend=0, append=raw.size)
+    of_values = np.repeat(np.arange(sizes.size) % 2 == 1, sizes)
+    raw[ends] = ord(",")
+    others = raw[~of_values].tobytes()
+    if others != others[: len(others) // n] * n:
+        return None
+    values = json.loads(f"[{raw[of_values].tobytes().decode()[:-1]}]")
+    # A row that names the columns names the first one.
+    if len(values) != n * len(names) or names[0] in values[:: len(names)]:
+        return None
+    return {name: values[k :: len(names)] for k, name in enumerate(names)}
+
+
+def marks_of(raw: np.ndarray, marks: str) -> tuple[np.ndarray, ...]:
+    """Return the places of marks and quotes, the marks, and which are inside quotes.
+
+    The first quote of a text is inside, and the last one is not.
+    """
+    is_mark = raw == ord('"')
+    for mark in marks:
+        is_mark |= raw == ord(mark)
+    at = np.flatnonzero(is_mark)
+    kinds = raw[at]
+    return at, kinds, np.logical_xor.accumulate(kinds == ord('"'))
 
 
 def sibling(path: Path, name: str) -> Any:

@@ -12,9 +12,11 @@ import io
 import json
 import re
 import sys
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
 from threading import Lock
@@ -23,7 +25,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from .._errors import ParameterError, parameter
-from ._files import Source, not_text, read_parquet
+from ._files import Source, columns_at_once, marks_of, not_text, read_parquet
 from ._values import (
     LETTERS,
     NO,
@@ -31,6 +33,8 @@ from ._values import (
     NoAnswersError,
     as_number,
     as_numbers,
+    columns_of,
+    decimals,
     file_error,
     no_label,
     none_of,
@@ -70,14 +74,19 @@ def value_of(cell: Any) -> str:
     return "" if text.lower() in _MISSING else text
 
 
-def _plain_numbers(cells: Sequence[Any]) -> np.ndarray | None:
-    """Return cells that are all numbers, as in most files; None for others."""
-    kinds = set(map(type, cells))
+def _plain_numbers(cells: Sequence[Any], words: bool = False) -> np.ndarray | None:
+    """Return cells that are all numbers, as in most files; None for others.
+
+    With `words`, they may also be the values true and false of JSON.
+    """
     with suppress(ValueError, OverflowError):
+        if isinstance(cells, _Cells):
+            return cells.numbers()
+        kinds = set(map(type, cells))
         if kinds == {str}:
             return as_numbers(cells)
-        if kinds <= {int, float}:
-            return np.array(cells, dtype=float)
+        if kinds <= ({int, float, bool} if words else {int, float}):
+            return np.fromiter(cells, float, len(cells))
     return None
 
 
@@ -115,7 +124,8 @@ class Names(_Column):
 
     def add(self, cells: Sequence[Any], lines: Sequence[int]) -> None:
         """Read the cells of a chunk."""
-        names = list(map(text_of, cells))
+        are_texts = isinstance(cells, _Cells) or set(map(type, cells)) == {str}
+        names = list(map(str.strip if are_texts else text_of, cells))
         if len(self._known) < _MOST_SHARED:
             names = list(map(self._known.setdefault, names, names))
         if self.first_missing is None and not all(names):
@@ -156,7 +166,9 @@ class Numbers(_Column):
 
     def add(self, cells: Sequence[Any], lines: Sequence[int]) -> None:
         """Read the cells of a chunk."""
-        found = _plain_numbers(cells) if self._pos_label is None else None
+        found = None
+        if self._pos_label is None:
+            found = _plain_numbers(cells, self._words)
         if found is None or not self._is_inside(found).all():
             found = np.array(list(map(self._value, cells, lines)))
         self._keep(found, lines)
@@ -424,9 +436,14 @@ def joined_error(errors: Sequence[ParameterError]) -> ParameterError:
 
 _DELIMITERS = ",;\t|"
 
-# Number of rows read as text at a time, and bytes of a block without quotes.
+# Number of rows read as text at a time, and bytes of a block of usual rows. Of objects,
+# which are read twice, columns of this many bytes are kept from the first time.
 CHUNK = 10_000
-_BLOCK = 2**19
+_BLOCK = 2**18
+_KEPT = 2**26
+
+# Mark of the encoding and blank lines before the header.
+_BEFORE = re.compile(rb"(?:\xef\xbb\xbf)?(?:(?:[ \t\n]|\r\n)*\r?\n)?")
 
 # Row that is added after the last line. A quote that is not closed swallows it.
 _END = "\x1aend of table"
@@ -464,7 +481,7 @@ USUAL = {
 }
 OF_OPTIONS = "probabilities"
 
-Chunk = tuple[dict[str, list[Any]], Sequence[int]]
+Chunk = tuple[dict[str, Sequence[Any]], Sequence[int]]
 Column = Names | Numbers | Fractions
 
 
@@ -538,11 +555,17 @@ def open_table(source: Source, n_rows: int | None = None) -> Table:
                 "coreference, which skcalib.coref.coref_scores measures in Python."
             )
         return _delimited(source.path, source.head)
+    names: dict[str, None] = {}
+    kept: list[_Block] = []
     if source.kind == "parquet":
-        names = dict.fromkeys(_flat(next(read_parquet(source.path), {})))
+        names |= dict.fromkeys(_flat(next(read_parquet(source.path), {})))
     elif isinstance(source.first_row, dict):
-        first = islice(_objects(source), n_rows)
-        names = dict.fromkeys(name for _, row in first for name in row)
+        for block in _object_blocks(source):
+            names |= dict.fromkeys(block.columns)
+            if not kept or kept[-1].end[1] < _KEPT:
+                kept.append(block)
+            if n_rows is not None and block.lines[-1] >= n_rows:
+                break
     else:
         raise file_error(
             "must be a table: CSV, TSV, parquet, or JSON objects one per line or in an "
@@ -550,25 +573,71 @@ def open_table(source: Source, n_rows: int | None = None) -> Table:
         )
 
     def chunks(wanted: list[str]) -> Iterator[Chunk]:
-        # Objects are parsed again, so that they need not all be in memory.
-        rows = _objects(source)
-        while block := list(islice(rows, CHUNK)):
-            lines, objects = zip(*block, strict=True)
-            columns = {name: [row.get(name) for row in objects] for name in wanted}
-            yield columns, lines
+        # Objects after those kept are parsed again, so that few need memory.
+        after = _object_blocks(source, *(block.end for block in kept[-1:]))
+        for block in chain(kept, after):
+            empty = [None] * len(block.lines)
+            yield {n: block.columns.get(n, empty) for n in wanted}, block.lines
 
     return Table(source.path, list(names), chunks)
 
 
-def _objects(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
+@dataclass(frozen=True)
+class _Block:
+    """Columns and lines of some objects of a file, and the line and byte at its end."""
+
+    columns: dict[str, list[Any]]
+    lines: Sequence[int]
+    end: tuple[int, int]
+
+
+def _object_blocks(source: Source, end: tuple[int, int] = (0, 0)) -> Iterator[_Block]:
+    """Yield the flat objects or rows of a file, or of those after a block."""
+    line, at = end
+    if source.kind != "jsonl":
+        is_parquet = source.kind == "parquet"
+        every = read_parquet(source.path) if is_parquet else source.content
+        rows = _flat_rows(source, islice(enumerate(every, 1), line, None))
+        while block := list(islice(rows, CHUNK)):
+            lines, objects = zip(*block, strict=True)
+            yield _Block(columns_of(objects), lines, (lines[-1], 0))
+        return
+    with source.path.open("rb") as file:
+        file.seek(at)
+        while data := file.read(_BLOCK) + file.readline():
+            columns, lines, n = _lines_of_objects(source, data, line, is_first=at == 0)
+            line, at = line + n, file.tell()
+            if lines:
+                yield _Block(columns, lines, (line, at))
+
+
+def _lines_of_objects(
+    source: Source, data: bytes, before: int, *, is_first: bool
+) -> tuple[dict[str, list[Any]], Sequence[int], int]:
+    """Return the columns of objects, those lines, and the number of all lines."""
+    if is_first:
+        data = data.removeprefix(BOM_UTF8)
+    columns = columns_at_once(data)
+    if columns is not None:
+        n = len(next(iter(columns.values())))
+        return columns, range(before + 1, before + 1 + n), n
+    try:
+        texts = list(io.StringIO(data.decode(), newline=None))
+    except UnicodeDecodeError:
+        # Reading from the start names the place, or an earlier error.
+        for _ in _flat_rows(source, source.numbered_rows()):
+            pass
+        raise
+    some = ((k, text) for k, text in enumerate(texts, before + 1) if text.strip())
+    found = list(_flat_rows(source, source.rows_of(some)))
+    lines, objects = zip(*found, strict=True) if found else ((), ())
+    return columns_of(objects), lines, len(texts)
+
+
+def _flat_rows(
+    source: Source, rows: Iterable[tuple[int, Any]]
+) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the number and the flat entries of each object or row."""
-    rows: Iterable[tuple[int, Any]]
-    if source.kind == "parquet":
-        rows = enumerate(read_parquet(source.path), 1)
-    elif source.kind == "jsonl":
-        rows = source.numbered_rows()
-    else:
-        rows = enumerate(source.content, 1)
     for number, row in rows:
         if not isinstance(row, dict):
             what = "line" if source.kind == "jsonl" else "entry"
@@ -632,16 +701,16 @@ def _delimited(path: Path, sample: list[str]) -> Table:
         places = [header.index(name) for name in names]
         with path.open("rb") as file:
             for columns, lines in _blocks(path, file, delimiter, len(header)):
-                if not starts.isdisjoint(columns[0]):
+                if any(name in columns[0] for name in starts):
                     _check_rows(columns, lines, header, path.name)
                 cells = (columns[k] for k in places)
-                yield dict(zip(names, map(list, cells), strict=True)), lines
+                yield dict(zip(names, cells, strict=True)), lines
 
     return Table(path, header, chunks)
 
 
 def _check_rows(
-    columns: list, lines: Sequence[int], header: list[str], file: str
+    columns: Sequence[Sequence[str]], lines: Sequence[int], header: list[str], file: str
 ) -> None:
     """Raise an error if a row consists of the names of the columns."""
     for line, row in zip(lines, zip(*columns, strict=True), strict=True):
@@ -669,30 +738,90 @@ def _delimiter(sample: list[str], path: Path) -> str:
     return usual if usual in found else found[0]
 
 
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """Whole rows of a text without quotes: where each cell ends, with a mark.
+
+    `size` is their length in the file, and `lines` are those at which they end.
+    """
+
+    text: str
+    mark: str
+    data: bytes
+    stop: np.ndarray
+    lines: Sequence[int]
+    size: int
+
+    @cached_property
+    def cells(self) -> list[str]:
+        """The cells of all columns."""
+        return self.text.split(self.mark)
+
+
+class _Cells(Sequence[str]):
+    """Cells of the k-th column, which are decoded when they are first used as texts."""
+
+    def __init__(self, rows: _Rows, k: int, first: int):
+        self._rows, self._k, self._first = rows, k, first
+
+    @cached_property
+    def _texts(self) -> list[str]:
+        n_rows, width = self._rows.stop.shape
+        return self._rows.cells[self._first * width + self._k :: width]
+
+    def __len__(self) -> int:
+        return len(self._rows.lines) - self._first
+
+    def __getitem__(self, k: Any) -> Any:
+        return self._texts[k]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._texts)
+
+    def __contains__(self, text: object) -> bool:
+        rows = self._rows
+        return f"{rows.mark}{text}{rows.mark}" in rows.text and text in self._texts
+
+    def numbers(self) -> np.ndarray:
+        """Return the numbers in the cells; raise ValueError for other texts."""
+        rows, k = self._rows, self._first * self._rows.stop.shape[1] + self._k
+        start = np.append(0, rows.stop.ravel() + 1)[k : -1 : rows.stop.shape[1]]
+        stop = rows.stop[self._first :, self._k]
+        values, is_other = decimals(rows.data, start, stop)
+        others = np.flatnonzero(is_other)
+        if 4 * others.size > values.size:
+            return as_numbers(self._texts)
+        for i in others.tolist():
+            values[i] = as_number(rows.data[start[i] : stop[i]].decode())
+        return values
+
+
 def _blocks(
     path: Path, file: BinaryIO, delimiter: str, width: int
-) -> Iterator[tuple[list, Sequence[int]]]:
-    """Yield columns and lines, with a fast path up to the first quoted text."""
-    header = file.readline()
-    line = 1
-    while header and not header.decode("utf-8-sig", "replace").strip():
-        header = file.readline()
-        line += 1
-    if b'"' in header or b"\r" in header.rstrip(b"\r\n") or width == 1:
-        file.seek(0)
-        line = 0
-    while line:
-        start = file.tell()
+) -> Iterator[tuple[Sequence[Sequence[str]], Sequence[int]]]:
+    """Yield columns and lines, with a fast path up to the first unusual row."""
+    start = line = n_header = 0
+    while width > 1:
         block = file.read(_BLOCK) + file.readline()
-        columns = _split(block, delimiter, width)
-        if columns is None:  # from here on, the slower parser of quotes
-            file.seek(start)
-            break
-        if not columns:
+        if not block:
             return
-        n = len(columns[0])
-        yield columns, range(line + 1, line + 1 + n)
-        line += n
+        before = b"" if n_header else _BEFORE.findall(block)[0]
+        rows = _split(block[len(before) :], delimiter, width)
+        if rows is None:  # from here on, the slower parser
+            break
+        first = 1 - n_header
+        n_header, line = 1, line + before.count(b"\n")
+        lines = rows.lines[first:]
+        if line and isinstance(lines, range):
+            lines = range(line + lines.start, line + lines.stop)
+        elif line:
+            lines = [line + k for k in lines]
+        start += len(before) + rows.size
+        file.seek(start)
+        line += rows.lines[-1]
+        if lines:
+            yield [_Cells(rows, k, first) for k in range(width)], lines
+    file.seek(start)
     try:
         yield from _parsed(path, file, delimiter, width, line)
     except csv.Error as error:
@@ -703,28 +832,76 @@ def _blocks(
         raise not_text(path, error) from None
 
 
-def _split(block: bytes, delimiter: str, width: int) -> list[list[str]] | None:
-    """Return the columns of whole lines without quotes; None for other text."""
-    block = block.replace(b"\r\n", b"\n")
-    if not block:
-        return []
-    if b'"' in block or b"\r" in block:
-        return None
+def _split(block: bytes, delimiter: str, width: int) -> _Rows | None:
+    """Return the whole rows at the start of a block; None for another text."""
     if not block.endswith(b"\n"):
         block += b"\n"
-    raw = np.frombuffer(block, np.uint8)
-    # In whole rows, each width-th mark is the end of a line, and no other one.
-    marks = raw[(raw == ord(delimiter)) | (raw == ord("\n"))]
-    if marks.size % width:
+    mark, size = delimiter, len(block)
+    if b'"' not in block:
+        block = block.replace(b"\r\n", b"\n")
+        if b"\r" in block:
+            return None
+        raw = np.frombuffer(block, np.uint8)
+        stop = np.flatnonzero((raw == ord(delimiter)) | (raw == ord("\n")))
+        is_end = raw[stop] == ord("\n")
+        block = block.replace(b"\n", delimiter.encode())
+    elif b"\0" not in block:
+        mark = "\0"
+        found = _without_quotes(block, delimiter)
+        if found is None:
+            return None
+        block, is_end, line_ends, size = found
+        stop = np.flatnonzero(np.frombuffer(block, np.uint8) == 0)
+    else:
         return None
-    is_end = marks.reshape(-1, width) == ord("\n")
+    # In whole rows, each width-th mark is the end of a line, and no other one.
+    if stop.size % width:
+        return None
+    cells, is_end = stop.reshape(-1, width), is_end.reshape(-1, width)
     if not is_end[:, -1].all() or is_end[:, :-1].any():
         return None
+    lines = range(1, 1 + len(cells)) if mark == delimiter else line_ends.tolist()
     try:
-        cells = block.decode()[:-1].replace("\n", delimiter).split(delimiter)
+        return _Rows(block.decode()[:-1], mark, block, cells, lines, size)
     except UnicodeDecodeError:
         return None
-    return [cells[k::width] for k in range(width)]
+
+
+def _without_quotes(
+    block: bytes, delimiter: str
+) -> tuple[bytes, np.ndarray, np.ndarray, int] | None:
+    """Return whole rows without their quotes, each cell with a null byte at its end.
+
+    Also returned are whether each cell is the last one of its row, the line at the end
+    of each row, and the length of the rows in the block. None is returned for quotes
+    inside other text.
+    """
+    raw = np.frombuffer(block, np.uint8)
+    at, kind, quoted = marks_of(raw, f"{delimiter}\n\r")
+    is_quote, is_line, is_return = (kind == ord(c) for c in '"\n\r')
+    is_end = is_line & ~quoted
+    n = is_end.size - int(is_end[::-1].argmax())  # up to the end of the last whole row
+    joined = np.diff(at, prepend=-1) == 1  # to the mark before, or at the start
+    next_joined = np.append(joined[1:], False)
+    is_mark = ~quoted & ~is_quote & ~is_return
+    opening, closing = is_quote & quoted, is_quote & ~quoted
+    after_mark = joined & np.append(True, is_mark[:-1])
+    before_line = next_joined & np.append(is_line[1:], False)
+    # Between the quotes of a cell, a quote is written twice.
+    again = opening & joined & np.append(False, closing[:-1])
+    is_return_outside = is_return & ~quoted
+    ends = next_joined & np.append((is_mark | is_return_outside | again)[1:], False)
+    is_odd = (opening & ~after_mark & ~again) | (closing & ~ends)
+    is_odd |= is_return_outside & ~before_line
+    if not is_end.any() or is_odd[:n].any():
+        return None
+    size = int(at[n - 1]) + 1
+    marks = at[:n][is_mark[:n]]
+    clean, kept = raw[:size].copy(), np.ones(size, dtype=bool)
+    clean[marks] = 0
+    kept[at[:n][(closing | (opening & after_mark) | is_return_outside)[:n]]] = False
+    lines = (is_line | (is_return & ~before_line)).cumsum()[is_end]
+    return clean[kept].tobytes(), is_end[:n][is_mark[:n]], lines, size
 
 
 def _parsed(

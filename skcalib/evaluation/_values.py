@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
 from itertools import chain
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -145,6 +146,48 @@ def as_numbers(texts: Sequence[str]) -> np.ndarray:
     return np.fromiter(map(float, texts), float, len(texts))
 
 
+# Words of eight bytes have one character of a number in each. A one in each, and masks
+# of numbers of two, four and eight digits.
+_WIDTH = 8
+_ONES = np.uint64(0x0101010101010101)
+_MASKS = 0x00FF00FF00FF00FF, 0x0000FFFF0000FFFF, 0x00000000FFFFFFFF
+_TENS = 10.0 ** np.arange(_WIDTH)
+
+
+def decimals(
+    text: bytes, start: np.ndarray, stop: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return parts of a text as numbers, and which are others.
+
+    Others are empty, have more than eight characters, or are not digits with at most
+    one point. The digits are an exact integer, and its quotient by an exact power of
+    ten is rounded once, as float does.
+    """
+    width = stop - start
+    is_other = (width > _WIDTH) | (width == 0)
+    # A word begins at each byte of the text; its lowest byte is its first character.
+    words = np.ndarray(len(text), "<u8", text + bytes(_WIDTH), strides=(1,))
+    n_empty = np.clip(_WIDTH - width, 0, _WIDTH - 1).astype(np.uint64)
+    word = (words[start] ^ (_ONES * ord("0"))) << (8 * n_empty)
+    # The lowest of the bytes that are 0 is found exactly: the first point.
+    mark = ord(".") ^ ord("0")
+    rest = word ^ (_ONES * mark)
+    point = ((rest - _ONES) & ~rest & (_ONES << 7)) >> 7
+    point &= ~point + 1  # its lowest bit
+    before = point - 1  # all bits below it, or all bits without a point
+    has_point = point > 0
+    digits = (word & before) << (8 * has_point.astype(np.uint64))
+    digits |= (word & ~before) - point * mark
+    # A byte of at least 10 reaches its highest bit.
+    is_other |= (((digits + _ONES * (128 - 10)) | digits) & (_ONES << 7)) > 0
+    is_other |= width == has_point  # a point alone
+    # Neighbouring digits become one number, then neighbouring numbers of two do.
+    for k, masked in enumerate(_MASKS):
+        digits = (digits * 10**2**k + (digits >> 8 * 2**k)) & masked
+    n_after = np.maximum(_WIDTH - 1 - np.bitwise_count(before).astype(int) // 8, 0)
+    return digits / _TENS[n_after], is_other
+
+
 def as_confidence(value: Any, place: str | None, top: int = 1) -> float:
     """Return a stated confidence, up to `top`, as a probability; NaN if it is missing.
 
@@ -199,6 +242,10 @@ def scalar_fields(values: Any) -> dict[str, str]:
 
 def columns_of(rows: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
     """Return the columns of rows, with None for an entry that a row does not have."""
+    first = list(rows[0]) if len(set(map(len, rows))) == 1 else []
+    with suppress(KeyError):
+        if first:  # as many entries, of these names
+            return {name: list(map(itemgetter(name), rows)) for name in first}
     names = dict.fromkeys(chain.from_iterable(rows))
     return {name: [row.get(name) for row in rows] for name in names}
 
