@@ -25,11 +25,10 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.polynomial.legendre import legvander
-from scipy.optimize import brentq
 from scipy.special import chdtrc, logit, ndtr, ndtri, stdtr
 
 from ._bins import Bins, debiased_square
-from ._frequency_intervals import clopper_pearson
+from ._frequency_intervals import brentq, clopper_pearson
 from ._grouped_bins import GroupedBins
 from ._smooth_square import (
     MOST,

@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import brentq
 from scipy.special import betainc, betaincinv
 
 from .._errors import ParameterError, public, warn
 from .._results import Result
 from .._validation import as_floats, as_groups, check_fraction, raise_where
 from ..metrics._dependence import dependence
-from ..metrics._frequency_intervals import frequency_interval
+from ..metrics._frequency_intervals import brentq, frequency_interval
 
 
 @dataclass(frozen=True, repr=False)

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import brentq
 from scipy.special import betaincc, betaln
 
 from .._errors import ParameterError, public
@@ -21,7 +20,7 @@ from .._validation import (
     check_same_length,
     positives,
 )
-from ..metrics._frequency_intervals import clopper_pearson
+from ..metrics._frequency_intervals import brentq, clopper_pearson
 from ._accuracy import grouped_frequency_interval
 
 # Density (1 - p)^(b - 1) of the bets: with this b, few answers find a threshold most

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import betainc, betaincinv
 
 from ..metrics._dependence import dependence, group_sums, sandwich
+from ..metrics._frequency_intervals import brentq
 
 # Cells of the grid of a convolution, and nodes of integrals over a quantile.
 _N_CELLS = 2048

@@ -8,7 +8,6 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import minimize
 from scipy.special import chdtrc, expit, fdtrc, logit
 
 from .._errors import public
@@ -148,6 +147,9 @@ def _fitted(terms: np.ndarray, y: np.ndarray) -> np.ndarray:
         return np.logaddexp(0, (1 - 2 * y) * odds).sum() / y.size, slope / y.size
 
     start = np.zeros(terms.shape[1])
+    # Its import takes a tenth of the time of a command.
+    from scipy.optimize import minimize
+
     return minimize(loss, start, jac=True, method="BFGS", options={"gtol": 1e-10}).x
 
 

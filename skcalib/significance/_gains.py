@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import ndtri, stdtrit
 
+from ..metrics._frequency_intervals import brentq
 from ..rates._accuracy import is_binary, mid_p_interval
 from ._paired_items import Metric
 from ._sign_flips import (
