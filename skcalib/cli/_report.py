@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from argparse import Namespace
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,10 @@ def run_report(options: Namespace) -> int:
         print(out.as_text(reports[0].printed() if is_single else _printed(reports)))
     # The numbers are printed before the figure, which may fail.
     sys.stdout.flush()
-    if path is not None and (figure := _figure_of(reports)) is not None:
+    # The page of several systems has the same figure.
+    is_drawn = path is not None or (options.html is not None and not is_single)
+    figure = _figure_of(reports) if is_drawn else None
+    if path is not None and figure is not None:
         save_figure(figure, path)
         if not options.json:
             print(f"\nfigure: {printable(str(path))}")
@@ -65,7 +69,7 @@ def run_report(options: Namespace) -> int:
         text = out.as_markdown(title, _markdown_blocks(reports))
         write_text(options.markdown, text)
     if options.html is not None:
-        page = out.as_page(title, _page_blocks(reports, options))
+        page = out.as_page(title, _page_blocks(reports, options, figure))
         write_text(options.html, page)
         if not options.json:
             print(f"page: {printable(str(options.html))}")
@@ -131,17 +135,14 @@ def _figure_path(options: Namespace) -> Path | None:
 
 def _figure_of(reports: list[Report]) -> Any:
     """Return the figure of all systems, or of the parts of a single one, or None."""
-    if len(reports) == 1 and reports[0].parts:
-        return reports[0].figure_of_parts()
+    if len(reports) == 1:
+        return reports[0].of_parts if reports[0].parts else reports[0].curve
     systems = [report.system for report in reports]
     word, level = word_of(*systems), reports[0].whole.confidence_level
     if len(reports) > MOST_PANELS:
         measured = {each.system.name: each.whole.found for each in reports}
         return draw_parts(measured, word, reports[0].whole.level)
-    # A single curve has the name of its file.
-    is_single = len(systems) == 1
-    named = {s.title if is_single else s.name: s.answers for s in systems}
-    return draw_curves(named, level, word)
+    return draw_curves({s.name: s.answers for s in systems}, level, word)
 
 
 class Report:
@@ -407,10 +408,8 @@ class Report:
         whole, level, system = self.whole, self.level, self.system
         regions, results = whole.regions(), list[out.Block]()
         if regions:
-            named = {system.title: system.answers}
-            figure = draw_curves(named, whole.confidence_level, whole.word)
             results.append(out.Heading("probabilities and outcomes", level=level))
-            blocks = [*self._figure(out.svg_or_none(figure)), out.Page(regions[1:])]
+            blocks = [*self._figure(out.svg_or_none(self.curve)), out.Page(regions[1:])]
             results.append(out.Beside(blocks))
         if self.parts:
             results.append(out.Heading(f"by {system.by_name}", level=level))
@@ -423,8 +422,15 @@ class Report:
             advice.append(out.Folded(numbers, "all numbers"))
         yield out.Beside([out.Page(results), out.Page(advice)], "wide")
 
-    def figure_of_parts(self) -> Any:
-        """Return a curve of each part, or a row of each if there are many."""
+    @cached_property
+    def curve(self) -> Any:
+        """The figure of all answers; a single curve has the name of its file."""
+        named = {self.system.title: self.system.answers}
+        return draw_curves(named, self.whole.confidence_level, self.whole.word)
+
+    @cached_property
+    def of_parts(self) -> Any:
+        """A figure with a curve of each part, or a row of each if there are many."""
         whole = self.whole
         if len(self.parts) > MOST_PANELS:
             measured = {name: part.found for name, part in self.parts.items()}
@@ -433,7 +439,7 @@ class Report:
         return draw_curves(parts, whole.confidence_level, whole.word)
 
     def _of_parts(self) -> list[out.Block]:
-        svg = out.svg_or_none(self.figure_of_parts()) if len(self.parts) > 1 else None
+        svg = out.svg_or_none(self.of_parts) if len(self.parts) > 1 else None
         return [] if svg is None else [out.Figure(svg, self.said())]
 
     def _of_threshold(self) -> list[out.Block]:
@@ -552,13 +558,15 @@ def _status(reports: list[Report]) -> int:
     return FAILED if any(each.is_met for each in reports) else DONE
 
 
-def _page_blocks(reports: list[Report], options: Namespace) -> Iterator[out.Block]:
-    """Yield the page of one or several systems."""
+def _page_blocks(
+    reports: list[Report], options: Namespace, figure: Any
+) -> Iterator[out.Block]:
+    """Yield the page of one system, or of several with their figure."""
     if len(reports) > 1:
-        svg = out.svg_or_none(_figure_of(reports))
+        svg = out.svg_or_none(figure)
         said = " ".join(each.said() for each in reports)
-        figure = [] if svg is None else [out.Figure(svg, said)]
-        yield out.Beside([*figure, _of_systems(reports)])
+        shown = [] if svg is None else [out.Figure(svg, said)]
+        yield out.Beside([*shown, _of_systems(reports)])
     for each in reports:
         if len(reports) > 1:
             yield out.Heading(each.system.name, is_name=True)

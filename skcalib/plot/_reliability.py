@@ -861,7 +861,7 @@ class ReliabilityDisplay(ModelsDisplay):
             self._draw_panels(ax, models, n_columns, styles, look, [])
         else:
             size = _style.COLUMN, _style.COLUMN + (_HISTOGRAM if look.counts else 0)
-            ax = _style.take_axes(ax, *size)
+            ax = _style.take_axes(ax, *size, are_short=True)
             self.figure_: Any = ax.figure
             drawn = self._draw_on(ax, models, styles, look)
             _name_curves(ax)

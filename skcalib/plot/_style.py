@@ -42,6 +42,10 @@ CURVE, _NAME = "curve", "name at the curve"
 # Attribute with the width and height of a figure with one axes and no legend below.
 _SIZE = "_skcalib_size"
 
+# Margins in inches (left, right, bottom, top) of an empty figure whose axes have short
+# labels: the layout engine would take most of the time of drawing it.
+_MARGINS = 0.45, 0.05, 0.35, 0.05
+
 # Attribute of an empty figure that takes the place of a new one.
 _EMPTY = "_skcalib_empty"
 
@@ -79,7 +83,9 @@ def is_figure(ax: Any) -> bool:
     return ax is None or isinstance(ax, (Figure, SubFigure))
 
 
-def new_figure(width: float, height: float, empty: Any = None) -> Any:
+def new_figure(
+    width: float, height: float, empty: Any = None, layout: str | None = "constrained"
+) -> Any:
     """Return a figure for a paper, with the size of a usual figure on the screen."""
     from matplotlib import rcParams
 
@@ -87,17 +93,21 @@ def new_figure(width: float, height: float, empty: Any = None) -> Any:
         import matplotlib.pyplot as plt
 
         empty = plt.figure(dpi=2 * rcParams["figure.dpi"])
-    empty.set_layout_engine("constrained")
+    empty.set_layout_engine(layout)
     empty.set_size_inches(width, height)
     return empty
 
 
-def take_axes(ax: Any, width: float, height: float) -> Any:
-    """Return `ax`, or the axes of a new figure of the given size if it is None."""
+def take_axes(ax: Any, width: float, height: float, *, are_short: bool = False) -> Any:
+    """Return `ax`, or the axes of a new figure of the given size if it is None.
+
+    The labels of the ticks may be short, as those of probabilities are.
+    """
     from matplotlib.axes import Axes
 
     if is_new(ax):
-        return only_axes(new_figure(width, height, ax))
+        layout = None if are_short and ax is not None else "constrained"
+        return only_axes(new_figure(width, height, ax, layout))
     check_type(ax, Axes, "matplotlib Axes or None", name="ax")
     return ax
 
@@ -105,10 +115,21 @@ def take_axes(ax: Any, width: float, height: float) -> Any:
 def only_axes(figure: Any) -> Any:
     """Return the axes of a new figure, to which `name_curves` may add a legend."""
     setattr(figure, _SIZE, tuple(figure.get_size_inches()))
+    _set_margins(figure)
     ax = style_axes(figure.subplots())
     # The space that square axes leave is at the bottom.
     ax.set_anchor("N")
     return ax
+
+
+def _set_margins(figure: Any, below: float = 0) -> None:
+    """Set the margins of a figure without a layout engine, with space below."""
+    if figure.get_layout_engine() is None:
+        width, height = figure.get_size_inches()
+        left, right, bottom, top = _MARGINS
+        figure.subplots_adjust(
+            left / width, (bottom + below) / height, 1 - right / width, 1 - top / height
+        )
 
 
 def panel_axes(
@@ -263,6 +284,7 @@ def name_curves(
     size = getattr(figure, _SIZE, None)
     if size is not None:
         figure.set_size_inches(size)
+        _set_margins(figure)
     # One curve of a new figure has a legend, which hides nothing.
     fewest = 1 if size is None else 2
     if at_curves and fewest <= len(curves) <= MOST_TOGETHER:
@@ -299,6 +321,7 @@ def _draw_legend(ax: Any, figure: Any, shown: Mapping[str, Any]) -> None:
     legend = ax.legend(handles, labels, bbox_transform=transform, **style)
     height = legend.get_window_extent().height / figure.dpi
     figure.set_size_inches(size[0], size[1] + height + 0.1)
+    _set_margins(figure, height + 0.1)
 
 
 def _name_at_curves(ax: Any, curves: Mapping[str, Any]) -> bool:
