@@ -14,7 +14,8 @@ import numpy as np
 from .._errors import printable
 from ..counts import choose_documents
 from ..counts._choose_documents import DocumentChoice
-from ..evaluation._tables import Table, text_of
+from ..evaluation._tables import Table
+from ..evaluation._values import text_of
 from . import _blocks as out
 from . import _corpus as corpus
 from ._corpus import Codes, Model, design_path

@@ -5,6 +5,7 @@ Choices of the user among several scores, filters or systems of a file.
 
 from __future__ import annotations
 
+import csv
 import json
 import math
 import stat
@@ -13,10 +14,12 @@ import sys
 import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
+from threading import Lock
 from typing import IO, Any, TypeVar
 
 import numpy as np
@@ -331,7 +334,7 @@ def columns_at_once(data: bytes) -> dict[str, list[Any]] | None:
     if b"\\" in data:  # pairs of a text
         plain = data.replace(b"\\\\", b"__").replace(b'\\"', b"__")
         raw = np.frombuffer(plain, np.uint8)
-    marks, kinds, quoted = marks_of(raw, "{:,}\n")
+    marks, kinds, quoted = _marks_of(raw, "{:,}\n")
     outside = ~quoted & (kinds != ord('"'))
     marks, kinds = marks[outside], kinds[outside]
     n, n_braces, n_entries = (int((kinds == ord(c)).sum()) for c in "\n{:")
@@ -382,7 +385,7 @@ def _of_equal_keys(
     return {name: values[k :: len(names)] for k, name in enumerate(names)}
 
 
-def marks_of(raw: np.ndarray, marks: str) -> tuple[np.ndarray, ...]:
+def _marks_of(raw: np.ndarray, marks: str) -> tuple[np.ndarray, ...]:
     """Return the places of marks and quotes, the marks, and which are inside quotes.
 
     The first quote of a text is inside, and the last one is not.
@@ -393,6 +396,58 @@ def marks_of(raw: np.ndarray, marks: str) -> tuple[np.ndarray, ...]:
     at = np.flatnonzero(is_mark)
     kinds = raw[at]
     return at, kinds, np.logical_xor.accumulate(kinds == ord('"'))
+
+
+def without_quotes(
+    block: bytes, delimiter: str
+) -> tuple[bytes, np.ndarray, np.ndarray, int] | None:
+    """Return whole rows without their quotes, each cell with a null byte at its end.
+
+    Also returned are whether each cell is the last one of its row, the line at the end
+    of each row, and the length of the rows in the block. None is returned for quotes
+    inside other text.
+    """
+    raw = np.frombuffer(block, np.uint8)
+    at, kind, quoted = _marks_of(raw, f"{delimiter}\n\r")
+    is_quote, is_line, is_return = (kind == ord(c) for c in '"\n\r')
+    is_end = is_line & ~quoted
+    n = is_end.size - int(is_end[::-1].argmax())  # up to the end of the last whole row
+    joined = np.diff(at, prepend=-1) == 1  # to the mark before, or at the start
+    next_joined = np.append(joined[1:], False)
+    is_mark = ~quoted & ~is_quote & ~is_return
+    opening, closing = is_quote & quoted, is_quote & ~quoted
+    after_mark = joined & np.append(True, is_mark[:-1])
+    before_line = next_joined & np.append(is_line[1:], False)
+    # Between the quotes of a cell, a quote is written twice.
+    again = opening & joined & np.append(False, closing[:-1])
+    is_return_outside = is_return & ~quoted
+    ends = next_joined & np.append((is_mark | is_return_outside | again)[1:], False)
+    is_odd = (opening & ~after_mark & ~again) | (closing & ~ends)
+    is_odd |= is_return_outside & ~before_line
+    if not is_end.any() or is_odd[:n].any():
+        return None
+    size = int(at[n - 1]) + 1
+    marks = at[:n][is_mark[:n]]
+    clean, kept = raw[:size].copy(), np.ones(size, dtype=bool)
+    clean[marks] = 0
+    kept[at[:n][(closing | (opening & after_mark) | is_return_outside)[:n]]] = False
+    lines = (is_line | (is_return & ~before_line)).cumsum()[is_end]
+    return clean[kept].tobytes(), is_end[:n][is_mark[:n]], lines, size
+
+
+_LONGEST_CELL = 2**31 - 1
+_CELLS_LOCK = Lock()
+
+
+@contextmanager
+def long_cells() -> Iterator[None]:
+    """Let the csv module read cells of any length, for example whole documents."""
+    with _CELLS_LOCK:  # the limit applies to all threads
+        before = csv.field_size_limit(_LONGEST_CELL)
+        try:
+            yield
+        finally:
+            csv.field_size_limit(before)
 
 
 def sibling(path: Path, name: str) -> Any:

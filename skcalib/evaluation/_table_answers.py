@@ -20,10 +20,9 @@ from ._tables import (
     Names,
     Numbers,
     Table,
-    joined_error,
     open_table,
 )
-from ._values import choose, file_error, none_of, numbered_repeats
+from ._values import choose, file_error, joined_error, none_of, numbered_repeats
 
 NAME = "table"
 

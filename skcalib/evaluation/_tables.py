@@ -14,18 +14,24 @@ import re
 import sys
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
-from threading import Lock
 from typing import Any, BinaryIO
 
 import numpy as np
 
 from .._errors import ParameterError, parameter
-from ._files import Source, columns_at_once, marks_of, not_text, read_parquet
+from ._files import (
+    Source,
+    columns_at_once,
+    long_cells,
+    not_text,
+    read_parquet,
+    without_quotes,
+)
 from ._values import (
     LETTERS,
     NO,
@@ -39,11 +45,9 @@ from ._values import (
     no_label,
     none_of,
     share_of_scale,
+    text_of,
+    value_of,
 )
-
-# Texts of missing cells in columns of numbers and of right and wrong answers. In a
-# column of names they are names: NA is the code of Namibia.
-_MISSING = frozenset(["", "nan", "na", "n/a", "#n/a", "null", "none", "<na>"])
 
 # Largest number of texts that are stored once; beyond it, few are repeated.
 _MOST_SHARED = 50_000
@@ -52,26 +56,6 @@ _MOST_SHARED = 50_000
 _ROUNDING = 1e-9
 
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+\s*%?")
-
-
-def text_of(cell: Any) -> str:
-    """Return a cell as text without surrounding blanks; "" for an empty cell."""
-    if isinstance(cell, str):
-        return cell.strip()
-    if cell is None or cell != cell:
-        return ""
-    if isinstance(cell, (bool, int, float, list, dict)):
-        return json.dumps(cell, default=str)
-    return str(cell)  # a date or a decimal number of a parquet file
-
-
-def value_of(cell: Any) -> str:
-    """Return a cell of numbers or verdicts as text; "" for a missing value.
-
-    NA, null, None and the like are missing values.
-    """
-    text = text_of(cell)
-    return "" if text.lower() in _MISSING else text
 
 
 def _plain_numbers(cells: Sequence[Any], words: bool = False) -> np.ndarray | None:
@@ -427,13 +411,6 @@ class Fractions(_Column):
             yield first["outside"], f"is outside {where}"
 
 
-def joined_error(errors: Sequence[ParameterError]) -> ParameterError:
-    """Return one error for all errors in the columns of a table."""
-    if len(errors) == 1:
-        return errors[0]
-    return file_error(" It also ".join(each.problem.template for each in errors))  # type: ignore[attr-defined]
-
-
 _DELIMITERS = ",;\t|"
 
 # Number of rows read as text at a time, and bytes of a block of usual rows. Of objects,
@@ -447,9 +424,6 @@ _BEFORE = re.compile(rb"(?:\xef\xbb\xbf)?(?:(?:[ \t\n]|\r\n)*\r?\n)?")
 
 # Row that is added after the last line. A quote that is not closed swallows it.
 _END = "\x1aend of table"
-
-_LONGEST_CELL = 2**31 - 1
-_CELLS_LOCK = Lock()
 
 # Rows after which progress is printed.
 _SAID_EACH = 500_000
@@ -664,23 +638,12 @@ def _flat(row: Mapping[str, Any], before: str = "") -> dict[str, Any]:
     return found
 
 
-@contextmanager
-def _long_cells() -> Iterator[None]:
-    """Let the csv module read cells of any length, for example whole documents."""
-    with _CELLS_LOCK:  # the limit applies to all threads
-        before = csv.field_size_limit(_LONGEST_CELL)
-        try:
-            yield
-        finally:
-            csv.field_size_limit(before)
-
-
 def _delimited(path: Path, sample: list[str]) -> Table:
     """Return the columns of a text with a delimiter, which its first lines show."""
     if not sample:
         raise NoAnswersError(f"must contain rows. Got {path.name}, which is empty.")
     try:
-        with _long_cells():
+        with long_cells():
             delimiter = _delimiter(sample, path)
             first = next(csv.reader(sample, delimiter=delimiter))
     except csv.Error as error:
@@ -847,7 +810,7 @@ def _split(block: bytes, delimiter: str, width: int) -> _Rows | None:
         block = block.replace(b"\n", delimiter.encode())
     elif b"\0" not in block:
         mark = "\0"
-        found = _without_quotes(block, delimiter)
+        found = without_quotes(block, delimiter)
         if found is None:
             return None
         block, is_end, line_ends, size = found
@@ -867,43 +830,6 @@ def _split(block: bytes, delimiter: str, width: int) -> _Rows | None:
         return None
 
 
-def _without_quotes(
-    block: bytes, delimiter: str
-) -> tuple[bytes, np.ndarray, np.ndarray, int] | None:
-    """Return whole rows without their quotes, each cell with a null byte at its end.
-
-    Also returned are whether each cell is the last one of its row, the line at the end
-    of each row, and the length of the rows in the block. None is returned for quotes
-    inside other text.
-    """
-    raw = np.frombuffer(block, np.uint8)
-    at, kind, quoted = marks_of(raw, f"{delimiter}\n\r")
-    is_quote, is_line, is_return = (kind == ord(c) for c in '"\n\r')
-    is_end = is_line & ~quoted
-    n = is_end.size - int(is_end[::-1].argmax())  # up to the end of the last whole row
-    joined = np.diff(at, prepend=-1) == 1  # to the mark before, or at the start
-    next_joined = np.append(joined[1:], False)
-    is_mark = ~quoted & ~is_quote & ~is_return
-    opening, closing = is_quote & quoted, is_quote & ~quoted
-    after_mark = joined & np.append(True, is_mark[:-1])
-    before_line = next_joined & np.append(is_line[1:], False)
-    # Between the quotes of a cell, a quote is written twice.
-    again = opening & joined & np.append(False, closing[:-1])
-    is_return_outside = is_return & ~quoted
-    ends = next_joined & np.append((is_mark | is_return_outside | again)[1:], False)
-    is_odd = (opening & ~after_mark & ~again) | (closing & ~ends)
-    is_odd |= is_return_outside & ~before_line
-    if not is_end.any() or is_odd[:n].any():
-        return None
-    size = int(at[n - 1]) + 1
-    marks = at[:n][is_mark[:n]]
-    clean, kept = raw[:size].copy(), np.ones(size, dtype=bool)
-    clean[marks] = 0
-    kept[at[:n][(closing | (opening & after_mark) | is_return_outside)[:n]]] = False
-    lines = (is_line | (is_return & ~before_line)).cumsum()[is_end]
-    return clean[kept].tobytes(), is_end[:n][is_mark[:n]], lines, size
-
-
 def _parsed(
     path: Path, file: BinaryIO, delimiter: str, width: int, before: int
 ) -> Iterator[tuple[list, list[int]]]:
@@ -914,7 +840,7 @@ def _parsed(
         lines = chain(text, [f'"{_END}"'])
         reader = csv.reader(lines, delimiter=delimiter)
         if before == 0:
-            with _long_cells():
+            with long_cells():
                 header = next(row for row in reader if any(map(str.strip, row)))
             if _END in header[-1]:
                 raise _not_closed(path, 1)
@@ -928,7 +854,7 @@ def _chunks(
 ) -> Iterator[tuple[list, list[int]]]:
     end, at_end = before + reader.line_num, False
     while not at_end:
-        with _long_cells():
+        with long_cells():
             # A row has the number of the line at which it ends.
             numbered = [
                 (before + reader.line_num, row) for row in islice(reader, CHUNK)

@@ -28,6 +28,13 @@ class NoAnswersError(ParameterError):
         super().__init__("path", problem)
 
 
+def joined_error(errors: Sequence[ParameterError]) -> ParameterError:
+    """Return one error for all errors in the columns of a table."""
+    if len(errors) == 1:
+        return errors[0]
+    return file_error(" It also ".join(each.problem.template for each in errors))  # type: ignore[attr-defined]
+
+
 # Names under which files keep the probability that an answer is right. A probability
 # comes first: beside it, a confidence may measure the shape of a distribution.
 CONFIDENCE = ("probability", "proba", "prob", "confidence", "certainty")
@@ -129,6 +136,31 @@ def _as_share(value: Any, scale: tuple[float, float], place: str) -> float:
 def share_of_scale(grades: Any, scale: tuple[float, float]) -> Any:
     """Return grades as shares of the way from the lowest to the highest one."""
     return (grades - scale[0]) / (scale[1] - scale[0])
+
+
+# Texts of missing cells in columns of numbers and of right and wrong answers. In a
+# column of names they are names: NA is the code of Namibia.
+_MISSING = frozenset(["", "nan", "na", "n/a", "#n/a", "null", "none", "<na>"])
+
+
+def text_of(cell: Any) -> str:
+    """Return a cell as text without surrounding blanks; "" for an empty cell."""
+    if isinstance(cell, str):
+        return cell.strip()
+    if cell is None or cell != cell:
+        return ""
+    if isinstance(cell, (bool, int, float, list, dict)):
+        return json.dumps(cell, default=str)
+    return str(cell)  # a date or a decimal number of a parquet file
+
+
+def value_of(cell: Any) -> str:
+    """Return a cell of numbers or verdicts as text; "" for a missing value.
+
+    NA, null, None and the like are missing values.
+    """
+    text = text_of(cell)
+    return "" if text.lower() in _MISSING else text
 
 
 def as_number(text: str) -> float:
