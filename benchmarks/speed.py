@@ -214,7 +214,7 @@ RUNS = [
     ("report a.csv", 1_000),
     ("report a.csv", 1_000_000),
     ("report a.csv", 5_000_000),
-    ("report a.csv --no-figure", 5_000_000),
+    ("report quoted.csv", 1_000_000),
     ("report a.jsonl", 1_000_000),
     ("compare a.csv b.csv --question question", 1_000),
     ("compare a.csv b.csv --question question", 100_000),
@@ -265,15 +265,16 @@ def write_answers(path, n, seed):
     rng = np.random.default_rng([1, seed])
     confidence = np.round(1 / (1 + np.exp(-ease - rng.normal(0, 0.5, n))), 4)
     correct = (rng.random(n) < confidence**1.2).astype(int)
-    columns = range(n), correct.tolist(), confidence.tolist()
+    rows = zip(range(n), correct.tolist(), confidence.tolist(), strict=True)
+    text = ',"two\nlines"' * (path.stem == "quoted")
     with path.open("w", encoding="utf-8") as file:
         if path.suffix == ".csv":
-            file.write("question,correct,confidence\n")
-            file.writelines(f"{i},{y},{q}\n" for i, y, q in zip(*columns, strict=True))
+            file.write(f"question,correct,confidence{text}\n")
+            file.writelines(f"{i},{y},{q}{text}\n" for i, y, q in rows)
         else:
             file.writelines(
                 f'{{"question": "{i}", "correct": {y}, "confidence": {q}}}\n'
-                for i, y, q in zip(*columns, strict=True)
+                for i, y, q in rows
             )
 
 

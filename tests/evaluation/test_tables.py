@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skcalib import read_evaluation
-from skcalib.evaluation import read_evaluations
+from skcalib.evaluation import _tables, read_evaluations
+from skcalib.evaluation._values import decimals
 
 CELLS = st.text(alphabet='ab,; "\n\té', max_size=4)
 
@@ -29,15 +30,18 @@ def write(folder, text, name="a.csv"):
     st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=8),
     st.sampled_from(["\n", "\r\n"]),
     st.booleans(),
+    st.sampled_from([1, 20, 1000]),
 )
-def test_names_are_those_of_the_csv_module(tmp_path_factory, rows, end, last):
+def test_names_are_those_of_the_csv_module(tmp_path_factory, rows, end, last, block):
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator=end)
     writer.writerow(["correct", "id", "group"])
     writer.writerows([k % 2, a, b] for k, (a, b) in enumerate(rows))
     content = text.getvalue() if last else text.getvalue().removesuffix(end)
     path = write(tmp_path_factory.mktemp("t"), content)
-    found = read_evaluation(path, groups=["group"])
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(_tables, "_BLOCK", block)
+        found = read_evaluation(path, groups=["group"])
     expected = [(a.strip(), b.strip()) for a, b in rows]
     np.testing.assert_array_equal(found.score, np.arange(len(rows)) % 2)
     pairs = zip(found.question, found.groups["group"], strict=True)
@@ -254,7 +258,55 @@ def test_a_path_with_a_null_character_is_named():
         read_evaluation("a\0b.csv")
 
 
+NUMBERS = st.text(alphabet="0123456789.-e_ é", max_size=10)
+
+
+@given(st.lists(st.one_of(NUMBERS, st.decimals(0, 1, places=6).map(str)), min_size=1))
+def test_numbers_are_read_from_bytes_as_float_reads_them(texts):
+    cells = [text.encode() for text in texts]
+    size = np.array([len(cell) for cell in cells])
+    stop = np.cumsum(size + 1) - 1
+    found, is_other = decimals(b",".join([*cells, b""]), stop - size, stop)
+    for text, number, other in zip(texts, found, is_other, strict=True):
+        is_short = text.isascii() and 0 < len(text) <= 8
+        digits = text.replace(".", "", 1)
+        assert other == (not (is_short and digits.isdigit()))
+        assert other or number == float(text)
+
+
 # JSON
+
+
+@pytest.mark.parametrize(
+    ("odd", "expected"),
+    [
+        ('{"id": "a\\"},{:", "correct": 1}', ['a"},{:']),
+        ('{"correct": 1, "id": "x"}', ["x"]),
+        ('{"id": "x", "correct": 1, "more": {"id": 2}, "list": [{}]}', ["x"]),
+        ('\n{"id": "x", "correct": 1}\r\n  ', ["x"]),
+        ('{"id": 1.50, "correct": 1.0}', ["1.5"]),
+        ('{"id": "x", "correct": 1, "id": "y"}', "line 31 .*'id' occurs more than"),
+        ('{"id": "x", "correct": 1},{"id": "y", "correct": 0}', "line 31 .*Extra data"),
+        ('{"id": ["x"\n{}], "correct": 1},{"id": "y"}', "line 31 "),
+        ('{"id": "x\n{", "correct": 1},{"id": "y"}', "line 31 .*Invalid control"),
+        ('{"id": "id", "correct": "correct"}', "names of the columns again in line 31"),
+        ("null", "one object per line. Got NoneType in number 31"),
+    ],
+)
+@pytest.mark.parametrize("block", [1, 90, 2**18])
+def test_lines_decoded_at_once_are_those_decoded_one_by_one(
+    tmp_path, monkeypatch, odd, expected, block
+):
+    monkeypatch.setattr(_tables, "_BLOCK", block)
+    before = "".join(f'{{"id": "q{k}", "correct": {k % 2}}}\n' for k in range(30))
+    path = write(tmp_path, f'{before}{odd}\n{{"id": "z", "correct": 0}}\n', "a.jsonl")
+    if isinstance(expected, str):
+        with pytest.raises(ValueError, match=expected):
+            read_evaluation(path)
+        return
+    found = read_evaluation(path)
+    assert found.question.tolist() == [f"q{k}" for k in range(30)] + expected + ["z"]
+    np.testing.assert_array_equal(found.score, [*(k % 2 for k in range(30)), 1, 0])
 
 
 @pytest.mark.parametrize(

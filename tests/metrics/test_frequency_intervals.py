@@ -5,9 +5,11 @@ import pytest
 from cases import case
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import optimize
 from scipy.stats import binom
 
 from skcalib.metrics import ReliabilityCurve, adaptive_reliability_curve
+from skcalib.metrics._frequency_intervals import brentq
 
 SHAPES = {
     "tag": (0.02, 0.92),
@@ -245,3 +247,16 @@ def test_a_level_outside_0_and_1_is_refused(level):
     curve = adaptive_reliability_curve([0, 1], [0.2, 0.8])
     with pytest.raises(ValueError, match="'confidence_level' .*consistency_band"):
         curve.consistency_band(level)
+
+
+@given(
+    st.lists(st.floats(-3, 3), min_size=4, max_size=4), st.sampled_from([1e-3, 1e-14])
+)
+def test_a_root_is_that_of_scipy(coefficients, xtol):
+    def function(x, shift):
+        return np.polyval(coefficients, x) + np.tanh(9 * x) + shift
+
+    shift = -np.mean([function(-1, 0), function(1, 0)])
+    if function(-1, shift) * function(1, shift) < 0:
+        root = brentq(function, -1, 1, (shift,), xtol=xtol)
+        assert root == optimize.brentq(function, -1, 1, (shift,), xtol=xtol)
