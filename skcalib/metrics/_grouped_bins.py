@@ -20,6 +20,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -31,20 +32,31 @@ from ._bins import (
     FOR_INTERVAL,
     Binning,
     Ordered,
-    Sorted,
     first_of_each,
     merge_ties,
+    order_pairs,
     without_noise,
 )
 
 # Number of entries of a block of products (12 bytes each).
 _BLOCK = 20_000_000
 
+# Number of products that are computed together (48 bytes each).
+_PRODUCTS = 2**17
+
 # Number of entries of groups that are multiplied together, which the cache can hold.
 _ENTRIES = 20_000
 
-# Largest number of pairs of sets whose sums are stored in a table (8 bytes each).
-_CELLS = 20_000_000
+# Sums of more pairs of sets than this, and than four for each entry, are not stored in
+# one table (16 bytes each), but in tables of this number.
+_CELLS, _PART = 4_000_000, 2**16
+
+# This number of pairs in such tables takes the time of one product. If most of the time
+# would be theirs, only pairs that have products are stored.
+_EMPTY = 20
+
+# A product of dense tables needs one part in this number of the time of a sparse one.
+_DENSE_GAIN = 64
 
 # Share of the estimated degrees of freedom that is used: a sample of few groups seldom
 # contains the large groups. In benchmarks/interval_constants.py, larger shares lower
@@ -87,24 +99,24 @@ class GroupedRows:
             by_group = order_of_codes(group)
             group, q, positive = group[by_group], q[by_group], positive[by_group]
             weight = None if weight is None else weight[by_group]
-        self.group: np.ndarray = group.astype(_code_type(group.size))
+        self.group: np.ndarray = group.astype(_code_type(group.size), copy=False)
         self.weight = weight
-        q = q.astype(np.float64, copy=False)
-        order = np.argsort(q)
-        sorted_q = self._sorted_q = q[order]
+        self._q = q = q.astype(np.float64, copy=False)
         self.residual, self.proba = q - positive, q
         self._first: np.ndarray | None = None
-        positive = positive[order]
         if weight is None:
-            self.ordered = Ordered(
-                Sorted(sorted_q), Sorted(sorted_q[positive]), row_total=row_total
-            )
+            # Sorting without a permutation takes a quarter of the time.
+            self.ordered = order_pairs(pairs)
+            self._sorted_q = self.ordered.rows.q
         else:
-            self._first = np.append(first_of_each(sorted_q), q.size)
-            self.ordered = merge_ties(sorted_q, positive, weight[order], row_total)
+            order = self._order
+            self._sorted_q = q[order]
+            self._first = np.append(first_of_each(self._sorted_q), q.size)
+            self.ordered = merge_ties(
+                self._sorted_q, positive[order], weight[order], row_total
+            )
             self.residual *= weight
             self.proba = q * weight
-        self._order: np.ndarray = order.astype(_code_type(q.size))
         size = np.bincount(self.group)
         self.n_groups = int(np.count_nonzero(size))
         self.are_single = int(size.max()) == 1
@@ -113,6 +125,11 @@ class GroupedRows:
             repeats = repeats[: size.size]
             self.same /= np.where(repeats > 0, repeats, 1)  # 0: a group without rows
 
+    @cached_property
+    def _order(self) -> np.ndarray:
+        """Rows in ascending order of q; without weights, only divided ties need it."""
+        return np.argsort(self._q).astype(_code_type(self._q.size))
+
     @property
     def variance(self) -> np.ndarray:
         """Return w q (1 - q) of each row."""
@@ -120,22 +137,41 @@ class GroupedRows:
         return self.proba * (1 - q)
 
     def bin_of_rows(self, bounds: np.ndarray) -> np.ndarray:
-        """Return the bin of each row; a divided tie class is in the last of its bins.
+        """Return the bin of each row; a divided tie class is in any of its bins.
 
         With weights, a number of `ordered` is a whole tie class.
         """
         cut = self.ordered.rows.index(bounds[1:-1])
+        unsure = np.zeros(0, dtype=np.intp)
         if self._first is not None:
-            cut = self._first[cut]
+            cut, order = self._first[cut], self._order
+        else:
+            # Bits of numbers that are not negative ascend as the numbers do.
+            lost = self._q.size.bit_length()
+            bits = (self._q + 0.0).view(np.int64)
+            bits >>= lost
+            order, bits = _sort_with_places(bits, 62 - lost)
+            # Probabilities that differ in the lost bits may be on either side of a cut.
+            at = bits[cut[bits[cut - 1] == bits[cut]]]
+            if at.size:
+                inside = np.zeros(bits.size + 1, dtype=np.int32)
+                np.add.at(inside, np.searchsorted(bits, at, side="left"), 1)
+                np.add.at(inside, np.searchsorted(bits, at, side="right"), -1)
+                unsure = order[inside.cumsum()[:-1] > 0]
         size = np.diff(np.r_[0, cut, self.group.size])
         found = np.empty(self.group.size, dtype=np.int32)
-        found[self._order] = np.repeat(np.arange(size.size, dtype=np.int32), size)
+        found[order] = np.repeat(np.arange(size.size, dtype=np.int32), size)
+        found[unsure] = np.searchsorted(
+            self._sorted_q[cut], self._q[unsure], side="right"
+        )
         return found
 
     def rows_with(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows that have one of some q, and the number of rows of each."""
         start = np.searchsorted(self._sorted_q, values, side="left")
         size = np.searchsorted(self._sorted_q, values, side="right") - start
+        if not values.size:
+            return np.zeros(0, dtype=np.intp), size
         # 0, 1, ... inside each class
         offset = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)
         return self._order[np.repeat(start, size) + offset], size
@@ -160,17 +196,13 @@ class Entries:
         """Return the sum over the groups of each set."""
         return np.bincount(self.set, values, self.shape[1])
 
-    def by_group(self, values: np.ndarray) -> np.ndarray:
-        """Return the sum over the sets of each group."""
-        sums = np.zeros(self.shape[0])
-        first = self._first_of_groups
-        if first.size:
-            sums[self.group[first]] = np.add.reduceat(values, first)
-        return sums
-
-    @cached_property
-    def _first_of_groups(self) -> np.ndarray:
-        return first_of_each(self.group)
+    def by_group(
+        self, values: np.ndarray, factor: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Return the sum over the sets of each group, with a factor of each set."""
+        return self.table(values) @ (
+            np.ones(self.shape[1]) if factor is None else factor
+        )
 
     @cached_property
     def _part(self) -> np.ndarray | None:
@@ -187,32 +219,80 @@ class Entries:
 
     def table(self, values: np.ndarray) -> sparse.csr_array:
         """Return the values as a sparse table of groups and sets."""
-        return sparse.coo_array((values, (self.group, self.set)), self.shape).tocsr()
+        return sparse.csr_array((values, self.set, self._ends_of_groups), self.shape)
+
+    @cached_property
+    def _ends_of_groups(self) -> np.ndarray:
+        ends = np.searchsorted(self.group, np.arange(self.shape[0] + 1))
+        return ends.astype(_code_type(self.group.size))
+
+    def blocks(self) -> Iterator[slice]:
+        """Yield consecutive entries whose temporary values the cache can hold."""
+        for start in range(0, self.group.size, _ENTRIES):
+            yield slice(start, start + _ENTRIES)
 
     @property
     def is_small(self) -> bool:
-        """Whether all traces are computed from a dense table of groups and sets."""
+        """Whether the exact third moment is computed."""
         return self.shape[0] * self.shape[1] <= _DENSE and min(self.shape) <= 1000
 
+    @cached_property
+    def _n_products(self) -> tuple[float, float]:
+        """Numbers of products of root^T root and of root root^T."""
+        per_group = np.diff(self._ends_of_groups).astype(float)
+        per_set = np.bincount(self.set).astype(float)
+        return float(per_group @ per_group), float(per_set @ per_set)
+
+    def _lines(self, of_groups: bool) -> tuple[np.ndarray, np.ndarray, Any]:
+        """Return the ends of units, the lines of entries, and the order of entries.
+
+        The products of two lines, which are sets or groups, are summed over the units,
+        which are the other ones. Lines ascend inside a unit.
+        """
+        if not of_groups:
+            return self._ends_of_groups, self.set, slice(None)
+        order = order_of_codes(self.set)
+        ends = np.searchsorted(self.set[order], np.arange(self.shape[1] + 1))
+        return ends, self.group[order], order
+
     def gram_moments(
-        self, root: np.ndarray, own: np.ndarray
-    ) -> tuple[float, float, float]:
+        self, roots: Sequence[np.ndarray], owns: Sequence[np.ndarray]
+    ) -> list[tuple[float, float, float]]:
         """Return tr H^2, tr H^3 and the sum of own_c (H^2)_cc for H = root root^T.
 
-        root^T root has the same traces, so the smaller of the two matrices is used.
+        There are one or two roots, with the numbers `own` of each. root^T root has the
+        same traces, so the smaller of the two matrices is used.
         """
         n_groups, n_sets = self.shape
-        dense = np.zeros(self.shape)
-        dense[self.group, self.set] = root
-        # (A A^T)^k and (A^T A)^k have the same trace
-        h = dense @ dense.T if n_groups <= n_sets else dense.T @ dense
-        square = h @ h
-        if n_groups <= n_sets:
-            diagonal = np.diag(square)
+        of_groups, n_lines = n_groups <= n_sets, min(self.shape)
+        # The last sum is the trace of root^T own root, times root^T root.
+        columns = [*roots]
+        if not of_groups:
+            pairs = zip(roots, owns, strict=True)
+            columns += [root * np.sqrt(own)[self.group] for root, own in pairs]
+        size = float(n_groups * n_sets) * n_lines
+        if _DENSE_GAIN * self._n_products[of_groups] > size:
+            tables = (self.table(values).toarray() for values in columns)
+            h = [each @ each.T if of_groups else each.T @ each for each in tables]
         else:
-            diagonal = ((dense @ h) * dense).sum(axis=1)
-        norm, cube = float((h * h).sum()), float((square * h).sum())
-        return norm, cube, float(diagonal @ own)
+            ends, line, order = self._lines(of_groups)
+            columns = [values[order] for values in columns]
+            h, above = [], np.triu_indices(n_lines, 1)
+            sums = _sums_of_products(ends, line, n_lines, columns)
+            for upper, values in zip(sums, columns, strict=True):
+                table = np.diag(np.bincount(line, values * values, n_lines))
+                table[above] = table.T[above] = upper
+                h.append(table)
+        found = []
+        for k, own in enumerate(owns):
+            square = h[k] @ h[k]
+            if of_groups:
+                weighted = float(np.diag(square) @ own)
+            else:
+                weighted = float((h[k] * h[len(owns) + k]).sum())
+            norm, cube = (float((h[k] * each).sum()) for each in (h[k], square))
+            found.append((norm, cube, weighted))
+        return found
 
     def gram_norms(
         self, columns: Sequence[np.ndarray], scale: np.ndarray
@@ -220,55 +300,114 @@ class Entries:
         """Return tr H^2 for H = root^T root, a matrix of products of sets.
 
         The root of each of the one or two columns of values is value sqrt(scale / m).
-        An entry of H is the sum over the groups of the products of two sets. Groups
-        with equal numbers of sets are multiplied together. The table of the sums is
-        computed in parts of consecutive lower sets.
+        root root^T has the same trace, so the matrix that takes less time is used.
         """
-        n_sets, first = self.shape[1], self._first_of_groups
-        sizes = np.diff(first, append=self.group.size)
-        per_set = np.bincount(self.set)
-        n_parts = -(-(n_sets**2) // _CELLS)
-        # These are the numbers of products of root^T root and of root root^T.
-        if n_parts > 100 or float(sizes @ sizes) > float(per_set @ per_set):
-            root = np.sqrt(self.of_one(scale[self.set]))
-            return [_squared_norm(self.table(values * root)) for values in columns]
-        scaled = [scale * self.squares(values) for values in columns]
-        total = np.array([(each**2).sum() for each in scaled])
         if self._part is not None:
             columns = [values * np.sqrt(self._part) for values in columns]
-        # The sums of two columns are the parts of complex numbers, which are added at
-        # once. Most of the time is spent on the access to their place in the table.
-        sums_type = np.complex128 if len(columns) == 2 else np.float64
-        ends = np.linspace(0, n_sets, n_parts + 1).astype(int)
-        for low, high in pairwise(ends):
-            h = np.zeros((high - low) * n_sets, dtype=sums_type)
-            for entry in self._blocks_of_groups(first, sizes):
-                sets = self.set[entry].astype(np.intp)
-                tabled = [values[entry] for values in columns]
-                for i in range(len(sets) - 1):
-                    inside: slice | np.ndarray = slice(None)
-                    if n_parts > 1:
-                        inside = (low <= sets[i]) & (sets[i] < high)
-                    place = sets[i + 1 :, inside] + (sets[i, inside] - low) * n_sets
-                    product = np.empty(place.shape, dtype=sums_type)
-                    outs = (product.real, product.imag)
-                    for each, out in zip(tabled, outs, strict=False):
-                        np.multiply(each[i, inside], each[i + 1 :, inside], out=out)
-                    np.add.at(h, place.ravel(), product.ravel())
-            squares = h.view(np.float64)
-            squares *= squares
-            by_upper = scale[low:high] @ squares.reshape(high - low, -1)
-            total += 2 * (scale @ by_upper.reshape(n_sets, -1))
-        return total.tolist()
+        n_groups, n_sets = self.shape
+        by_set, by_group = self._n_products
+        if by_set <= by_group and n_sets**2 <= max(_CELLS, 4 * self.group.size):
+            sums = _sums_of_products(self._ends_of_groups, self.set, n_sets, columns)
+            stops = np.cumsum(np.arange(n_sets)[::-1])
+            total = []
+            for values, upper in zip(columns, sums, strict=True):
+                total.append(float(((scale * self.by_set(values * values)) ** 2).sum()))
+                for i, (start, stop) in enumerate(pairwise([0, *stops.tolist()])):
+                    squares = upper[start:stop] ** 2
+                    total[-1] += 2 * float(scale[i] * (squares @ scale[i + 1 :]))
+            return total
+        columns = [values * np.sqrt(scale)[self.set] for values in columns]
+        cost_of_sets = by_set + n_sets**2 / _EMPTY
+        cost_of_groups = by_group + n_groups**2 / _EMPTY
+        if min(cost_of_sets, cost_of_groups) > 2 * min(by_set, by_group):
+            return [_squared_norm(self.table(values)) for values in columns]
+        of_groups = cost_of_groups < cost_of_sets
+        ends, line, order = self._lines(of_groups)
+        columns = [values[order] for values in columns]
+        return _norms_in_parts(ends, line, self.shape[not of_groups], columns)
 
-    @staticmethod
-    def _blocks_of_groups(first: np.ndarray, sizes: np.ndarray) -> Iterator[np.ndarray]:
-        """Yield entries of some groups with equally many, entry i of each in row i."""
-        for m in np.unique(sizes[sizes > 1]):
-            start = first[sizes == m]
-            step = max(1, _ENTRIES // m)
-            for k in range(0, start.size, step):
-                yield start[k : k + step] + np.arange(m)[:, np.newaxis]
+
+def _blocks_of_units(ends: np.ndarray) -> Iterator[np.ndarray]:
+    """Yield entries of some units with equally many, entry i of each in row i."""
+    sizes = np.diff(ends)
+    for m in np.unique(sizes[sizes > 1]):
+        start = ends[:-1][sizes == m]
+        step = max(1, _ENTRIES // m)
+        for k in range(0, start.size, step):
+            yield start[k : k + step] + np.arange(m)[:, np.newaxis]
+
+
+def _sums_of_products(
+    ends: np.ndarray, line: np.ndarray, n_lines: int, columns: Sequence[np.ndarray]
+) -> list[np.ndarray]:
+    """Return the sums over units of the products of each two lines, for each column.
+
+    The sums of line 0 with each later line come first. Units of equal sizes are
+    multiplied together.
+    """
+    lower = np.arange(n_lines)
+    before = lower * (n_lines - 1) - lower * (lower + 1) // 2 - 1
+    # The sums of two columns are the parts of complex numbers, which are added at once.
+    # Most of the time is spent on the access to their place in the table.
+    n_pairs, pairs = n_lines * (n_lines - 1) // 2, range(0, len(columns), 2)
+    tables = [np.zeros(n_pairs, dtype=np.complex128) for _ in pairs]
+    for entry in _blocks_of_units(ends):
+        lines = line[entry].astype(np.intp)
+        tabled = [values[entry] for values in columns]
+        for i in range(len(lines) - 1):
+            place = (lines[i + 1 :] + before[lines[i]]).ravel()
+            product = np.zeros(lines[i + 1 :].shape, dtype=np.complex128)
+            for k, table in zip(pairs, tables, strict=True):
+                outs = (product.real, product.imag)
+                for each, out in zip(tabled[k : k + 2], outs, strict=False):
+                    np.multiply(each[i], each[i + 1 :], out=out)
+                np.add.at(table, place, product.ravel())
+    sums = [each for table in tables for each in (table.real, table.imag)]
+    return sums[: len(columns)]
+
+
+def _norms_in_parts(
+    ends_of_units: np.ndarray,
+    line: np.ndarray,
+    n_lines: int,
+    columns: Sequence[np.ndarray],
+) -> list[float]:
+    """Return the squared Frobenius norm of the table of products of lines.
+
+    The products are summed as in `_sums_of_products`, but in parts of consecutive lower
+    lines.
+    """
+    order = order_of_codes(line)
+    # number of entries of the unit with higher lines
+    later = np.repeat(ends_of_units[1:], np.diff(ends_of_units))
+    later = (later - np.arange(1, line.size + 1))[order]
+    ends = np.searchsorted(line[order], np.arange(n_lines + 1))
+    total = np.array([(np.bincount(line, each * each) ** 2).sum() for each in columns])
+    # As above, the sums of two columns are the parts of complex numbers.
+    values = columns[0] + 1j * columns[1] if len(columns) == 2 else columns[0]
+    low = 0
+    while low < n_lines:
+        width = n_lines - low
+        high = low + max(1, min(width, _PART // width))
+        h = np.zeros((high - low) * width, dtype=values.dtype)
+        inside = order[ends[low] : ends[high]]
+        n_later = later[ends[low] : ends[high]]
+        for start, stop in pairwise(_parts(n_later, _PRODUCTS)):
+            entry, count = inside[start:stop], n_later[start:stop]
+            # the entries after each entry
+            skipped = entry + 1 - (np.cumsum(count) - count)
+            other = np.arange(count.sum()) + np.repeat(skipped, count)
+            place = np.repeat((line[entry] - low) * np.int64(width) - low, count)
+            place += line[other]
+            product = np.repeat(values[entry], count).view(np.float64)
+            product *= values[other].view(np.float64)
+            np.add.at(h, place, product.view(values.dtype))
+        squares = h.view(np.float64)
+        squares *= squares
+        by_column = np.ones(high - low) @ squares.reshape(high - low, -1)
+        total += 2 * by_column.reshape(width, -1).sum(axis=0)
+        low = high
+    return total.tolist()
 
 
 def _code_type(n: int) -> type:
@@ -290,6 +429,24 @@ def order_of_codes(codes: np.ndarray) -> np.ndarray:
     return order
 
 
+def _sort_with_places(keys: np.ndarray, n_bits: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the stable order of integers of at most `n_bits` bits, and sort them.
+
+    The keys are overwritten. Sorting numbers whose last bits are their places takes
+    half of the time of sorting places.
+    """
+    bits = keys.size.bit_length()
+    if n_bits + bits >= 64:
+        order = np.argsort(keys, kind="stable")
+        return order, keys[order]
+    keys <<= bits
+    keys += np.arange(keys.size)
+    keys.sort()
+    order = keys & ((1 << bits) - 1)
+    keys >>= bits
+    return order, keys
+
+
 def _entries(
     rows: GroupedRows,
     row: slice | np.ndarray,
@@ -308,8 +465,8 @@ def _entries(
         # Groups ascend, which numpy's stable sort makes use of.
         key = group * np.int64(n_sets)
         key += where
-        order = np.argsort(key, kind="stable")
-        first = first_of_each(key[order])
+        order, key = _sort_with_places(key, (rows.same.size * n_sets).bit_length())
+        first = first_of_each(key)
         del key  # as large as a column
         at = order[first]
         group, where = group[at], where[at]
@@ -350,8 +507,6 @@ class GroupedBins:
         Expected sums of w r and of w, with r = q - y.
     entries : Entries
         Expected sums of w r and of w by group.
-    centred : ndarray
-        The sums of w r in `entries`, minus the mean residual of their set.
     label_variance, mean_proba : ndarray of shape (n_sets,)
         Means of q (1 - q) and of q.
     n_effective : ndarray of shape (n_sets,)
@@ -377,8 +532,12 @@ class GroupedBins:
         self.n_independent = float((1 / self.same[size > 0]).sum())
         self.n_effective_groups = float(size.sum()) ** 2 / float(self.same @ size**2)
         self.n_effective = n**2 / e.squares(e.count)
-        mean = self.residual_sum / n
-        self.centred = e.residual - e.count * mean[e.set]
+
+    @property
+    def centred(self) -> np.ndarray:
+        """The sums of w r in `entries`, minus the mean residual of their set."""
+        e, mean = self.entries, self.residual_sum / self.count_sum
+        return e.residual - e.count * mean[e.set]
 
     @property
     def ordered(self) -> Ordered:
@@ -547,25 +706,28 @@ class GroupedBins:
         groups. For many groups, the third moment is computed as for independent bins
         with the same variances.
         """
-        e, same = self.entries, self.same
-        norms = [] if e.is_small else e.gram_norms(columns, self.scale)
-        found = []
-        for k, values in enumerate(columns):
-            square = e.of_one(values * values) * self.scale[e.set]
-            # Product of a group with itself; each of m equal parts contributes 1 / m.
-            own = e.by_group(square) * same
-            # a stored group of m equal groups has m own squares
-            squares = float(own @ (own / same))
-            # theory, (G1)
-            if e.is_small:
-                root = values * np.sqrt(e.of_one(self.scale[e.set]))
-                norm, cube, weighted = e.gram_moments(root, own)
-                third = 8 * (cube - 3 * weighted + 2 * float(own**2 @ (own / same)))
-                found.append((2 * max(norm - squares, 0.0), third))
-                continue
-            second, third = 2 * max(norms[k] - squares, 0.0), 0.0
-            bins = e.by_set(square)
-            if second > 0 and bins.any():
+        e, same, found = self.entries, self.same, []
+        # Product of a group with itself; each of m equal parts contributes 1 / m.
+        own_squares = [e.of_one(values * values) for values in columns]
+        owns = [e.by_group(each, self.scale) * same for each in own_squares]
+        moments: Sequence[Any] = [None] * len(columns)
+        if e.is_small:
+            factor = np.sqrt(e.of_one(self.scale[e.set]))
+            moments = e.gram_moments([values * factor for values in columns], owns)
+            norms = [norm for norm, *_ in moments]
+        else:
+            norms = e.gram_norms(columns, self.scale)
+        for norm, moment, square, own in zip(
+            norms, moments, own_squares, owns, strict=True
+        ):
+            # theory, (G1); a stored group of m equal groups has m own squares
+            second = 2 * max(norm - float(own @ (own / same)), 0.0)
+            third = 0.0
+            bins = self.scale * e.by_set(square)
+            if moment is not None:
+                cubes = float(own**2 @ (own / same))
+                third = 8 * (moment[1] - 3 * moment[2] + 2 * cubes)
+            elif second > 0 and bins.any():
                 bins = bins / bins.max()
                 shape = float((bins**3).sum() / (bins**2).sum() ** 1.5)
                 # skewness of a weighted sum of chi squares, scaled to the variance
@@ -604,16 +766,18 @@ class GroupedBins:
         noise and error would otherwise be correlated for skewed labels.
         """
         e, n, r = self.entries, self.count_sum, self.residual_sum
-        mean, rest_n = r[e.set], n[e.set]
-        # If no other group is in the bin, the mean with the group is used.
-        least = 1e-9 * rest_n
-        mean -= e.of_one(e.residual)
-        rest_n -= e.of_one(e.count)
-        alone = np.flatnonzero(rest_n <= least)
-        mean[alone], rest_n[alone] = (r / n)[e.set[alone]], 1
-        mean /= rest_n
+        own_r, own_n, values = e.of_one(e.residual), e.of_one(e.count), self.centred
+        for b in e.blocks():
+            column = e.set[b]
+            rest_n = n[column]
+            # If no other group is in the bin, the mean with the group is used.
+            least = 1e-9 * rest_n
+            mean, rest_n = r[column] - own_r[b], rest_n - own_n[b]
+            alone = np.flatnonzero(rest_n <= least)
+            mean[alone], rest_n[alone] = (r / n)[column[alone]], 1
+            values[b] *= mean / rest_n
         # theory, (G3)
-        linear = e.by_group(mean * self.centred * (self.share / n)[e.set])
+        linear = e.by_group(values, self.share / n)
         return float(linear**2 @ self.same)
 
     def squares_left_out(self) -> np.ndarray:
@@ -622,31 +786,19 @@ class GroupedBins:
         A group that represents several identical groups is left out once.
         """
         e = self.entries
-        column, r, n = e.set, e.of_one(e.residual), e.of_one(e.count)
+        own_r, own_n = e.of_one(e.residual), e.of_one(e.count)
         pairs_r, pairs_n, weight = self.pair_residual, self.pair_count, self.weight
-        before = weight * pairs_r / pairs_n
-
-        def without(pairs: np.ndarray, sums: np.ndarray, own: np.ndarray) -> np.ndarray:
-            """Return pairs - 2 own (sums - own), with arrays that are used again."""
-            rest = sums[column]
-            rest -= own
-            rest *= own
-            rest *= -2
-            rest += pairs[column]
-            return rest
-
-        # Without group c, sum_{a != b} r_a r_b loses r_c times all others, twice.
-        rest_r = without(pairs_r, self.residual_sum, r)
-        rest_n = without(pairs_n, self.count_sum, n)
-        # If only one group is left in a bin, its term stays as it was.
-        alone = np.flatnonzero(rest_n <= (1e-6 * pairs_n)[column])
-        rest_r[alone], rest_n[alone] = (pairs_r / pairs_n)[column[alone]], 1
-        after = weight[column]
-        after -= n
-        rest_r /= rest_n
-        after *= rest_r
-        after -= before[column]
-        change, size = e.by_group(after), e.by_group(n)
+        before, after = weight * pairs_r / pairs_n, np.empty(e.set.size)
+        for b in e.blocks():
+            column, r, n = e.set[b], own_r[b], own_n[b]
+            # Without group c, sum_{a != b} r_a r_b loses r_c times all others, twice.
+            rest_r = pairs_r[column] - 2 * r * (self.residual_sum[column] - r)
+            rest_n = pairs_n[column] - 2 * n * (self.count_sum[column] - n)
+            # If only one group is left in a bin, its term stays as it was.
+            alone = np.flatnonzero(rest_n <= (1e-6 * pairs_n)[column])
+            rest_r[alone], rest_n[alone] = (pairs_r / pairs_n)[column[alone]], 1
+            after[b] = (weight[column] - n) * (rest_r / rest_n) - before[column]
+        change, size = e.by_group(after), e.by_group(own_n)
         total = float(weight.sum())
         used = size > 0
         return (before.sum() + change[used]) / np.maximum(total - size[used], 1e-300)
@@ -696,7 +848,7 @@ class GroupedBins:
         would vary in this way with the choice of the groups.
         """
         e, size = self.entries, self.group_weight
-        noise = e.by_group(e.count * self.label_variance[e.set])
+        noise = e.by_group(e.count, self.label_variance)
         total = float(noise.sum())
         if total <= 0:
             return 0.0
@@ -768,13 +920,15 @@ def squared_norm(left: sparse.csr_array, right: sparse.csr_array) -> float:
     """Return the squared Frobenius norm of left @ right in blocks of rows."""
     per_column = np.diff(right.indptr).astype(float)
     per_row = np.asarray((left != 0) @ per_column)
-    total, start = 0.0, 0
-    ends = np.searchsorted(
-        np.cumsum(per_row), np.arange(1, per_row.sum() // _BLOCK + 2) * _BLOCK
-    )
-    for end in np.unique(np.r_[ends, left.shape[0]]):
-        if end > start:
-            block = left[start:end] @ right
-            total += float(block.data @ block.data)
-        start = end
+    total = 0.0
+    for start, end in pairwise(_parts(per_row, _BLOCK)):
+        block = left[start:end] @ right
+        total += float(block.data @ block.data)
     return total
+
+
+def _parts(sizes: np.ndarray, most: int) -> np.ndarray:
+    """Return the bounds of consecutive parts whose sizes sum up to about `most`."""
+    ends = np.arange(1, sizes.sum() // most + 2) * most
+    cuts = np.searchsorted(np.cumsum(sizes), ends)
+    return np.unique(np.r_[0, cuts, sizes.size])

@@ -857,7 +857,7 @@ def null_p_value_of_groups(bins: GroupedBins, square_p_value: float) -> float:
     widened = float(stdtr(most, ndtri(max(square_p_value, 1e-300))))
     p_values, weights = [widened], [WEIGHTS[2]]
     for factor, weight in zip(factors, WEIGHTS[:2], strict=True):
-        value = e.by_group(e.residual * factor[e.set])
+        value = e.by_group(e.residual, factor)
         spread = n * bins.label_variance * factor**2
         # theory, (G7)
         expected = float(spread @ (n / bins.n_effective))

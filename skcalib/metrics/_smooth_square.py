@@ -162,7 +162,7 @@ def smooth_square_of_groups(bins: GroupedBins) -> SmoothSquare:
     """Return the smooth part for rows that depend on each other within groups."""
     e = bins.entries
     basis = _smooth_functions(bins.count_sum, bins.mean_proba)
-    by_group = np.stack([e.by_group(e.residual * each[e.set]) for each in basis.T])
+    by_group = np.stack([e.by_group(e.residual, each) for each in basis.T])
     within = (by_group * bins.same) @ by_group.T
     return _of_coefficients(by_group.sum(axis=1), within, bins.count_sum.sum())
 
