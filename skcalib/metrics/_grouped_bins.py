@@ -194,7 +194,7 @@ class Entries:
 
     def by_set(self, values: np.ndarray) -> np.ndarray:
         """Return the sum over the groups of each set."""
-        return np.bincount(self.set, values, self.shape[1])
+        return np.ones(self.shape[0]) @ self.table(values)
 
     def by_group(
         self, values: np.ndarray, factor: np.ndarray | None = None
@@ -215,7 +215,17 @@ class Entries:
 
     def squares(self, values: np.ndarray) -> np.ndarray:
         """Return the sum over the groups of the squared values of each set."""
-        return self.by_set(self.of_one(values * values))
+        return self.same @ self.table(values * values)
+
+    @cached_property
+    def residual_squares(self) -> np.ndarray:
+        """Sum over the groups of the squared sums of w r of each set."""
+        return self.squares(self.residual)
+
+    @cached_property
+    def count_squares(self) -> np.ndarray:
+        """Sum over the groups of the squared sums of w of each set."""
+        return self.squares(self.count)
 
     def table(self, values: np.ndarray) -> sparse.csr_array:
         """Return the values as a sparse table of groups and sets."""
@@ -279,9 +289,9 @@ class Entries:
             columns = [values[order] for values in columns]
             h, above = [], np.triu_indices(n_lines, 1)
             sums = _sums_of_products(ends, line, n_lines, columns)
-            for upper, values in zip(sums, columns, strict=True):
+            for k, values in enumerate(columns):
                 table = np.diag(np.bincount(line, values * values, n_lines))
-                table[above] = table.T[above] = upper
+                table[above] = table.T[above] = sums[k // 2][:, k % 2]
                 h.append(table)
         found = []
         for k, own in enumerate(owns):
@@ -308,14 +318,13 @@ class Entries:
         by_set, by_group = self._n_products
         if by_set <= by_group and n_sets**2 <= max(_CELLS, 4 * self.group.size):
             sums = _sums_of_products(self._ends_of_groups, self.set, n_sets, columns)
-            stops = np.cumsum(np.arange(n_sets)[::-1])
-            total = []
-            for values, upper in zip(columns, sums, strict=True):
-                total.append(float(((scale * self.by_set(values * values)) ** 2).sum()))
-                for i, (start, stop) in enumerate(pairwise([0, *stops.tolist()])):
-                    squares = upper[start:stop] ** 2
-                    total[-1] += 2 * float(scale[i] * (squares @ scale[i + 1 :]))
-            return total
+            diagonals = [scale * self.by_set(values * values) for values in columns]
+            total = np.array([float(each @ each) for each in diagonals])
+            stops = np.cumsum(np.arange(n_sets)[::-1]).tolist()
+            for i, (start, stop) in enumerate(pairwise([0, *stops])):
+                upper = scale[i + 1 :] @ sums[0][start:stop] ** 2
+                total += 2 * scale[i] * upper[: len(columns)]
+            return total.tolist()
         columns = [values * np.sqrt(scale)[self.set] for values in columns]
         cost_of_sets = by_set + n_sets**2 / _EMPTY
         cost_of_groups = by_group + n_groups**2 / _EMPTY
@@ -340,10 +349,10 @@ def _blocks_of_units(ends: np.ndarray) -> Iterator[np.ndarray]:
 def _sums_of_products(
     ends: np.ndarray, line: np.ndarray, n_lines: int, columns: Sequence[np.ndarray]
 ) -> list[np.ndarray]:
-    """Return the sums over units of the products of each two lines, for each column.
+    """Return the sums over units of the products of each two lines.
 
-    The sums of line 0 with each later line come first. Units of equal sizes are
-    multiplied together.
+    Each table has the columns of sums of one or two `columns`. The rows of line 0 with
+    each later line come first. Units of equal sizes are multiplied together.
     """
     lower = np.arange(n_lines)
     before = lower * (n_lines - 1) - lower * (lower + 1) // 2 - 1
@@ -356,14 +365,14 @@ def _sums_of_products(
         tabled = [values[entry] for values in columns]
         for i in range(len(lines) - 1):
             place = (lines[i + 1 :] + before[lines[i]]).ravel()
-            product = np.zeros(lines[i + 1 :].shape, dtype=np.complex128)
+            product = np.empty(lines[i + 1 :].shape, dtype=np.complex128)
+            product.imag[:] = 0 if len(columns) == 1 else product.imag
             for k, table in zip(pairs, tables, strict=True):
                 outs = (product.real, product.imag)
                 for each, out in zip(tabled[k : k + 2], outs, strict=False):
                     np.multiply(each[i], each[i + 1 :], out=out)
                 np.add.at(table, place, product.ravel())
-    sums = [each for table in tables for each in (table.real, table.imag)]
-    return sums[: len(columns)]
+    return [table.view(np.float64).reshape(-1, 2) for table in tables]
 
 
 def _norms_in_parts(
@@ -531,9 +540,9 @@ class GroupedBins:
         self.group_weight = size = e.by_group(e.count)
         self.n_independent = float((1 / self.same[size > 0]).sum())
         self.n_effective_groups = float(size.sum()) ** 2 / float(self.same @ size**2)
-        self.n_effective = n**2 / e.squares(e.count)
+        self.n_effective = n**2 / e.count_squares
 
-    @property
+    @cached_property
     def centred(self) -> np.ndarray:
         """The sums of w r in `entries`, minus the mean residual of their set."""
         e, mean = self.entries, self.residual_sum / self.count_sum
@@ -554,7 +563,7 @@ class GroupedBins:
         e, size = self.entries, self.group_weight
         total = float(size.sum())
         # theory, (G8)
-        in_set = float(e.squares(e.count).sum()) / total
+        in_set = float(e.count_squares.sum()) / total
         in_group = float(self.same @ size**2) / total
         by_chance = (in_group - 1) * float(self.share @ self.share)
         return max(in_set - by_chance, 1.0)
@@ -652,10 +661,10 @@ class GroupedBins:
         tied = _entries(rows, row, where, known.size)
 
         def products(
-            values: np.ndarray, sums: np.ndarray, tied_values: np.ndarray
+            squares: np.ndarray, sums: np.ndarray, tied_values: np.ndarray
         ) -> tuple[np.ndarray, np.ndarray]:
             # theory, (C5)
-            between = sums**2 - whole.squares(values)
+            between = sums**2 - squares
             tied_sums = tied.by_set(tied_values)
             # theory, (C6)
             inside = (tied.squares(tied_values) - tied_sums**2)[column] / size**2
@@ -663,8 +672,8 @@ class GroupedBins:
             return total, 2 * sums**2 - between
 
         sums, scales = zip(
-            products(whole.residual, self.residual_sum, tied.residual),
-            products(whole.count, self.count_sum, tied.count),
+            products(whole.residual_squares, self.residual_sum, tied.residual),
+            products(whole.count_squares, self.count_sum, tied.count),
             strict=True,
         )
         self.pair_residual, self.pair_count = without_noise(sums, scales)
@@ -754,7 +763,7 @@ class GroupedBins:
         groups with identical rows is used.
         """
         m = self.n_effective
-        seen = self.entries.squares(self.entries.residual) / self.count_sum**2
+        seen = self.entries.residual_squares / self.count_sum**2
         # theory, (G2), right
         varying = (m * self.label_variance) ** 2
         return (varying * seen + self.label_variance / m) / (varying + 1)
@@ -766,14 +775,17 @@ class GroupedBins:
         noise and error would otherwise be correlated for skewed labels.
         """
         e, n, r = self.entries, self.count_sum, self.residual_sum
-        own_r, own_n, values = e.of_one(e.residual), e.of_one(e.count), self.centred
+        own_r, own_n, values = (
+            e.of_one(e.residual),
+            e.of_one(e.count),
+            self.centred.copy(),
+        )
         for b in e.blocks():
-            column = e.set[b]
-            rest_n = n[column]
+            column = e.set[b].astype(np.intp)
+            all_n = n[column]
+            mean, rest_n = r[column] - own_r[b], all_n - own_n[b]
             # If no other group is in the bin, the mean with the group is used.
-            least = 1e-9 * rest_n
-            mean, rest_n = r[column] - own_r[b], rest_n - own_n[b]
-            alone = np.flatnonzero(rest_n <= least)
+            alone = np.flatnonzero(rest_n <= 1e-9 * all_n)
             mean[alone], rest_n[alone] = (r / n)[column[alone]], 1
             values[b] *= mean / rest_n
         # theory, (G3)
@@ -790,15 +802,16 @@ class GroupedBins:
         pairs_r, pairs_n, weight = self.pair_residual, self.pair_count, self.weight
         before, after = weight * pairs_r / pairs_n, np.empty(e.set.size)
         for b in e.blocks():
-            column, r, n = e.set[b], own_r[b], own_n[b]
+            column, r, n = e.set[b].astype(np.intp), own_r[b], own_n[b]
+            all_n = pairs_n[column]
             # Without group c, sum_{a != b} r_a r_b loses r_c times all others, twice.
             rest_r = pairs_r[column] - 2 * r * (self.residual_sum[column] - r)
-            rest_n = pairs_n[column] - 2 * n * (self.count_sum[column] - n)
+            rest_n = all_n - 2 * n * (self.count_sum[column] - n)
             # If only one group is left in a bin, its term stays as it was.
-            alone = np.flatnonzero(rest_n <= (1e-6 * pairs_n)[column])
+            alone = np.flatnonzero(rest_n <= 1e-6 * all_n)
             rest_r[alone], rest_n[alone] = (pairs_r / pairs_n)[column[alone]], 1
             after[b] = (weight[column] - n) * (rest_r / rest_n) - before[column]
-        change, size = e.by_group(after), e.by_group(own_n)
+        change, size = e.by_group(after), self.group_weight * self.same
         total = float(weight.sum())
         used = size > 0
         return (before.sum() + change[used]) / np.maximum(total - size[used], 1e-300)
