@@ -138,6 +138,8 @@ class Pairs:
         rows = self.row_groups
         if rows is None:
             rows = np.arange(self.q.size // self.n_classes)
+        if self.q.size < 2**31:  # half of the memory
+            rows = rows.astype(np.int32)
         return np.repeat(rows, self.n_classes)
 
     @property

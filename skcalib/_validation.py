@@ -703,7 +703,8 @@ def as_groups(values: Any, n: int, *, name: str = "groups") -> np.ndarray | None
         )
     if n and groups.dtype.kind == "i" and groups.min() >= 0 and groups.max() < 2 * n:
         seen = np.bincount(groups) > 0  # codes already: quicker than sorting
-        return (np.cumsum(seen) - 1)[groups]
+        groups = groups.astype(np.intp, copy=False)
+        return groups if seen.all() else (np.cumsum(seen) - 1)[groups]
     try:
         return np.unique(groups, return_inverse=True)[1]
     except TypeError:

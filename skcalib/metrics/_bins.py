@@ -71,8 +71,8 @@ OWN_BIN = 5
 # More bins would need gigabytes of memory.
 _MOST_BINS = 2**22
 
-# From this total weight on, the bin size of the score interval is chosen from the
-# leading bits of the probabilities.
+# From this number of distinct probabilities on, the bin size of the score interval is
+# chosen from their leading bits.
 _ROUNDED = 2**18
 _BITS = 12
 
@@ -590,8 +590,9 @@ def cut_around_classes(ordered: Ordered, size: int, own: int) -> np.ndarray:
 
 def _interval_size(rows: Sorted) -> int:
     """Return the bin size of the score interval for the given probabilities."""
-    if rows.total < _ROUNDED:
-        values, first = rows.q, np.arange(rows.q.size)
+    if np.count_nonzero(rows.q[1:] != rows.q[:-1]) < _ROUNDED:
+        first = first_of_each(rows.q)
+        values = rows.q[first]
     else:
         # The leading bits of a float are its exponent and its first binary digits.
         # Shifting the others out rounds down; adding 0.0 turns -0.0 into 0.0.
@@ -709,14 +710,21 @@ class Bins:
         self._rows, self._positives = rows, positives = ordered.rows, ordered.positives
         # the tie class of the first row after each cut
         cuts = bounds[1:-1]
-        value = rows.q[rows.index(cuts)]
-        first, last, positive_first, positive_last = (
-            np.searchsorted(each.q, value, side=side)
-            for each in (rows, positives)
-            for side in ("left", "right")
-        )
+        at = rows.index(cuts)
+        value = rows.q[at]
+        # Most cuts are not inside a tie. There is nothing to search for then.
+        first, last = at.copy(), at + 1
+        tied = np.flatnonzero(rows.q[np.maximum(at - 1, 0)] == value)
+        first[tied] = np.searchsorted(rows.q, value[tied], side="left")
+        tied = np.flatnonzero(rows.q[np.minimum(last, rows.q.size - 1)] == value)
+        last[tied] = np.searchsorted(rows.q, value[tied], side="right")
+        positive_first = np.searchsorted(positives.q, value, side="left")
         start, stop = rows.position(first), rows.position(last)
         divided = start < cuts
+        positive_last = positive_first.copy()
+        positive_last[divided] = np.searchsorted(
+            positives.q, value[divided], side="right"
+        )
         # The whole classes of a bin lie between the class at its left cut and the class
         # at its right cut. A class that is not divided belongs to the bin on the right.
         self._whole_rows = (

@@ -46,8 +46,13 @@ class DrawRows(GroupedRows):
         super().__init__(pairs)
         assert self.weight is not None
         assert pairs.positive is not None
-        self.residual = self.weight * (left_out - pairs.positive)
+        self._left_out = left_out
         self.mean_share = float(self.weight @ left_out / self.weight.sum())
+
+    @property
+    def residual(self) -> np.ndarray:
+        """Return w (s - y): the draw takes the place of the probability."""
+        return self.weight * (self._left_out - self._positive)
 
     @property
     def variance(self) -> np.ndarray:

@@ -77,8 +77,8 @@ class GroupedRows:
     ----------
     ordered : Ordered
         The pairs in ascending order of q, without their groups.
-    residual, proba : ndarray of shape (n_rows,)
-        w r and w q, with r = q - y.
+    proba : ndarray of shape (n_rows,)
+        w q.
     weight : ndarray of shape (n_rows,) or None
         Weights w. If None, they are 1.
     group : ndarray of shape (n_rows,), int
@@ -102,7 +102,7 @@ class GroupedRows:
         self.group: np.ndarray = group.astype(_code_type(group.size), copy=False)
         self.weight = weight
         self._q = q = q.astype(np.float64, copy=False)
-        self.residual, self.proba = q - positive, q
+        self._positive, self.proba = positive, q
         self._first: np.ndarray | None = None
         if weight is None:
             # Sorting without a permutation takes a quarter of the time.
@@ -115,7 +115,6 @@ class GroupedRows:
             self.ordered = merge_ties(
                 self._sorted_q, positive[order], weight[order], row_total
             )
-            self.residual *= weight
             self.proba = q * weight
         size = np.bincount(self.group)
         self.n_groups = int(np.count_nonzero(size))
@@ -129,6 +128,12 @@ class GroupedRows:
     def _order(self) -> np.ndarray:
         """Rows in ascending order of q; without weights, only divided ties need it."""
         return np.argsort(self._q).astype(_code_type(self._q.size))
+
+    @property
+    def residual(self) -> np.ndarray:
+        """Return w r of each row, with r = q - y."""
+        residual = self._q - self._positive
+        return residual if self.weight is None else residual * self.weight
 
     @property
     def variance(self) -> np.ndarray:
@@ -215,7 +220,7 @@ class Entries:
 
     def squares(self, values: np.ndarray) -> np.ndarray:
         """Return the sum over the groups of the squared values of each set."""
-        return self.same @ self.table(values * values)
+        return self.same @ self.table(np.square(values, dtype=np.float64))
 
     @cached_property
     def residual_squares(self) -> np.ndarray:
@@ -317,8 +322,8 @@ class Entries:
         n_groups, n_sets = self.shape
         by_set, by_group = self._n_products
         if by_set <= by_group and n_sets**2 <= max(_CELLS, 4 * self.group.size):
-            sums = _sums_of_products(self._ends_of_groups, self.set, n_sets, columns)
             diagonals = [scale * self.by_set(values * values) for values in columns]
+            sums = _sums_of_products(self._ends_of_groups, self.set, n_sets, columns)
             total = np.array([float(each @ each) for each in diagonals])
             stops = np.cumsum(np.arange(n_sets)[::-1]).tolist()
             for i, (start, stop) in enumerate(pairwise([0, *stops])):
@@ -469,22 +474,28 @@ def _entries(
     if chance is not None:
         residual = chance * residual
         weight = chance if weight is None else chance * weight
-    count = np.ones(group.size) if weight is None else weight
-    if not (rows.are_single and isinstance(row, slice)):
-        # Groups ascend, which numpy's stable sort makes use of.
+    if rows.are_single and isinstance(row, slice):
+        count = np.ones(group.size) if weight is None else weight
+    else:
+        # Groups ascend, which makes it quicker to sort them.
         key = group * np.int64(n_sets)
         key += where
         order, key = _sort_with_places(key, (rows.same.size * n_sets).bit_length())
         first = first_of_each(key)
-        del key  # as large as a column
-        at = order[first]
+        # Each of these arrays is as large as a column.
+        del key
+        residual, at = residual[order], order[first]
+        weight = None if weight is None else weight[order]
+        del order
         group, where = group[at], where[at]
-        if first.size:
-            residual = np.add.reduceat(residual[order], first)
-        if weight is None:
-            count = np.diff(first, append=order.size).astype(np.float64)
-        elif first.size:
-            count = np.add.reduceat(weight[order], first)
+        del at
+        if weight is None:  # exact in half of the memory, unless there are very many
+            exact = np.float32 if residual.size < 2**24 else np.float64
+            count = np.diff(first, append=residual.size).astype(exact)
+        else:
+            count = np.add.reduceat(weight, first) if first.size else weight
+        if first.size < residual.size:
+            residual = np.add.reduceat(residual, first)
     shape = (rows.same.size, n_sets)
     return Entries(group, where, residual, count, shape, rows.same)
 
@@ -536,6 +547,9 @@ class GroupedBins:
         self.bins = binning.bins(rows.ordered)
         self._place()
         self._multiply()
+        self.label_variance = self._mean(rows.variance)
+        self.mean_proba = self._mean(rows.proba)
+        del self._row, self._set, self._chance  # as large as columns
         e, n = self.entries, self.count_sum
         self.group_weight = size = e.by_group(e.count)
         self.n_independent = float((1 / self.same[size > 0]).sum())
@@ -567,16 +581,6 @@ class GroupedBins:
         in_group = float(self.same @ size**2) / total
         by_chance = (in_group - 1) * float(self.share @ self.share)
         return max(in_set - by_chance, 1.0)
-
-    @cached_property
-    def label_variance(self) -> np.ndarray:
-        """Mean of q (1 - q) in each set."""
-        return self._mean(self._rows.variance)
-
-    @cached_property
-    def mean_proba(self) -> np.ndarray:
-        """Mean of q in each set."""
-        return self._mean(self._rows.proba)
 
     @cached_property
     def mean_weight(self) -> float:
@@ -618,7 +622,7 @@ class GroupedBins:
         weight = np.r_[bins.weight, inner]
         weight[shares.bin[inside]] = 0
         # Sets of no weight are left out; `number` is meaningless for them.
-        number = np.cumsum(weight > 0) - 1
+        number = (np.cumsum(weight > 0) - 1).astype(np.int32)
         self.weight = weight[weight > 0]
         self._edge_value, self._edge_set = shares.value[edge], number[shares.bin[edge]]
         self._edge_taken, self._edge_total = shares.taken[edge], shares.total[edge]
@@ -717,8 +721,12 @@ class GroupedBins:
         """
         e, same, found = self.entries, self.same, []
         # Product of a group with itself; each of m equal parts contributes 1 / m.
-        own_squares = [e.of_one(values * values) for values in columns]
-        owns = [e.by_group(each, self.scale) * same for each in own_squares]
+        sums = []
+        for values in columns:
+            squares = e.table(e.of_one(values * values))
+            sums.append((squares @ self.scale * same, np.ones(same.size) @ squares))
+            del squares  # as large as a column
+        owns = [own for own, _ in sums]
         moments: Sequence[Any] = [None] * len(columns)
         if e.is_small:
             factor = np.sqrt(e.of_one(self.scale[e.set]))
@@ -726,13 +734,11 @@ class GroupedBins:
             norms = [norm for norm, *_ in moments]
         else:
             norms = e.gram_norms(columns, self.scale)
-        for norm, moment, square, own in zip(
-            norms, moments, own_squares, owns, strict=True
-        ):
+        for norm, moment, (own, by_set) in zip(norms, moments, sums, strict=True):
             # theory, (G1); a stored group of m equal groups has m own squares
             second = 2 * max(norm - float(own @ (own / same)), 0.0)
             third = 0.0
-            bins = self.scale * e.by_set(square)
+            bins = self.scale * by_set
             if moment is not None:
                 cubes = float(own**2 @ (own / same))
                 third = 8 * (moment[1] - 3 * moment[2] + 2 * cubes)

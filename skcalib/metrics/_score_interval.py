@@ -123,7 +123,9 @@ class Levels:
         """
         _, _, once, twice, thrice = self._weights
         label = self.tied * label
-        third = 8 * float(twice @ label**3) + 4 * float(thrice @ (label * lean) ** 2)
+        third = 8 * float(twice @ (label * label * label)) + 4 * float(
+            thrice @ (label * lean) ** 2
+        )
         return 2 * float(once @ label**2), third
 
     @cached_property
