@@ -570,8 +570,8 @@ def cut_around_classes(ordered: Ordered, size: int, own: int) -> np.ndarray:
             return cut_by_size(ordered.total, size)
         weight = np.diff(first_of_each(q), append=q.size)
     large = weight >= own
-    if ordered.low is not ordered.rows.q:  # cells of a sketch are no tie classes
-        large &= (ordered.low == ordered.high) | (weight >= size)
+    if ordered.low is not ordered.rows.q:  # a cell of several values is no tie class
+        large &= ordered.low == ordered.high
     if not large.any():
         return cut_by_size(ordered.total, size)
     last = large | np.r_[large[1:], True]  # of each piece

@@ -383,46 +383,57 @@ class TestMoments:
         (pairs,) = check_pairs(y, q, groups=groups)
         return GroupedBins(GroupedRows(pairs), Binning(bin_size, None, "quantile"))
 
-    def products(self, bins):
+    def products(self, bins, values):
         """Return h_cd = sum_b w_b r_cb r_db / pairs_b, c and d different."""
-        r = bins.entries.table(bins.entries.residual).toarray()
-        h = np.einsum("cb,db,b->cd", r, r, bins.scale)
+        r = bins.entries.table(values).toarray()
+        h = (r * bins.scale) @ r.T
         np.fill_diagonal(h, 0)
         return h
 
     @pytest.mark.parametrize("n_groups", [2, 3, 50, 400])
-    def test_few_groups_have_those_of_the_double_sum(self, n_groups):
+    @pytest.mark.parametrize("gain", [0, 1e9], ids=["sparse", "dense"])
+    def test_few_groups_have_those_of_the_double_sum(self, n_groups, gain, monkeypatch):
+        monkeypatch.setattr(_grouped_bins, "_DENSE_GAIN", gain)
         bins = self.bins_of(n_groups, bin_size=30 if n_groups > 9 else 100)
-        h = self.products(bins)
-        expected = 2 * np.sum(h**2), 8 * np.einsum("ab,bc,ca->", h, h, h)
-        (found,) = bins.product_moments(bins.entries.residual)
-        assert found == pytest.approx(expected, rel=1e-9, abs=1e-20)
+        columns = bins.entries.residual, bins.centred
+        for values, found in zip(columns, bins.product_moments(*columns), strict=True):
+            h = self.products(bins, values)
+            expected = 2 * np.sum(h**2), 8 * np.einsum("ab,bc,ca->", h, h, h)
+            assert found == pytest.approx(expected, rel=1e-9, abs=1e-20)
 
-    @pytest.mark.parametrize("cells", [100, 10_000, 50_000, 20_000_000])
-    @pytest.mark.parametrize("block", [100, 5000])
+    @pytest.mark.parametrize("n_columns", [1, 2])
+    @pytest.mark.parametrize(
+        ("constants", "n_groups", "bin_size"),
+        [
+            ({}, 2100, 30),  # in one table
+            ({"_CELLS": 0, "_PART": 2000, "_PRODUCTS": 100}, 2100, 15),  # in parts
+            ({"_PART": 100, "_PRODUCTS": 100}, 30, 3),  # groups in parts
+            ({"_CELLS": 0, "_EMPTY": 1e-9, "_BLOCK": 100}, 2100, 15),  # sparse
+            ({"_EMPTY": 1e-9, "_BLOCK": 5000}, 30, 3),
+        ],
+    )
     def test_many_groups_have_the_variance_of_the_double_sum(
-        self, cells, block, monkeypatch
+        self, constants, n_groups, bin_size, n_columns, monkeypatch
     ):
-        # The 284 sets have 80,656 pairs: in one table, in 2 or in 9 parts, and without
-        # a table in blocks of products.
-        monkeypatch.setattr(_grouped_bins, "_CELLS", cells)
-        monkeypatch.setattr(_grouped_bins, "_BLOCK", block)
-        bins = self.bins_of(2100)
-        ((variance, third),) = bins.product_moments(bins.entries.residual)
-        r = bins.entries.table(bins.entries.residual).toarray()
-        h = (r * bins.scale) @ r.T
-        np.fill_diagonal(h, 0)
-        assert variance == pytest.approx(2 * np.sum(h**2), rel=1e-9)
-        assert third > 0
+        for name, value in {"_DENSE": 0, **constants}.items():
+            monkeypatch.setattr(_grouped_bins, name, value)
+        bins = self.bins_of(n_groups, bin_size)
+        columns = (bins.entries.residual, bins.centred)[:n_columns]
+        for values, (variance, third) in zip(
+            columns, bins.product_moments(*columns), strict=True
+        ):
+            h = self.products(bins, values)
+            assert variance == pytest.approx(2 * np.sum(h**2), rel=1e-9)
+            assert third > 0
 
     def test_few_groups_of_many_sets(self, monkeypatch):
         monkeypatch.setattr(_grouped_bins, "_DENSE", 0)
         bins = self.bins_of(5, bin_size=30)
-        expected = 2 * np.sum(self.products(bins) ** 2)
+        expected = 2 * np.sum(self.products(bins, bins.entries.residual) ** 2)
         ((variance, _),) = bins.product_moments(bins.entries.residual)
         assert variance == pytest.approx(expected, rel=1e-9)
 
     def test_the_debiased_square_is_the_sum_of_the_products(self):
         bins = self.bins_of(400)
-        expected = self.products(bins).sum()
+        expected = self.products(bins, bins.entries.residual).sum()
         assert bins.debiased_square == pytest.approx(expected, rel=1e-10)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from skcalib._pairs import check_pairs
 from skcalib.datasets import make_calibrated_pairs
 from skcalib.metrics import (
     ReliabilitySketch,
@@ -16,6 +17,7 @@ from skcalib.metrics import (
     calibration_error,
     calibration_error_interval,
 )
+from skcalib.metrics._bins import Binning, bins_of
 
 LEVELS = [0.0, -0.0, 5e-324, 1e-30, 0.1, 0.25, 0.5, 0.9, np.nextafter(1, 0), 1.0]
 
@@ -166,6 +168,19 @@ class TestExact:
         width = wanted.high - wanted.low
         assert abs(found.low - wanted.low) < 0.02 * width
         assert abs(found.high - wanted.high) < 0.02 * width
+
+    @pytest.mark.parametrize("bin_size", [5, 15, 60])
+    def test_the_bins_of_the_interval_are_those_of_the_pairs(self, bin_size):
+        # Cells near 0 and 1 have more pairs than these bins, and are divided by them.
+        rng = np.random.default_rng(6)
+        q = rng.beta(0.1, 0.1, 30_000)
+        binning = Binning(bin_size, None, "interval")
+        (pairs,) = check_pairs(rng.random(q.size) < q, q)
+        cells = sketch_of(pairs.positive, q, n_bits=12)._table.cells
+        assert cells.classes()[1].max() > 60
+        np.testing.assert_array_equal(
+            binning.bins(cells).bounds, bins_of(pairs, binning).bounds
+        )
 
     def test_a_sketch_is_the_metric_of_the_means_of_its_cells(self):
         y, q = make_calibrated_pairs(20_000, k=0.05, random_state=4)
