@@ -92,7 +92,7 @@ def traced(function):
 BIN_SIZE = 5000
 POWERS = (5, 6, 7)  # of ten, numbers of pairs
 # rows, classes and concentration of the probabilities
-MATRICES = [(100_000, 10, 0.3), (33_306, 47, 0.05)]
+MATRICES = [(100_000, 10, 0.3), (33_306, 47, 0.05), (10_000, 100, 0.1)]
 
 
 def skewed_pairs(n):
@@ -101,9 +101,9 @@ def skewed_pairs(n):
     return (rng.random(n) < q).astype(int), q
 
 
-def uniform_pairs(n):
+def uniform_pairs(n, digits=17):
     rng = np.random.default_rng(0)
-    q = rng.random(n)
+    q = rng.random(n).round(digits)
     return (rng.random(n) < q).astype(int), q
 
 
@@ -165,7 +165,9 @@ def functions(y, proba, labels):
 
 def calibration():
     cases = {f"10^{k}": (*skewed_pairs(10**k), None) for k in POWERS}
+    cases["30000"] = (*skewed_pairs(30_000), None)
     cases["10^6, uniform"] = (*uniform_pairs(10**6), None)
+    cases["300000, 2 digits"] = (*uniform_pairs(300_000, digits=2), None)
     for n, n_tags, concentration in MATRICES:
         matrix = tag_matrix(n, n_tags, concentration)
         cases[f"{n} x {n_tags}"] = (*matrix, np.arange(n_tags))
@@ -184,10 +186,8 @@ def calibration():
             }
             for name, seconds in best.items()
         ]
-    note = (
-        f"bins of {BIN_SIZE}; {versions('numpy', 'scipy', 'scikit-learn', 'relplot')}"
-    )
-    yield "speed_calibration.csv", rows, note
+    packages = versions("numpy", "scipy", "scikit-learn", "relplot")
+    yield "speed_calibration.csv", rows, f"bins of {BIN_SIZE}; {packages}"
 
 
 # Commands

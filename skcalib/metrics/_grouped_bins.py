@@ -334,7 +334,14 @@ class Entries:
         cost_of_sets = by_set + n_sets**2 / _EMPTY
         cost_of_groups = by_group + n_groups**2 / _EMPTY
         if min(cost_of_sets, cost_of_groups) > 2 * min(by_set, by_group):
-            return [_squared_norm(self.table(values)) for values in columns]
+            norms = []
+            for values in columns:
+                table = self.table(values)
+                sides = table.T.tocsr(), table
+                norms.append(
+                    squared_norm(*(sides if by_set <= by_group else sides[::-1]))
+                )
+            return norms
         of_groups = cost_of_groups < cost_of_sets
         ends, line, order = self._lines(of_groups)
         columns = [values[order] for values in columns]
@@ -922,17 +929,6 @@ def grouped_bins(pairs: Pairs | GroupedRows, binning: Binning) -> GroupedBins:
             found = GroupedBins(rows, binning)
     found.check_several_groups()
     return found
-
-
-def _squared_norm(root: sparse.csr_array) -> float:
-    """Return the squared Frobenius norm of root @ root.T.
-
-    root.T @ root has the same norm, so the one with fewer products is computed.
-    """
-    per_row, per_column = ((root != 0).sum(axis=axis) for axis in (1, 0))
-    if float(per_row @ per_row) < float(per_column @ per_column):
-        root = root.T.tocsr()
-    return squared_norm(root, root.T.tocsr())
 
 
 def squared_norm(left: sparse.csr_array, right: sparse.csr_array) -> float:
