@@ -1,6 +1,6 @@
 """Find the constants of the score interval and of its test again.
 
-    python benchmarks/interval_constants.py [combined weights growth least curves]
+    python benchmarks/interval_constants.py [combined weights least curves]
         [--replicates 300] [--grouped-replicates 150]
 
 combined: quantiles of the half-Cauchy combination on calibrated samples, for the five
@@ -16,10 +16,6 @@ standard error of a difference is smaller than that of a mean, since all weights
 measured on the same samples. The table has the weights of the package, single
 statistics, and the thirty best weights by power and by worst ratio. The ranks are among
 all 3,004 weights.
-
-growth: the growth of the variance of T with the squared error, divided by its growth
-for errors that are proportional to the noise, for SHAPES and FREQUENCIES of
-_interval_cells.py. _GUESSED is the guess of this fraction.
 
 least: rejection rate of calibrated samples of few rows, by the number of rows, for the
 same kinds of probabilities. With fewer than LEAST_UNITS rows, the package gives no
@@ -37,7 +33,7 @@ replaced by a pair (path, make): the path leads from `skcalib.metrics` to the at
 and `make(original)` returns what takes its place. A path that does not exist is an
 error.
 
-It takes about nine minutes on one core, of which the first four tables take three.
+It takes about nine minutes on one core, of which the first three tables take three.
 """
 
 import functools
@@ -52,7 +48,7 @@ import _interval_cells as cells_of
 import _study
 import numpy as np
 from _common import print_table, read_csv, versions, write_csv
-from _interval_cells import FREQUENCIES, SHAPES, SIZES, generators
+from _interval_cells import generators
 from interval_test import others_of, power
 
 from skcalib.metrics import calibration_error_interval
@@ -61,7 +57,6 @@ TODAY = "today"
 N_ROWS = (100, 500)
 N_NULL = 500  # samples of each kind of probabilities and size
 N_POWER = 200  # samples of each error and size
-N_GROWTH = 20
 FEW_ROWS = (2, 3, 4, 5, 6, 8, 12, 20)
 CELLS, SUMMARY = "interval_constants_cells.csv", "interval_constants.csv"
 
@@ -325,41 +320,6 @@ def least_rows():
 # ---------------------------------------------------------------- the distribution of T
 
 
-def fraction(q, frequency, rng):
-    """Return the growth of the variance of T over that of the guess with _GUESSED = 1.
-
-    The guess is computed from a sample of labels, as in the package.
-    """
-    p = frequency(q)
-    y = (rng.random(q.size) < p).astype(int)
-    *_, deviation, linear = arguments_of(SLOPE_OF, y, q)
-    d = q - p
-    growth = np.mean(p * (1 - p) * d**2) / np.mean(d**2) / q.size
-    return growth / (deviation / linear * deviation / 2)
-
-
-def growth_rows():
-    rows = []
-    for shape, (a, b) in SHAPES.items():
-        for labels, frequency in FREQUENCIES.items():
-            if labels == "calibrated":
-                continue
-            for n in SIZES:
-                found = [
-                    fraction(rng.beta(a, b, n), frequency, rng)
-                    for rng in generators(f"{shape}, {labels}, {n}", N_GROWTH)
-                ]
-                row = {"probabilities": shape, "labels": labels, "n": n}
-                row |= {"fraction": f"{np.mean(found):.3f}"}
-                row |= {"se": f"{np.std(found, ddof=1) / N_GROWTH**0.5:.3f}"}
-                row |= {"least": f"{min(found):.3f}", "most": f"{max(found):.3f}"}
-                rows.append(row)
-    return rows
-
-
-# ---------------------------------------------------------------- curves
-
-
 def compare(cell, n, variants):
     """Return a row for each variant, from the same samples of a cell.
 
@@ -477,7 +437,6 @@ def curves(rows):
 TABLES = {
     "combined": combined_rows,
     "weights": weights_rows,
-    "growth": growth_rows,
     "least": least_rows,
 }
 

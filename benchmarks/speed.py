@@ -18,17 +18,15 @@ beside 1,000 sampled clusterings by this package and by one call of scipy's
 connected_components per clustering, as in the published procedure ('graphs').
 
 significance: exact and saddlepoint p-values beside 10^7 Monte Carlo resamples
-(extrapolated), counts of resamples beside a loop that gathers rows, real-valued scores
-beside scipy's permutation test, and all pairs of 36 systems.
+(extrapolated), real-valued scores beside scipy's permutation test, and all pairs of 36
+systems.
 
 events: `EventCounter.count` per document, by mentions and samples; the filter; the rule
-(CPU time); and the peak memory of a call.
+(CPU time).
 
 memory: peak memory (VmHWM of /proc, so Linux only) against the size of the input, in a
 process of its own. `extra` is the peak less what was there before the call, the input
 included, and `per_input` is its multiple of the input. Needs up to 4 GB for --largest.
-
-stream: a billion pairs in chunks of ten million, added to a sketch, beside np.sort.
 
 Times are the best of interleaved rounds in one process and one thread. The parts take
 about half an hour together.
@@ -41,8 +39,6 @@ os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 import contextlib
 import json
-import pickle
-import resource
 import subprocess
 import sys
 import tempfile
@@ -75,7 +71,6 @@ from skcalib.significance import (
     paired_bootstrap_test,
     permutation_test,
 )
-from skcalib.significance._resamples import resample_sums
 
 
 def traced(function):
@@ -501,27 +496,6 @@ def without_resampling(n_rounds):
     return rows
 
 
-def gather(columns, n_resamples, rng):
-    """Return sums by a loop over resamples that gathers rows."""
-    n = len(columns)
-    return np.stack(
-        [columns[rng.integers(0, n, n)].sum(axis=0) for _ in range(n_resamples)]
-    )
-
-
-def resampling(n_rounds, n=2000, n_resamples=2000):
-    """Time count matrices against gathering by index."""
-    rows, rng = [], np.random.default_rng(0)
-    for m in (1, 3, 30):
-        columns = rng.integers(0, 30, (n, m)).astype(float)
-        functions = {
-            "counts @ columns": lambda x=columns: resample_sums(x, n_resamples, rng),
-            "index gather loop": lambda x=columns: gather(x, n_resamples, rng),
-        }
-        rows += test_rows(f"sums of {m} columns", n, best_times(functions, n_rounds))
-    return rows
-
-
 def real_scores(n_rounds):
     """Time tests of real-valued scores beside scipy, extrapolated to 10^4 swaps."""
     for n in (1000, 10_000, 100_000):
@@ -556,12 +530,11 @@ def many_systems(n_rounds, n=2077, n_systems=36):
         name: partial(compare_systems, named, statistic=name, random_state=0)
         for name, named in systems.items()
     }
-    case = f"{n_systems * (n_systems - 1) // 2} pairs of systems"
-    return test_rows(case, n, best_times(functions, n_rounds))
+    return test_rows("630 pairs of systems", n, best_times(functions, n_rounds))
 
 
 def significance():
-    rows = without_resampling(10) + resampling(10) + [*real_scores(3), *many_systems(3)]
+    rows = without_resampling(10) + [*real_scores(3), *many_systems(3)]
     yield "speed_significance.csv", rows, versions("numpy", "scipy")
 
 
@@ -623,27 +596,9 @@ def event_times(n_rounds=5):
     ]
 
 
-def event_memory():
-    rows = []
-    for n in (4, 40):
-        data = generate(n, 150)
-        peak, counts = traced(lambda data=data: counter(10_000).count(*data))
-        rows.append(
-            {
-                "documents": n,
-                "mentions": 150,
-                "samples": 10_000,
-                "peak_mb": f"{peak / 1e6:.1f}",
-                "stored_kb_per_document": f"{len(pickle.dumps(counts)) / n / 1e3:.1f}",
-            }
-        )
-    return rows
-
-
 def events():
     note = f"{N_DOCUMENTS} documents; {versions('numpy', 'scipy')}"
     yield "speed_events.csv", event_times(), note
-    yield "speed_events_memory.csv", event_memory(), note
 
 
 # Memory
@@ -700,8 +655,7 @@ def two_tests(n):
 
 def two_systems(n):
     a, b = scores(n)
-    size = a.nbytes + b.nbytes
-    return size, lambda: compare_systems({"a": a, "b": b}, statistic="mean")
+    return 2 * a.nbytes, lambda: compare_systems({"a": a, "b": b}, statistic="mean")
 
 
 def sketched(n):
@@ -815,46 +769,6 @@ def memory(largest=PAIRS[-1]):
     yield "memory.csv", rows, versions("numpy", "scipy", "scikit-learn")
 
 
-# A stream
-
-STREAMED = 10**7
-
-
-def make_chunk(number, n):
-    """Draw skewed pairs, overconfident where the label is likely."""
-    rng = np.random.default_rng([0, number])
-    u = rng.random(n)
-    q = u**6
-    return (rng.random(n) < q * (1 - 0.1 * q)).astype(np.int8), q
-
-
-def stream(n_pairs=10**9):
-    sketch, update, sort = ReliabilitySketch(), 0.0, 0.0
-    peaks = []
-    for number in range(max(1, n_pairs // STREAMED)):
-        y, q = make_chunk(number, STREAMED)
-        start = time.perf_counter()
-        sketch.update(y, q)
-        middle = time.perf_counter()
-        np.sort(q)
-        update += middle - start
-        sort += time.perf_counter() - middle
-        del y, q
-        peaks.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
-    row = {
-        "pairs": sketch.n_samples,
-        "update_seconds": round(update, 1),
-        "sort_seconds": round(sort, 1),
-        "ratio": round(update / sort, 3),
-        "million_pairs_a_second": round(sketch.n_samples / update / 1e6, 2),
-        "peak_mib_of_first_chunk": round(peaks[0]),
-        "peak_mib": round(peaks[-1]),
-        "error": sketch.error(),
-        "bound": sketch.error_bound(),
-    }
-    yield "scale_stream.csv", [row], versions("numpy")
-
-
 PARTS = {
     "calibration": calibration,
     "commands": commands,
@@ -863,14 +777,13 @@ PARTS = {
     "significance": significance,
     "events": events,
     "memory": memory,
-    "stream": stream,
 }
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("parts", nargs="*", default=list(PARTS), metavar="part")
-    parser.add_argument("--largest", type=int, help="pairs of memory and stream")
+    parser.add_argument("--largest", type=int, help="pairs of memory")
     parser.add_argument("--case", nargs=2, help="memory of one case in this process")
     options = parser.parse_args()
     if options.case:
@@ -878,7 +791,7 @@ def main():
         print(json.dumps(run_case(name, int(n))))
         return
     for part in options.parts:
-        sized = part in ("memory", "stream") and options.largest
+        sized = part == "memory" and options.largest
         for name, rows, note in PARTS[part](*([options.largest] if sized else [])):
             print_table(rows)
             write_csv(name, rows, f"best of interleaved rounds, one thread; {note}")

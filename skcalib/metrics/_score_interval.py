@@ -455,8 +455,8 @@ def _upper_share(distance: float, level: float) -> float:
 # If T is close to 0, the growth of its variance with the error is estimated as this
 # fraction of the growth for errors that are proportional to the noise. In the
 # distributions of benchmarks/interval_coverage.py, the true fraction is between .39 and
-# .71 on average. The guess is at the upper end, which makes intervals wider. See
-# benchmarks/interval_constants.py.
+# .71 on average (version 0.9). The guess is at the upper end, which makes intervals
+# wider. benchmarks/interval_constants.py compares it with others.
 _GUESSED = 2 / 3
 
 
