@@ -16,7 +16,7 @@ from ._lexicon import AffiliationLexicon, CountryLexicon
 
 NO_CODE = -1
 SPOILED = -2
-MODIFIERS = ("nmod", "amod", "compound")
+MODIFIERS = ("nmod", "amod")
 PASSIVE = frozenset(("aux:pass", "nsubj:pass", "csubj:pass"))
 RELATIVE = frozenset(("who", "whom", "which", "that"))
 
@@ -66,8 +66,10 @@ class Rule(Protocol):
 class EventRule:
     """Find the mentions that are agents of an event, and the actors they belong to.
 
-    This is the function f(c, e; x) of [NO15]_, section 6, for parses in Universal
-    Dependencies. An entity counts as an event of actor c if one of its mentions is the
+    With ``compound=False`` and ``relative_pronouns=False``, this is the function
+    f(c, e; x) of [NO15]_, section 6, for parses in Universal Dependencies. By default,
+    it also finds actors in compounds ("US troops") and agents behind relative pronouns
+    (see Notes). An entity counts as an event of actor c if one of its mentions is the
     agent of an event verb, one of its mentions belongs to c, and none of its mentions
     belongs to another actor.
 
@@ -88,7 +90,10 @@ class EventRule:
         None, documents without any capital letter are treated as lower case.
     relative_pronouns : bool, default=True
         Whether the agent in "troops who attacked" is the noun "troops" rather than the
-        pronoun "who".
+        pronoun "who". The function of the paper does not do so.
+    compound : bool, default=True
+        Whether names in compounds are names of the actor: "US" in "US troops" and in
+        "US-British forces". The function of the paper has `nmod` and `amod` only.
     passive : bool, default=True
         Whether by-phrases are agents: "attacked by troops".
     conjuncts : bool, default=False
@@ -111,10 +116,10 @@ class EventRule:
     Notes
     -----
     A mention belongs to actor c if its head is part of a name of c. It also belongs to
-    c if part of a name of c is an `nmod`, `amod` or `compound` dependent of the head,
-    or is coordinated or compounded with such a dependent ("Russian and Chinese ships",
-    "US-British forces"). If names of two actors are found, the mention belongs to
-    neither of them, and its entity is not counted.
+    c if part of a name of c is an `nmod`, `amod` or (with `compound`) `compound`
+    dependent of the head, or is coordinated or compounded with such a dependent
+    ("Russian and Chinese ships", "US-British forces"). If names of two actors are
+    found, the mention belongs to neither of them, and its entity is not counted.
 
     A mention is an agent if its head is the `nsubj` of an active event verb, or if it
     is an `obl:agent` of a passive event verb or an `obl` with the preposition "by". A
@@ -122,6 +127,10 @@ class EventRule:
     subject. Without any subject, it is passive if it has ``Voice=Pass`` or is a
     participle that modifies a noun. A relative pronoun is replaced by the noun that its
     clause (`acl:relcl`) modifies.
+
+    In MUC-3, with any verb, the default finds 2,157 mentions that are an agent and
+    belong to a country, before coreference. The function of the paper finds 1,597, so
+    that the default adds 35%, most of them in compounds.
 
     If the head of a mention is unknown, the rule uses the first word that depends on a
     word outside the mention. Punctuation is used only if there is no other such word.
@@ -164,6 +173,7 @@ class EventRule:
         codes: Sequence[str] | None = None,
         lowercase: bool | None = None,
         relative_pronouns: bool = True,
+        compound: bool = True,
         passive: bool = True,
         conjuncts: bool = False,
     ):
@@ -176,6 +186,7 @@ class EventRule:
         self.relative_pronouns: bool = check_bool(
             relative_pronouns, name="relative_pronouns"
         )
+        self.compound: bool = check_bool(compound, name="compound")
         self.passive: bool = check_bool(passive, name="passive")
         self.conjuncts: bool = check_bool(conjuncts, name="conjuncts")
         self._index = {code: i for i, code in enumerate(self.codes)}
@@ -185,7 +196,8 @@ class EventRule:
         return (
             f"EventRule({verbs}, lexicon={self.lexicon!r}, "
             f"lowercase={self.lowercase}, relative_pronouns={self.relative_pronouns}, "
-            f"passive={self.passive}, conjuncts={self.conjuncts})"
+            f"compound={self.compound}, passive={self.passive}, "
+            f"conjuncts={self.conjuncts})"
         )
 
     def may_match(self, document: Document) -> bool:
@@ -337,7 +349,7 @@ class EventRule:
         """Return the code that all names have in common, if there is exactly one."""
         found = [
             codes
-            for word in (head, *_modifiers(tree, head, names))
+            for word in (head, *_modifiers(tree, head, names, self.compound))
             for codes in names.get(word, ())
         ]
         if not found:
@@ -404,14 +416,17 @@ class EventRule:
 # Words of a parse
 
 
-def _modifiers(tree: DocumentTree, head: int, names: Collection[int]) -> list[int]:
+def _modifiers(
+    tree: DocumentTree, head: int, names: Collection[int], compound: bool
+) -> list[int]:
     """Return the modifiers of a head, and words that are coordinated with them."""
     found = []
+    labels = (*MODIFIERS, "compound") if compound else MODIFIERS
     for word in tree.children[head]:
-        if tree.deprel[word].partition(":")[0] not in MODIFIERS:
+        if tree.deprel[word].partition(":")[0] not in labels:
             continue
         # "US - British" is a pair of names, "US - backed" is not
-        joined = ("conj", "compound") if word in names else ("conj",)
+        joined = ("conj", "compound") if compound and word in names else ("conj",)
         found.append(word)
         found += [c for c in tree.children[word] if tree.deprel[c] in joined]
     return found

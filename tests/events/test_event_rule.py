@@ -606,3 +606,17 @@ def test_agents_in_muc3():
     # the other program had rules of its own for reduced passives
     assert abs(n_words - 221) <= 2
     assert abs(n_documents - 166) <= 2
+
+
+def test_the_rule_of_the_paper_has_no_compounds_and_no_relative_pronouns():
+    doc = document(
+        "US/PROPN/2/compound troops/NOUN/0/root who/PRON/4/nsubj;PronType=Rel "
+        "attacked=attack/VERB/2/acl:relcl"
+    )
+    agents, actors = found(EventRule(), doc)
+    assert (agents, actors["troops"]) == ({"troops"}, "USA")
+    agents, actors = found(EventRule(compound=False, relative_pronouns=False), doc)
+    assert "troops" not in agents | actors.keys()
+    agents, actors = found(EventRule(compound=False), doc)
+    assert agents == {"troops"}
+    assert "troops" not in actors
