@@ -490,3 +490,12 @@ def _matrix_pairs(
         Pairs(proba[:, k], index == k, proba[index == k, k], weight, groups)
         for k in range(order.size)
     ]
+
+
+def holm(pvalues: np.ndarray) -> np.ndarray:
+    """Return p-values adjusted by Holm's method (family-wise error rate)."""
+    order = np.argsort(pvalues, kind="stable")
+    stepped = pvalues[order] * np.arange(pvalues.size, 0, -1)
+    adjusted = np.empty_like(pvalues)
+    adjusted[order] = np.minimum(np.maximum.accumulate(stepped), 1)
+    return adjusted

@@ -13,13 +13,14 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from scipy.special import chdtrc, ndtri
 
+from .._pairs import holm
 from ..evaluation._align import AlignedEvaluations
 from ..rates import pass_at_k
 from ..rates._accuracy import large_group
 from ..rates._repeats import SampleVariance, question_pass_at_k, sample_variance
 from ..scorers import compare_calibration
 from ..significance import SystemComparison, compare_systems, paired_bootstrap_test
-from ..significance._system_comparison import adjusted_pvalues, holm
+from ..significance._system_comparison import adjusted_pvalues
 from ._blocks import INSIDE
 from ._corpus import factorised
 from ._labels import JudgedPair, judged_pairs

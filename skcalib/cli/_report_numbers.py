@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from scipy.special import gammaln, xlog1py, xlogy
 
-from .._pairs import Pairs, check_pairs
+from .._pairs import Pairs, check_pairs, holm
 from ..metrics import CalibrationErrorInterval
 from ..metrics._bins import FOR_INTERVAL, MOST_STATED, Bins, bins_of, check_binning
 from ..metrics._confidence_ranking import ConfidenceRanking, ranking_of_pairs
@@ -29,7 +29,6 @@ from ..recalibration._decisions import (
     one_map_p_value,
     recalibrate_of,
 )
-from ..significance._system_comparison import holm
 from ._blocks import INSIDE, Estimate, ends, estimate_of, percent
 from ._labels import JudgedReport, LabelledError
 from ._runs import Answers, System

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._errors import ParameterError, ParameterTypeError, parameter, public, warn
-from .._pairs import are_reversed
+from .._pairs import are_reversed, holm
 from .._periods import EMPTY_PERIODS, trend_weights
-from .._results import Result, as_frame, plain
+from .._results import Result, as_frame, p_text, plain
 from .._validation import (
     as_floats,
     as_groups,
@@ -30,6 +30,7 @@ from .._validation import (
 from ..rates._judged import RateInterval
 from ._estimates import (
     ENOUGH_ERRORS,
+    Fit,
     Sample,
     Total,
     domain_totals,
@@ -119,16 +120,21 @@ class CorrectedCount(Result):
         Effective number of labelled documents (or groups) that contribute to the
         estimated variance.
     estimand : str
-        'count', 'mean' or 'trend'.
+        'count', 'mean', 'trend', 'difference of counts' or 'difference of means'.
     method : str
         Method of the interval of the whole corpus, 'score' or 't'.
     confidence_level : float
         Confidence level of the intervals.
+    pvalue : float
+        P-value of the hypothesis that the trend or the difference is 0, two-sided. It
+        is below 1 - `confidence_level` if the interval does not contain 0. None for
+        counts and means, and NaN without an interval.
     table : dict of ndarray, or None
         Columns with one row per period, per category, or per combination of both:
         `period` and `by` (if they were given), `estimate`, `low`, `high`,
         `standard_error`, `uncorrected`, `n_documents` and `n_labelled`. In a row
-        without labels, `low`, `high` and `standard_error` are NaN.
+        without labels, `low`, `high` and `standard_error` are NaN. Rows of differences
+        also have `pvalue`, and `pvalue_adjusted` for the number of rows (Holm).
 
     See Also
     --------
@@ -162,6 +168,7 @@ class CorrectedCount(Result):
     estimand: str
     method: str
     confidence_level: float
+    pvalue: float | None
     table: dict[str, np.ndarray] | None
 
     def _columns(self) -> dict[str, Any] | None:
@@ -192,6 +199,10 @@ class CorrectedCount(Result):
     def _in_words(self) -> Sequence[str]:
         level = f"{100 * self.confidence_level:g}%"
         alone = self.labels_only
+        tested = []
+        if self.pvalue is not None:
+            p = p_text(self.pvalue, ".2g", before="p = ")
+            tested = [f"The p-value of a {self.estimand} of 0 is {p}, two-sided."]
         return (
             f"The corrected {self.estimand} is {self.estimate:.4g}, with a {level} "
             f"interval of {self.low:.4g} to {self.high:.4g}.",
@@ -200,6 +211,7 @@ class CorrectedCount(Result):
             f"{alone.high:.4g}).",
             f"With the model, {self.n_labelled} labels are worth about "
             f"{self.equivalent_labels:.0f}.",
+            *tested,
         )
 
     def __repr__(self) -> str:
@@ -211,7 +223,8 @@ class CorrectedCount(Result):
             f"labels_only={self.labels_only.estimate:.4g} "
             f"[{self.labels_only.low:.4g}, {self.labels_only.high:.4g}], "
             f"n_labelled={self.n_labelled} of {self.n_documents}, "
-            f"method={self.method!r}, confidence_level={self.confidence_level:g}{rows})"
+            f"method={self.method!r}, confidence_level={self.confidence_level:g}"
+            f"{'' if self.pvalue is None else f', pvalue={self.pvalue:.2g}'}{rows})"
         )
 
 
@@ -229,6 +242,8 @@ def corrected_count(
     weight: ArrayLike | None = None,
     estimand: str = "count",
     empty_periods: str = "zero",
+    compare: tuple[Any, Any] | None = None,
+    lengths: tuple[float, float] | None = None,
     bounds: tuple[ArrayLike, ArrayLike] | None = None,
     method: str = "auto",
     unit: float = 1.0,
@@ -295,6 +310,14 @@ def corrected_count(
         them out of the regression. A missing period is recognised only if periods are
         integers, dates or texts as above. No period is missing if all steps are equal,
         such as four years between elections.
+    compare : tuple of two periods, default=None
+        Two of the `periods`. If given, the result is their difference, first minus
+        second, with its interval and p-value: of the counts, or of the means per
+        document for ``estimand="mean"``. With `by`, the table has a row per category.
+    lengths : tuple of two floats, default=None
+        Lengths of the two periods of `compare`, such as 12 and 5 months. If given, the
+        difference is that of the counts per unit of length. If None, the periods have
+        the same length.
     bounds : tuple of two floats or arrays of shape (N,), default=None
         Smallest and largest possible count of a document. If None, the bounds are 0 and
         1 if all labels are 0 or 1 and no expected count exceeds 1. Otherwise, they are
@@ -483,7 +506,13 @@ def corrected_count(
         slope=check_slope(slope),
     )
     columns, place = _table_rows(periods, by, len(y))
-    c = _weights(weight, estimand, periods, empty_periods, len(y))
+    if compare is None:
+        c = _weights(weight, estimand, periods, empty_periods, len(y))
+    else:
+        columns, place = _table_rows(None, by, len(y))
+        c = _contrast(compare, lengths, estimand, periods, len(y))
+        estimand = f"difference of {estimand}s"
+    _check_compare(compare, lengths, weight)
     if weight is not None and columns:
         problem = "accepts either 'weight' or 'periods' and 'by', but not both."
         raise ParameterError(None, problem)
@@ -522,13 +551,38 @@ def _estimate(
     if not supports_model(sample, fitted):
         sample = replace(sample, slope=0.0)
         fitted = fit(sample)
-    total = weighted_total(sample, fitted, weight, method=overall, level=level)
+    total = weighted_total(
+        sample,
+        fitted,
+        weight,
+        method=overall,
+        level=level,
+        # A contrast has negative weights. Whether a count is 0 is no question.
+        is_tested=bool(weight.min(initial=0) < 0),
+    )
     no_model = np.broadcast_to(0.0, sample.n_documents)
     labels = replace(sample, expected=no_model, slope=0.0)
     alone = weighted_total(labels, fit(labels), weight, method=overall, level=level)
     warn_of_the_errors(total, sample, overall)
     table = None
-    if columns:
+    pvalue, ends = total.pvalue, (total.low, total.high)
+    is_mean = estimand.endswith("means")
+    if estimand.startswith("difference"):
+        one_sum = np.zeros_like(place)
+        known = bool(_has_both(sample, weight, one_sum, 1)[0])
+        if not known:
+            warn(
+                "One of the two periods has documents but no label, so that the "
+                "difference has no interval and no p-value (NaN)."
+            )
+            pvalue, ends = np.nan, (np.nan, np.nan)
+        if columns:
+            numbers = _differences(
+                sample, fitted, weight, place, is_mean, overall, level
+            )
+            warn_of_empty_rows(columns, np.isfinite(numbers["low"]))
+            table = columns | numbers
+    elif columns:
         numbers = domain_totals(sample, fitted, place, method=method, level=level)
         warn_of_empty_rows(columns, numbers["n_labelled"])
         if estimand == "mean":
@@ -539,8 +593,8 @@ def _estimate(
     widths = total.high - total.low, alone.high - alone.low
     return CorrectedCount(
         estimate=total.estimate,
-        low=total.low,
-        high=total.high,
+        low=ends[0],
+        high=ends[1],
         standard_error=total.standard_error,
         uncorrected=float(weight @ sample.expected),
         labels_only=LabelsOnly(alone.estimate, alone.low, alone.high),
@@ -554,8 +608,64 @@ def _estimate(
         estimand=estimand,
         method=overall,
         confidence_level=level,
+        pvalue=pvalue,
         table=table,
     )
+
+
+def _differences(
+    sample: Sample,
+    fitted: Fit,
+    weight: np.ndarray,
+    place: np.ndarray,
+    is_mean: bool,
+    method: str,
+    level: float,
+) -> dict[str, np.ndarray]:
+    """Return the difference in each category, as columns of a table."""
+    n_rows = int(place.max()) + 1
+    used = weight != 0
+    if is_mean:  # divide by the documents of the category in each period
+        cells = 2 * place + (weight > 0)
+        weight = weight / np.bincount(cells, np.abs(weight))[cells].clip(LEAST)
+    totals = [
+        weighted_total(
+            sample,
+            fitted,
+            weight * (place == k),
+            method=method,
+            level=level,
+            is_tested=True,
+        )
+        for k in range(n_rows)
+    ]
+    names = ("estimate", "low", "high", "standard_error", "pvalue")
+    numbers = {x: np.array([getattr(each, x) for each in totals], float) for x in names}
+    for name in names[1:]:
+        numbers[name][~_has_both(sample, weight, place, n_rows)] = np.nan
+    is_tested = np.isfinite(numbers["pvalue"])
+    adjusted = numbers["pvalue"].copy()
+    adjusted[is_tested] = holm(adjusted[is_tested])
+    rows = sample.rows[used[sample.rows]]
+    return {
+        **numbers,
+        "pvalue_adjusted": adjusted,
+        "uncorrected": np.bincount(place, weight * sample.expected, n_rows),
+        "n_documents": np.bincount(place[used], minlength=n_rows),
+        "n_labelled": np.bincount(place[rows], minlength=n_rows),
+    }
+
+
+def _has_both(
+    sample: Sample, weight: np.ndarray, place: np.ndarray, n_rows: int
+) -> np.ndarray:
+    """Return whether both periods of each row have a label, if they have documents."""
+    found = np.ones(n_rows, dtype=bool)
+    for own in (weight > 0, weight < 0):
+        rows = sample.rows[own[sample.rows]]
+        n_labelled = np.bincount(place[rows], minlength=n_rows)
+        found &= (n_labelled > 0) | (np.bincount(place[own], minlength=n_rows) == 0)
+    return found
 
 
 def equivalent_labels(
@@ -612,7 +722,57 @@ def _weights(
     return trend_weights(*as_codes(periods, n, name="periods"), empty)
 
 
+def _check_compare(compare: Any, lengths: Any, weight: Any) -> None:
+    """Raise if `lengths` is given without `compare`, or `weight` with it."""
+    if compare is None and lengths is not None:
+        raise ParameterError("lengths", "applies to 'compare' only. Got no 'compare'.")
+    if compare is not None and weight is not None:
+        raise ParameterError("weight", "cannot be combined with 'compare'.")
+
+
+def _contrast(
+    compare: Any, lengths: Any, estimand: str, periods: Any, n: int
+) -> np.ndarray:
+    """Return the weight of each document in the difference of two periods."""
+    if estimand == "trend":
+        problem = f"applies to counts and means. Got estimand={estimand!r}."
+        raise ParameterError("compare", problem)
+    if periods is None:
+        raise ParameterError("periods", "must be given for 'compare'.")
+    names, code = as_codes(periods, n, name="periods")
+    known = names.tolist()
+    for each in check_pair(compare, name="compare", what="periods"):
+        if each not in known:
+            problem = f"must have two of the periods {known!r:.200}. Got {each!r}."
+            raise ParameterError("compare", problem)
+    if compare[0] == compare[1]:
+        problem = f"must have two different periods. Got {compare[0]!r} twice."
+        raise ParameterError("compare", problem)
+    if lengths is not None and estimand == "mean":
+        problem = "applies to counts. A mean per document does not depend on it."
+        raise ParameterError("lengths", problem)
+    over = (1.0, 1.0)
+    if lengths is not None:
+        over = check_pair(lengths, name="lengths", what="numbers")
+    weight = np.zeros(n)
+    for sign, each, length in zip((1, -1), compare, over, strict=True):
+        own = code == known.index(each)
+        size = check_real(length, low=LEAST, high=LARGEST, name="lengths")
+        if estimand == "mean":
+            weight[own] = sign / own.sum()
+        else:
+            weight[own] = sign / size
+    return weight
+
+
 # Validation
+
+
+def check_pair(value: Any, *, name: str, what: str) -> tuple[Any, Any]:
+    """Return both entries of a pair."""
+    if not isinstance(value, (tuple, list)) or len(value) != 2:
+        raise ParameterTypeError(name, f"must be a pair of {what}. Got {value!r:.80}.")
+    return value[0], value[1]
 
 
 def as_column(values: Any, n: int | None, *, name: str) -> np.ndarray:

@@ -7,10 +7,12 @@ weighted sum of the whole corpus, or the sums of domains such as periods.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import stdtrit
+from scipy.optimize import brentq
+from scipy.special import stdtr, stdtrit
 
 from ..rates._judged import Unseen, arms, unseen_error
 
@@ -284,6 +286,13 @@ def unseen_errors(
 _FITTED_POWER, _SIZE_POWER = 1.5, 4 / 3
 
 
+# Beyond it, a p-value is 0.
+_LARGEST_QUANTILE = 1e6
+
+# Sums of weighted labels that are 0 differ from it by rounding, in units of a weight.
+_ZERO = 1e-9
+
+
 @dataclass(frozen=True)
 class Total:
     """Estimated sum with its interval.
@@ -300,6 +309,8 @@ class Total:
         Share of the largest contribution in the variance.
     largest_unlabelled : float
         Largest share of a document without a label in the variance over the corpus.
+    pvalue : float
+        P-value of a sum of 0, or None if it is not tested.
     """
 
     estimate: float
@@ -310,12 +321,19 @@ class Total:
     n_effective: float
     largest_share: float
     largest_unlabelled: float
+    pvalue: float | None
 
 
 def weighted_total(
-    sample: Sample, found: Fit, weight: np.ndarray, *, method: str, level: float
+    sample: Sample,
+    found: Fit,
+    weight: np.ndarray,
+    *,
+    method: str,
+    level: float,
+    is_tested: bool = False,
 ) -> Total:
-    """Estimate the sum of weight * y over the corpus."""
+    """Estimate the sum of weight * y over the corpus, and test whether it is 0."""
     rows, pi = sample.rows, sample.probability
     expanded = weight[rows] / pi[rows]
     # fitted sum over the corpus plus the expanded residuals of the sample
@@ -332,11 +350,15 @@ def weighted_total(
     plain, df = contributions(sample, influence / np.sqrt(1 - found.leverage), 0.5)
     jackknife, _ = contributions(sample, influence / (1 - found.leverage), 1.0)
     ratio, corpus_share = unseen_sizes(sample, found.fitted, weight)
-    quantile = float(stdtrit(max(df - sample.is_tuned, 1), 0.5 + level / 2))
+    df = max(df - sample.is_tuned, 1)
     if method == "t":
         # A slope estimated from the labels makes residuals smaller than errors.
         used = jackknife if sample.is_tuned else plain
-        below = above = quantile * float(np.sqrt(used @ used))
+        error = float(np.sqrt(used @ used))
+
+        def lengths(quantile: float) -> tuple[float, float]:
+            return quantile * error, quantile * error
+
     else:
         unseen, is_plain = unseen_errors(
             sample, found.fitted, found.slope, weight, np.sqrt(1 - pi) / pi
@@ -351,10 +373,23 @@ def weighted_total(
         # second and third cumulant of the estimate
         beyond = float(weight @ extrapolation(sample, found.fitted))
         moments = float(scaled @ scaled) + beyond**2, float((scaled**3).sum())
-        below, above = arms(*moments, unseen, m, quantile)
+
+        def lengths(quantile: float) -> tuple[float, float]:
+            return arms(*moments, unseen, m, quantile)
+
+    below, above = lengths(float(stdtrit(df, 0.5 + level / 2)))
     ends = np.array([estimate, estimate - below, estimate + above])
     # Labels of drawn documents are known, so the total has certain bounds.
-    ends = np.clip(ends, *sample.possible(weight))
+    possible = sample.possible(weight)
+    pvalue = None
+    if is_tested:
+        pvalue = _pvalue(estimate, lengths, df)
+        least = _ZERO * float(np.abs(weight).max(initial=0))
+        if abs(estimate) <= least:
+            pvalue = 1.0
+        elif possible[0] > least or possible[1] < -least:
+            pvalue = 0.0
+    ends = np.clip(ends, *possible)
     estimate, low, high = map(float, ends)
     squares = jackknife**2
     return Total(
@@ -366,7 +401,22 @@ def weighted_total(
         n_effective=effective_number(jackknife),
         largest_share=float(squares.max() / squares.sum()) if squares.any() else 0.0,
         largest_unlabelled=corpus_share,
+        pvalue=pvalue,
     )
+
+
+def _pvalue(
+    estimate: float, lengths: Callable[[float], tuple[float, float]], df: int
+) -> float:
+    """Return the level beyond which the interval has no 0, from lengths by quantile."""
+    side = int(estimate < 0)
+
+    def distance(quantile: float) -> float:
+        return lengths(quantile)[side] - abs(estimate)
+
+    if distance(_LARGEST_QUANTILE) <= 0:
+        return 0.0
+    return 2 * float(stdtr(df, -brentq(distance, 0, _LARGEST_QUANTILE)))
 
 
 def unseen_sizes(

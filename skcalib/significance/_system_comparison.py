@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri, stdtrit
 
 from .._errors import ParameterError, public, warn
+from .._pairs import holm
 from .._parallel import RandomStateLike, as_generator
 from .._results import Result
 from .._validation import (
@@ -62,15 +63,6 @@ COLUMNS = ("gain", "pvalue", "pvalue_adjusted")
 
 # Number of resamples by default.
 _N_RESAMPLES = 10_000
-
-
-def holm(pvalues: np.ndarray) -> np.ndarray:
-    """Return p-values adjusted by Holm's method (family-wise error rate)."""
-    order = np.argsort(pvalues, kind="stable")
-    stepped = pvalues[order] * np.arange(pvalues.size, 0, -1)
-    adjusted = np.empty_like(pvalues)
-    adjusted[order] = np.minimum(np.maximum.accumulate(stepped), 1)
-    return adjusted
 
 
 def adjusted_pvalues(pvalues: np.ndarray, adjust: str | None) -> np.ndarray:

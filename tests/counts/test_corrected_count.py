@@ -653,3 +653,63 @@ def test_a_corpus_of_counts_that_was_drawn_completely_has_no_sampling_error():
     y = np.tile([0.0, 1, 2, 5, 0, 3, 1], 3)
     result = corrected_count(y, y + 0.1, inclusion_probability=np.ones(21))
     assert (result.low, result.estimate, result.high) == (36, 36, 36)
+
+
+def test_two_fully_labelled_periods_are_compared_by_hand():
+    year = ["2020"] * 8 + ["2021"] * 5
+    place = (["A", "B"] * 7)[:13]
+    y = np.array([1, 1, 1, 0, 1, 1, 0, 1, 0, 1, 0, 1, 0])
+    found = corrected_count(y, y / 2, periods=year, compare=("2020", "2021"), by=place)
+    assert (found.estimate, found.low, found.high, found.pvalue) == (4, 4, 4, 0)
+    # A: labels 1 1 1 0 minus 0 0 0; B: 1 0 1 1 minus 1 1
+    assert found.table["estimate"].tolist() == [3, 1]
+    options = {"periods": year, "compare": ("2020", "2021")}
+    per_month = corrected_count(y, y / 2, lengths=(12, 5), **options)
+    assert per_month.estimate == pytest.approx(6 / 12 - 2 / 5)
+    share = corrected_count(y, y / 2, estimand="mean", by=place, **options)
+    assert share.estimate == pytest.approx(6 / 8 - 2 / 5)
+    assert share.table["estimate"] == pytest.approx([3 / 4 - 0, 3 / 4 - 2 / 2])
+
+
+@pytest.mark.parametrize("method", ["score", "t"])
+def test_the_pvalue_is_the_level_at_which_the_interval_ends_at_0(method):
+    rng = np.random.default_rng(3)
+    f = rng.beta(0.4, 1, 600)
+    y = np.where(rng.random(600) < 0.3, rng.random(600) < f, np.nan)
+    year = np.repeat([1, 2, 3], 200)
+    options = {"periods": year, "compare": (1, 3), "method": method}
+    found = corrected_count(y, f, **options)
+    edge = corrected_count(y, f, confidence_level=1 - found.pvalue, **options)
+    assert min(abs(edge.low), abs(edge.high)) < 1e-6
+    weight = (year == 1) * 1.0 - (year == 3)
+    assert corrected_count(y, f, weight=weight, method=method).low == found.low
+    other = corrected_count(y, f, **{**options, "compare": (3, 1)})
+    assert other.estimate == pytest.approx(-found.estimate)
+    assert other.pvalue == pytest.approx(found.pvalue)
+
+
+def test_a_period_without_labels_is_not_compared():
+    f = np.tile([0.1, 0.6, 0.9], 20)
+    y = np.r_[np.tile([0, 1, 1], 10), np.full(30, np.nan)]
+    options = {"periods": np.repeat([1, 2], 30), "compare": (1, 2)}
+    with pytest.warns(UserWarning, match="has no interval and no p-value"):
+        found = corrected_count(y, f, inclusion_probability=0.5, **options)
+    assert np.isnan([found.low, found.high, found.pvalue]).all()
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"compare": (1, 3)}, "two of the periods .* Got 3"),
+        ({"compare": (1, 1)}, "two different periods. Got 1 twice"),
+        ({"compare": 1}, "must be a pair of periods"),
+        ({"compare": (1, 2), "periods": None}, "'periods' .*must be given"),
+        ({"compare": (1, 2), "lengths": (0, 1)}, "'lengths'"),
+        ({"lengths": (1, 1)}, "'lengths' .*applies to 'compare'"),
+        ({"compare": (1, 2), "estimand": "trend"}, "'compare' .*counts and means"),
+    ],
+)
+def test_wrong_comparisons_of_periods_are_errors(params, message):
+    y = np.tile([0.0, 1, 1], 4)
+    with pytest.raises((ValueError, TypeError), match=message):
+        corrected_count(y, y, **{"periods": np.repeat([1, 2], 6), **params})
