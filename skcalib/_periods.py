@@ -34,6 +34,8 @@ _QUARTER = re.compile(r"(\d{4})-?Q([1-4])", re.IGNORECASE)
 _WEEK = re.compile(r"(\d{4})-?W(\d{2})", re.IGNORECASE)
 
 
+_DAYS_IN_MONTH = 365.25 / 12
+
 _UNOBSERVED = parameter("_unobserved", "empty_periods='unobserved'")
 
 # Calendar periods
@@ -258,6 +260,56 @@ def _spans_of_mapping(freq: Mapping[Any, Any]) -> list[Span]:
     if not spans:
         raise ParameterError("freq", f"{_EXPECTED}. Got an empty mapping.")
     return spans
+
+
+def months_of(dates: Sequence[Any], n_periods: int, freq: Any) -> np.ndarray:
+    """Return the number of months of each period in which documents could be.
+
+    The documents of a corpus may begin and end within a year or a quarter. Months
+    before the first and after the last document do not count if they have documents in
+    other periods: documents from May on are 8 months of 1988, but documents of each
+    first of May stand for years. Months, weeks and days are taken as complete, and have
+    one length. So have periods of a callable, whose lengths are unknown.
+
+    dates : dates of the documents.
+    freq : definition of the periods, as `check_freq` accepts it.
+    """
+    if isinstance(freq, Mapping) or is_sequence(freq):
+        spans = [(last - first).days + 1 for _, first, last in _spans(freq)]
+        return np.array(spans) / _DAYS_IN_MONTH
+    days = [day for day in map(_as_day, dates) if day is not None]
+    if freq not in ("quarter", "year") or not days:
+        return np.ones(n_periods)
+    # Dates may stand for years or quarters.
+    unit = _longest_period(days)
+    unit = unit if unit in _IN_YEAR else "month"
+    n_units = _IN_YEAR[unit] // _IN_YEAR[freq]
+    if n_units == 0:
+        return np.ones(n_periods)
+    found = np.full(n_periods, n_units)
+    place = [number_of(day, unit) % n_units for day in (min(days), max(days))]
+    known = np.unique([number_of(day, unit) % n_units for day in set(days)])
+    if known[0] < place[0]:
+        found[0] -= place[0]
+    later = known[known > place[1]]
+    if later.size:
+        found[-1] -= n_units - later[0]
+    return found * 12.0 / _IN_YEAR[unit]
+
+
+def full_over_observed(months: np.ndarray) -> np.ndarray:
+    """Return the factor that scales the count of each period to a full one."""
+    return months.max(initial=0) / months
+
+
+def partial_in_words(labels: Sequence[Any], months: np.ndarray) -> str:
+    """Return which periods are partial, such as '1988: 8 of 12 months', or ''."""
+    full = months.max(initial=0)
+    return "; ".join(
+        f"{label}: {n:.3g} of {full:.3g} months"
+        for label, n in zip(labels, months.tolist(), strict=True)
+        if n < full
+    )
 
 
 def period_names(periods: Sequence[Any]) -> list[str]:

@@ -8,7 +8,12 @@ from .counts._choose_documents import DocumentChoice
 from .counts._corrected_count import LabelsOnly
 from .evaluation._align import AlignedEvaluations
 from .events._event_counts import CorrectedEventCounts
-from .events._event_probability import CountComparison, UncertainDocument, UncertainLink
+from .events._event_probability import (
+    CountComparison,
+    PeriodComparison,
+    UncertainDocument,
+    UncertainLink,
+)
 from .metrics._confidence_ranking import ConfidenceRanking, RankingComparison
 from .metrics._decomposition import ScoreDecomposition
 from .metrics._size_curves import BinSizeCurve, SampleSizeCurve
@@ -45,6 +50,7 @@ __all__ = [
     "McNemarResult",
     "PairedBootstrapResult",
     "PassAtK",
+    "PeriodComparison",
     "PermutationTestResult",
     "PrecisionThreshold",
     "PredictedLinks",

@@ -14,7 +14,7 @@ from sklearn.utils.parallel import delayed
 
 from .._errors import ParameterError, ParameterTypeError, public, warn
 from .._parallel import RandomStateLike, as_generator, parallel
-from .._periods import Freq, assign_periods, check_freq
+from .._periods import Freq, assign_periods, check_freq, months_of
 from .._validation import (
     check_choice,
     check_integer,
@@ -225,8 +225,9 @@ None, default='quarter'
             if self.where is None or self.where(document)
         ]
         chosen = [found[i] for i in kept]
+        dates = [each.date for each in chosen]
         periods, place = assign_periods(
-            [each.date for each in chosen],
+            dates,
             self.freq,
             lambda i: name_of(chosen[i], kept[i]),
         )
@@ -256,7 +257,12 @@ None, default='quarter'
             place[own],
             periods,
             self._countries(events),
-            Corpus(np.array(kept, dtype=np.intp), [each.id for each in chosen], place),
+            Corpus(
+                np.array(kept, dtype=np.intp),
+                [each.id for each in chosen],
+                place,
+                months_of(dates, len(periods), self.freq),
+            ),
             unit=self.unit,
             n_samples=int(self.n_samples),
             known=getattr(self.rule, "codes", ()) if self.countries is None else (),

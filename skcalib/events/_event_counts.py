@@ -13,25 +13,43 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
 from .._errors import ParameterError, ParameterTypeError, public, warn
+from .._pairs import holm
 from .._parallel import RandomStateLike
-from .._periods import EMPTY_PERIODS, period_names, trend_weights
+from .._periods import (
+    EMPTY_PERIODS,
+    full_over_observed,
+    period_names,
+    trend_weights,
+)
 from .._results import Result, as_frame, object_array
 from .._validation import check_choice, check_fraction, check_real
 from ..counts import CorrectedCount, choose_documents, corrected_count
 from ..counts._choose_documents import DocumentChoice
-from ..counts._corrected_count import NOT_A_SAMPLE, LabelsOnly, equivalent_labels
+from ..counts._corrected_count import (
+    LARGEST,
+    LEAST,
+    NOT_A_SAMPLE,
+    LabelsOnly,
+    check_pair,
+    equivalent_labels,
+)
 from ._event_probability import (
     SUM_ROUNDING,
     Corpus,
     CountComparison,
     DocumentEvents,
+    PeriodComparison,
     UncertainDocument,
+    difference_of,
     pmf_of,
     quantile,
     sum_of,
 )
 
 METHODS = ("normal", "quantile")
+
+# What the count of a partial period is in a trend.
+_PARTIAL = ("counted", "scaled")
 
 # Ids and actors that a message lists.
 _MOST_LISTED = 20
@@ -73,6 +91,56 @@ class _CountTable(Result):
             )
         t = self.periods.index(period)
         return range(t, t + 1)
+
+    def _check_pair(
+        self, first: Any, second: Any, months: Any, own: np.ndarray
+    ) -> tuple[tuple[int, int], tuple[float, float]]:
+        """Return the indices of two periods, and their months or (1, 1) if equal."""
+        at = []
+        for name, label in (("first", first), ("second", second)):
+            if not isinstance(label, Hashable) or label not in self.periods:
+                raise ParameterError(
+                    name,
+                    f"must be one of the periods {self.periods!r:.200}. Got {label!r}.",
+                )
+            at.append(self.periods.index(label))
+        if at[0] == at[1]:
+            problem = f"must be another period than 'first'. Got {second!r} twice."
+            raise ParameterError("second", problem)
+        pair = own[at].tolist() if months is None else months
+        one, other = (
+            check_real(n, low=LEAST, high=LARGEST, name="months")
+            for n in check_pair(pair, name="months", what="numbers")
+        )
+        return (at[0], at[1]), (1.0, 1.0) if one == other else (one, other)
+
+    def _comparison(
+        self,
+        rows: Sequence[Sequence[float]],
+        first: Hashable,
+        second: Hashable,
+        lengths: tuple[float, float],
+        level: float,
+    ) -> PeriodComparison:
+        """Return a comparison from estimate, ends and p-value of each actor."""
+        estimate, low, high, pvalue = np.array(rows, dtype=float).T
+        adjusted = pvalue.copy()
+        tested = np.flatnonzero(np.isfinite(adjusted[1:])) + 1
+        adjusted[tested] = holm(adjusted[tested])
+        months = None if lengths == (1, 1) else lengths
+        country = object_array([None, *self.countries])
+        return PeriodComparison(
+            country,
+            estimate,
+            low,
+            high,
+            pvalue,
+            adjusted,
+            first,
+            second,
+            months,
+            level,
+        )
 
     def __len__(self) -> int:
         return self.period.size
@@ -126,6 +194,10 @@ class EventCounts(_CountTable):
         'documents' or 'entities'.
     n_samples : int
         Number of samples of each document.
+    months : ndarray of shape (n_periods,)
+        Number of months of each year or quarter in which documents could be: the months
+        before the first document and after the last one do not count. For user-defined
+        dates, the lengths in months. For other periods, 1.
     document_ids : list
         Ids of all documents that were counted, including documents without an event.
     document_place : ndarray of shape (n_counted,), int
@@ -192,6 +264,7 @@ class EventCounts(_CountTable):
         self.n_samples: int = n_samples
         self.document_ids: list[Any] = list(corpus.ids)
         self.document_place: np.ndarray = corpus.place
+        self.months: np.ndarray = corpus.months
         n_documents = np.bincount(corpus.place, minlength=len(self.periods))
         self.n_documents: np.ndarray = n_documents.repeat(len(self.countries))
         self._documents, self._place = list(documents), place
@@ -273,8 +346,16 @@ class EventCounts(_CountTable):
             ends[:, cell] = [quantile(start, pmf, p) for p in (tail, 1 - tail)]
         return ends[0], ends[1]
 
-    def _distribution(self, t: int, country: str) -> tuple[int, np.ndarray]:
-        """Return the distribution of the count of a period and actor."""
+    def _distribution(self, t: int, country: str | None) -> tuple[int, np.ndarray]:
+        """Return the distribution of the count of a period and actor, or of all."""
+        if country is None:
+            counted = set(self.countries)
+            sums = []
+            for e in (self._documents[k] for k in np.flatnonzero(self._place == t)):
+                each = [e.counts(c) for c in e.countries if c in counted]
+                if each:
+                    sums.append(pmf_of(np.sum(each, axis=0), e.distribution.proba))
+            return sum_of(sums)
         own = self._cells.get((t, country), [])
         return sum_of([pmf_of(e.counts(country), e.distribution.proba) for e in own])
 
@@ -413,6 +494,60 @@ class EventCounts(_CountTable):
             second,
             period,
         )
+
+    @public
+    def compare_periods(
+        self,
+        first: Hashable,
+        second: Hashable,
+        *,
+        months: tuple[float, float] | None = None,
+        confidence_level: float = 0.95,
+    ) -> PeriodComparison:
+        """Compare the counts of two periods, of all actors and of each.
+
+        The difference is that of two independent counts, whose distributions are those
+        of :meth:`interval`. Like these intervals, it accounts for uncertain coreference
+        only. :meth:`CorrectedEventCounts.compare_periods` accounts for errors of the
+        model too.
+
+        Parameters
+        ----------
+        first, second : label
+            Labels of the periods.
+        months : tuple of two floats, default=None
+            Months of both periods in which documents could be. If None, they are taken
+            from the dates (:attr:`months`). If they differ, counts per month are
+            compared.
+        confidence_level : float, default=0.95
+            Posterior probability of the intervals.
+
+        Returns
+        -------
+        comparison : PeriodComparison
+            Differences, first minus second, with intervals and p-values. A p-value is
+            twice the smaller posterior probability of a difference of at most or at
+            least 0. For a calibrated model, a difference with p below 0.05 has the
+            wrong sign, or is 0, with a probability of at most 2.5%.
+
+        Raises
+        ------
+        ValueError
+            If a period is unknown, if both are the same, or if a number of months is
+            not positive.
+        """
+        level = check_fraction(confidence_level, name="confidence_level")
+        pair, lengths = self._check_pair(first, second, months, self.months)
+        rows = [
+            difference_of(
+                self._distribution(pair[0], country),
+                self._distribution(pair[1], country),
+                lengths,
+                level,
+            )
+            for country in (None, *self.countries)
+        ]
+        return self._comparison(rows, first, second, lengths, level)
 
     @public
     def uncertain_documents(
@@ -850,6 +985,7 @@ class CorrectedEventCounts(_CountTable):
         with warnings.catch_warnings(action="ignore"):  # those about other periods
             table = self._table(y, f, low)
         numbers: dict[str, Any] = {k: float(v[times[0]]) for k, v in table.items()}
+        numbers["pvalue"] = None
         alone = LabelsOnly(*(numbers.pop(name) for name in _ALONE.values()))
         cell = times[0] * len(self.countries)
         n, n_documents = int(self.n_labelled[cell]), int(self.n_documents[cell])
@@ -923,7 +1059,81 @@ class CorrectedEventCounts(_CountTable):
         return self._result(y - other_y, f - other_f, period, low=-self._most)
 
     @public
-    def trend(self, country: str, *, empty_periods: str = "zero") -> CorrectedCount:
+    def compare_periods(
+        self,
+        first: Hashable,
+        second: Hashable,
+        *,
+        months: tuple[float, float] | None = None,
+    ) -> PeriodComparison:
+        """Compare the corrected counts of two periods, of all actors and of each.
+
+        Both counts are corrected with the labels of all periods, so that they depend on
+        each other. Each document has the weight 1 in the first period, -1 in the second
+        period, and 0 in others, as in :func:`~skcalib.counts.corrected_count` with
+        `compare`.
+
+        Parameters
+        ----------
+        first, second : label
+            Labels of the periods.
+        months : tuple of two floats, default=None
+            Months of both periods in which documents could be. If None, they are taken
+            from the dates (:attr:`EventCounts.months`). If they differ, counts per
+            month are compared.
+
+        Returns
+        -------
+        comparison : PeriodComparison
+            Corrected differences, first minus second, with intervals and p-values. They
+            are NaN if one of the periods has no label.
+
+        Raises
+        ------
+        ValueError
+            If a period is unknown, if both are the same, or if a number of months is
+            not positive.
+
+        Warns
+        -----
+        UserWarning
+            If one of the periods has documents but no label.
+        """
+        pair, lengths = self._check_pair(first, second, months, self.counts.months)
+        place = self.counts.document_place
+        # A period without documents has the count 0.
+        signs = np.zeros(len(self.periods))
+        signs[list(pair)] = 1 / lengths[0], -1 / lengths[1]
+        n_labelled, n_documents = (
+            each[:: len(self.countries)][list(pair)]
+            for each in (self.n_labelled, self.n_documents)
+        )
+        is_known = not ((n_labelled == 0) & (n_documents > 0)).any()
+        if not is_known:
+            warn(
+                f"One of the periods {first!r} and {second!r} has documents but no "
+                "label, so that the difference has no interval and no p-value (NaN)."
+            )
+        each = [self._of(country) for country in self.countries]
+        most = self._most * len(self.countries)
+        sums = [(*np.sum(each, axis=0), most), *((*e, self._most) for e in each)]
+        rows = []
+        # EventCounts.corrected has issued the warnings.
+        with warnings.catch_warnings(action="ignore"):
+            for y, f, end in sums:
+                found = self._run(y, f, weight=signs[place], bounds=(0.0, end))
+                ends = [found.low, found.high, found.pvalue]
+                rows.append([found.estimate, *(ends if is_known else [np.nan] * 3)])
+        return self._comparison(rows, first, second, lengths, self.confidence_level)
+
+    @public
+    def trend(
+        self,
+        country: str,
+        *,
+        empty_periods: str = "zero",
+        partial_periods: str = "counted",
+    ) -> CorrectedCount:
         """Return the corrected trend of an actor's count.
 
         Parameters
@@ -934,6 +1144,11 @@ class CorrectedEventCounts(_CountTable):
             Periods without documents. 'zero' counts them as 0, as in the table, unless
             all steps between the other periods are equal. 'unobserved' leaves them out
             of the regression.
+        partial_periods : {'counted', 'scaled'}, default='counted'
+            Years and quarters in which the documents begin or end
+            (:attr:`EventCounts.months`). 'scaled' multiplies a count of 8 months by 12
+            / 8. 'counted' takes the counts as they are, so that a corpus that begins
+            within a year seems to rise.
 
         Returns
         -------
@@ -955,7 +1170,11 @@ class CorrectedEventCounts(_CountTable):
         """
         self._check_country(country, "country")
         empty = check_choice(empty_periods, EMPTY_PERIODS, name="empty_periods")
-        weight = trend_weights(self.periods, self.counts.document_place, empty)
+        place, months = self.counts.document_place, self.counts.months
+        weight = trend_weights(self.periods, place, empty)
+        partial = check_choice(partial_periods, _PARTIAL, name="partial_periods")
+        if partial == "scaled":
+            weight = weight * full_over_observed(months)[place]
         result = self._run(*self._of(country), weight=weight)
         return replace(result, estimand="trend")
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from .._results import Result
+from .._results import Result, p_text, plain
 from ..posteriors._antecedent_posterior import (
     draw_labels,
     follow,
@@ -110,6 +110,100 @@ class CountComparison(float, Result):
             f"CountComparison({self.first} > {self.second}: {float(self):.3f}, "
             f"equal: {self.equal:.3f}, less: {self.less:.3f}, mean difference "
             f"{self.mean_difference:.2f}{when})"
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class PeriodComparison(Result):
+    """Difference of the counts of two periods, for all actors and for each.
+
+    :meth:`EventCounts.compare_periods` and
+    :meth:`CorrectedEventCounts.compare_periods` return it. The first entry of the
+    arrays is the sum of all actors.
+
+    Attributes
+    ----------
+    country : ndarray of shape (n_actors + 1,), object
+        None for the sum of all actors, and the code of each actor.
+    estimate : ndarray of shape (n_actors + 1,)
+        Count of `first` minus count of `second`, per month unless `months` is None.
+    low, high : ndarray of shape (n_actors + 1,)
+        Ends of the intervals of the differences.
+    pvalue : ndarray of shape (n_actors + 1,)
+        Two-sided p-values of equal counts.
+    pvalue_adjusted : ndarray of shape (n_actors + 1,)
+        P-values of the actors, adjusted for their number by Holm's method. The p-value
+        of the sum is not adjusted.
+    first, second : label
+        The two periods.
+    months : tuple of two floats, or None
+        Months of both periods, if they differ. If None, the counts of whole periods are
+        compared.
+    confidence_level : float
+        Confidence level of each interval. The intervals are not adjusted.
+
+    See Also
+    --------
+    EventCounts.compare_periods : Compare posterior counts.
+    CorrectedEventCounts.compare_periods : Compare corrected counts.
+
+    Examples
+    --------
+    >>> from skcalib.datasets import make_event_documents
+    >>> from skcalib.events import EventCounter, EventRule
+    >>> documents, _, scores = make_event_documents(
+    ...     80, n_days=181, return_scores=True, random_state=0
+    ... )
+    >>> counts = EventCounter(EventRule(), random_state=0).count(documents, scores)
+    >>> found = counts.compare_periods("1990Q1", "1990Q2")
+    >>> found
+    PeriodComparison(1990Q1 - 1990Q2: 2.16 [-6, 10], pvalue=0.67, n_actors=4)
+    """
+
+    country: np.ndarray
+    estimate: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    pvalue: np.ndarray
+    pvalue_adjusted: np.ndarray
+    first: Hashable
+    second: Hashable
+    months: tuple[float, float] | None
+    confidence_level: float
+
+    def _columns(self) -> dict[str, np.ndarray]:
+        return {k: v for k, v in vars(self).items() if isinstance(v, np.ndarray)}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the differences as lists, with both periods and the settings."""
+        return {name: plain(value) for name, value in vars(self).items()}
+
+    def _lengths(self) -> str:
+        if self.months is None:
+            return ""
+        one, other = (f"{n:.3g}" for n in self.months)
+        return f" per month ({one} and {other} months)"
+
+    def _in_words(self) -> tuple[str, ...]:
+        low, high, p = (float(x[0]) for x in (self.low, self.high, self.pvalue))
+        level = f"{100 * self.confidence_level:g}%"
+        shown = self.country[1:][self.pvalue_adjusted[1:] <= 1 - self.confidence_level]
+        actors = ", ".join(map(str, shown))
+        found = f"a difference for {actors}" if actors else "no difference for any"
+        return (
+            f"The count of {self.first} minus that of {self.second}{self._lengths()} "
+            f"is {self.estimate[0]:.3g} for all actors, with a {level} interval of "
+            f"{low:.3g} to {high:.3g} ({p_text(p, '.2g', before='p = ')}).",
+            f"After Holm's correction for {self.country.size - 1} actors, the p-values "
+            f"show {found}.",
+        )
+
+    def __repr__(self) -> str:
+        low, high, p = (float(x[0]) for x in (self.low, self.high, self.pvalue))
+        return (
+            f"PeriodComparison({self.first} - {self.second}{self._lengths()}: "
+            f"{self.estimate[0]:.3g} [{low:.3g}, {high:.3g}], "
+            f"{p_text(p, '.2g', before='pvalue=')}, n_actors={self.country.size - 1})"
         )
 
 
@@ -682,14 +776,19 @@ class Corpus:
     index : index in the argument of the user, in ascending order.
     ids : ids of the documents.
     place : period of the documents, as an index.
+    months : months of each period, in which documents could be.
     """
 
     index: np.ndarray
     ids: Sequence[Any]
     place: np.ndarray
+    months: np.ndarray
 
 
 # Distributions of sums of independent counts
+
+# Smaller probabilities do not change a difference.
+_NEVER = 1e-17
 
 
 def pmf_of(values: np.ndarray, proba: np.ndarray) -> tuple[int, np.ndarray]:
@@ -714,6 +813,36 @@ def sum_of(parts: Sequence[tuple[int, np.ndarray]]) -> tuple[int, np.ndarray]:
         level = [np.convolve(one, other) for one, other in both] + odd
     pmf = level[0] if level else np.ones(1)
     return start, pmf / pmf.sum()
+
+
+def difference_of(
+    one: tuple[int, np.ndarray],
+    other: tuple[int, np.ndarray],
+    months: tuple[float, float],
+    level: float,
+) -> tuple[float, float, float, float]:
+    """Return mean, ends of the interval and p-value of a difference of two counts.
+
+    The counts are independent, in the form of `pmf_of`, and divided by their months.
+    The p-value is twice the smaller probability of a difference of at most or at least
+    0: it is below 1 - level if the interval does not contain 0.
+    """
+    values, proba = [], []
+    for (start, pmf), n in zip((one, other), months, strict=True):
+        # Other values would only take time: their outer product is sorted.
+        (likely,) = np.nonzero(pmf > _NEVER)
+        values.append((start + likely) / n)
+        proba.append(pmf[likely])
+    mean = float(values[0] @ proba[0] - values[1] @ proba[1])
+    value = np.subtract.outer(*values).ravel()
+    value[np.abs(value) < SUM_ROUNDING] = 0
+    order = np.argsort(value)
+    value, mass = value[order], np.outer(*proba).ravel()[order]
+    below, tail = np.cumsum(mass), (1 - level) / 2
+    at = np.searchsorted(below, [tail - SUM_ROUNDING, 1 - tail - SUM_ROUNDING])
+    low, high = value[np.minimum(at, value.size - 1)].tolist()
+    sides = mass[value <= 0].sum(), mass[value >= 0].sum()
+    return mean, low, high, min(1.0, 2 * float(min(sides)))
 
 
 def quantile(start: int, pmf: np.ndarray, level: float) -> int:

@@ -10,7 +10,9 @@ import pandas as pd
 import pytest
 from scipy.stats import binom, norm
 
-from skcalib.events import EventCounter, EventCounts
+from skcalib.datasets import make_event_documents
+from skcalib.events import EventCounter, EventCounts, EventRule
+from skcalib.events._event_probability import difference_of, sum_of
 
 CODES = ("AAA", "BBB", "CCC")
 
@@ -345,3 +347,38 @@ def test_no_document_is_no_cell(marked_rule):
     assert len(counts) == 0
     assert counts.frame().empty
     assert counts.uncertain_documents() == []
+
+
+def test_a_difference_of_periods_is_that_of_all_outcomes():
+    half = (0, np.array([0.5, 0.5]))
+    mean, low, high, pvalue = difference_of(sum_of([half, half]), half, (1, 1), 0.8)
+    # 2, 1, 0 or -1 with probabilities 1/8, 3/8, 3/8, 1/8
+    assert (mean, low, high, pvalue) == (0.5, -1, 2, 1)
+    sure = difference_of((5, np.ones(1)), half, (1, 1), 0.8)
+    assert sure == (4.5, 4, 5, 0)
+    per_month = difference_of((12, np.ones(1)), (5, np.ones(1)), (12.0, 5.0), 0.9)
+    assert per_month == (0, 0, 0, 1)
+
+
+def test_differences_of_periods_add_up_over_actors():
+    documents, _, scores = make_event_documents(
+        60, n_days=120, return_scores=True, random_state=0
+    )
+    counts = EventCounter(EventRule(), random_state=0).count(documents, scores)
+    assert counts.months.tolist() == [3, 1]  # January to the end of April
+    with pytest.raises(ValueError, match="another period than 'first'"):
+        counts.compare_periods("1990Q1", "1990Q1")
+    with pytest.raises(ValueError, match="'first' .*must be one of the periods"):
+        counts.compare_periods("1989", "1990Q1")
+    whole = counts.compare_periods("1990Q1", "1990Q2", months=(1, 1))
+    assert whole.months is None
+    assert whole.estimate[0] == pytest.approx(whole.estimate[1:].sum())
+    first, second = counts.mean.reshape(2, -1)
+    assert whole.estimate[1:] == pytest.approx(first - second)
+    rate = counts.compare_periods("1990Q1", "1990Q2")
+    assert rate.months == (3, 1)
+    assert rate.estimate[1:] == pytest.approx(first / 3 - second)
+    least = whole.pvalue[1:].min()
+    assert whole.pvalue_adjusted[1:].min() == pytest.approx(
+        min(1, least * len(counts.countries))
+    )

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from skcalib._periods import months_of
 from skcalib.documents import Document
 from skcalib.events import EventCounter, EventRule
 
@@ -187,3 +188,34 @@ def test_labels_of_a_callable_are_not_contiguous():
     documents = [Document("a", day(1, 1, 1)), Document("b", day(9999, 12, 31))]
     counter = EventCounter(EventRule(), freq=lambda date: f"{date:%m}")
     assert counter.count(documents, [[]] * 2).periods == ["01", "12"]
+
+
+@pytest.mark.parametrize(
+    ("freq", "dates", "months"),
+    [
+        # May 1988 to May 1990
+        (
+            "year",
+            [(1988 + (k + 4) // 12, (k + 4) % 12 + 1, 9) for k in range(25)],
+            [8, 12, 5],
+        ),
+        ("quarter", [(1988, 2, 3), (1988, 3, 3), (1988, 4, 3)], [2, 1]),
+        ("year", [(1988, 5, 1), (1989, 5, 1), (1990, 5, 1)], [12, 12, 12]),
+        # dates that stand for quarters
+        ("year", [(1988, 4, 1), (1988, 7, 1), (1988, 10, 1), (1989, 1, 1)], [9, 3]),
+        ("quarter", [(1988, 1, 1), (1989, 1, 1)], [1] * 5),
+        ("month", [(1988, 1, 20), (1988, 2, 3)], [1, 1]),
+        (
+            [
+                datetime.date(1988, 1, 1),
+                datetime.date(1989, 1, 1),
+                datetime.date(1989, 1, 31),
+            ],
+            [(1988, 6, 1)],
+            [366 / 30.4375, 30 / 30.4375],
+        ),
+    ],
+)
+def test_months_in_which_documents_could_be(freq, dates, months):
+    days = [datetime.date(*each) for each in dates]
+    assert months_of(days, len(months), freq) == pytest.approx(months)
