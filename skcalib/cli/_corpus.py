@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._periods import TooManyPeriods, parse_date, place_in_calendar
+from .._periods import TooManyPeriods, months_of, parse_date, place_in_calendar
 from ..evaluation._files import open_source
 from ..evaluation._tables import Fractions, Names, Numbers, Table, open_table
 from ..evaluation._values import as_numbers
@@ -95,6 +95,7 @@ class Corpus:
     by: Codes | None = None
     size: np.ndarray | None = None
     period: Codes | None = None
+    months: np.ndarray | None = None
     notes: list[str] = field(default_factory=list)
 
     def place(self, row: int) -> str:
@@ -131,7 +132,7 @@ def read_corpus(options: Namespace) -> Corpus:
     for role in {"strata", "groups", "by"} & roles.keys():
         setattr(corpus, role, coded(columns[role]))
     if "date" in roles:
-        corpus.period = find_periods(columns["date"], line, options)
+        corpus.period, corpus.months = find_periods(columns["date"], line, options)
     if options.labels is not None or options.design is not None:
         _join_files(corpus, options)
     if corpus.strata is not None:
@@ -535,8 +536,10 @@ def _listed(names: Sequence[str], n: int) -> str:
     return ", ".join(names) + (", ..." if n > len(names) else "")
 
 
-def find_periods(dates: np.ndarray, lines: np.ndarray, options: Namespace) -> Codes:
-    """Return the period of each date of the column --date, and names of periods."""
+def find_periods(
+    dates: np.ndarray, lines: np.ndarray, options: Namespace
+) -> tuple[Codes, np.ndarray]:
+    """Return the period of each date of the column --date, and months of periods."""
     freq = options.freq
     codes, texts = coded(dates)
 
@@ -559,7 +562,7 @@ def find_periods(dates: np.ndarray, lines: np.ndarray, options: Namespace) -> Co
             f"{options.file}: dates from {first} to {last} are {error.n:,} periods of "
             f"a {freq}. Correct the dates, or choose a longer --freq."
         ) from None
-    return Codes(number[codes], labels)
+    return Codes(number[codes], labels), months_of(days, len(labels), freq)
 
 
 def _parse(text: str, freq: str, date_format: str | None) -> datetime.date:

@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 
 from .._errors import printable
+from .._results import p_text
 from ..counts import CorrectedCount
 from ..counts._corrected_count import NOT_A_SAMPLE
 from ..plot import _style
 from ..plot._base import plain_text
 from . import _blocks as out
 from ._corpus import Corpus, design_path, proposed, read_corpus
-from ._count_numbers import Counted, Row, measure
+from ._count_numbers import Counted, Difference, Row, measure
 from ._options import reject
 from ._runs import safe_stem
 from ._shared import (
@@ -34,7 +35,7 @@ from ._shared import (
 # Options that act on the labels, or on the correction by them.
 _OF_LABELS = (
     *("pos_label", "inclusion", "strata", "groups", "size"),
-    *("date", "by", "trend"),
+    *("date", "by", "trend", "compare"),
 )
 
 # If a warning contains one of these phrases, the interval may be invalid.
@@ -89,7 +90,7 @@ def check_dates(options: Namespace) -> None:
     """Raise if options of dates are given without dates; set the default of --freq."""
     if options.date is None:
         why = "needs --date COL, the column of dates."
-        reject(options, ("freq", "date_format", "trend"), why)
+        reject(options, ("freq", "date_format", "trend", "compare"), why)
     # A default of argparse would hide that --freq was not given.
     elif options.freq is None:
         options.freq = "year"
@@ -161,7 +162,7 @@ class Count:
             yield out.Heading("warnings")
             yield from (out.Paragraph(each, mark="- ") for each in self.warnings)
         yield from (out.Steps(self.steps()), out.Line(), self.totals())
-        yield from (*self.table(), *self.trends())
+        yield from (*self.table(), *self.trends(), *self.differences())
 
     def page(self) -> Iterator[out.Block]:
         """Yield the page: verdict, figure beside its table, trend and advice."""
@@ -179,7 +180,7 @@ class Count:
             table = [figure, out.Page([*notes, *table])]
         how = out.Folded([self.settings()], "how this was made")
         advice = out.Page([out.Steps(self.steps()), how])
-        results = out.Page([out.Beside(table), *self.trends()])
+        results = out.Page([out.Beside(table), *self.trends(), *self.differences()])
         yield out.Beside([results, advice], "wide")
 
     def headline(self) -> str:
@@ -299,15 +300,66 @@ class Count:
             return []
         digits = "+.3g"
         rows = [
-            [x.part, *out.cells_of(x, digits), f"{x.uncorrected:{digits}}", x.verdict]
+            [
+                x.part,
+                *out.cells_of(x, digits),
+                f"{x.uncorrected:{digits}}",
+                *([] if x.scaled is None else [out.ends(x.scaled, digits)]),
+                x.verdict,
+            ]
             for x in found.trend
         ]
-        header = [found.by or "corpus", "trend", self.level, _UNCORRECTED, "verdict"]
+        header = [found.by or "corpus", "trend", self.level, _UNCORRECTED]
+        is_scaled = any(x.scaled for x in found.trend)
+        header += [*([f"{self.level}, scaled"] * is_scaled), "verdict"]
         what = f"trend: change of the {found.estimand} per {found.freq}, least squares"
         how = (
             "The trend and the total are estimated with the labels of all periods. "
             "They need not be the slope and the sum of the rows above."
         )
+        if is_scaled:
+            how += (
+                " In the scaled interval and the verdict, counts of partial periods "
+                "are scaled to full ones."
+            )
+        return [out.Heading(what), out.Table(header, rows), out.Paragraph(how, "soft")]
+
+    def differences(self) -> list[out.Block]:
+        """Return the definition and the table of the differences of two periods."""
+        found = self.found
+        if found.comparison is None:
+            return []
+        first, second, months, differences = found.comparison
+
+        def adjusted(x: Difference) -> list[str]:
+            if found.by is None:
+                return []
+            return ["" if x.by is None else p_text(x.pvalue_adjusted)]
+
+        digits = ".3g"
+        rows = [
+            [
+                x.part,
+                *out.cells_of(x, digits),
+                f"{x.uncorrected:{digits}}",
+                p_text(x.pvalue),
+                *adjusted(x),
+                x.verdict,
+            ]
+            for x in differences
+        ]
+        header = [found.by or "corpus", "difference", self.level, _UNCORRECTED, "p"]
+        header += ["verdict"] if found.by is None else ["p (Holm)", "verdict"]
+        what = f"difference: {found.estimand} of {first} minus that of {second}"
+        if months is not None:
+            one, other = (f"{n:.3g}" for n in months)
+            what += f", per month ({one} and {other} months)"
+        how = "The difference is estimated with the labels of all periods."
+        if found.by is not None:
+            how += (
+                f" The verdicts on the values of {found.by!r} use p-values after "
+                "Holm's correction for their number; the intervals are not adjusted."
+            )
         return [out.Heading(what), out.Table(header, rows), out.Paragraph(how, "soft")]
 
     def settings(self) -> out.Table:

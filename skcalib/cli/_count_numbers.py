@@ -11,10 +11,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._periods import slope_weights, times_of_trend
+from .._periods import (
+    full_over_observed,
+    partial_in_words,
+    slope_weights,
+    times_of_trend,
+)
 from ..counts import CorrectedCount, corrected_count
 from ..counts._corrected_count import LabelsOnly
-from ._blocks import estimate_of
+from ._blocks import Estimate, estimate_of
 from ._corpus import Codes, Corpus, Design, Model
 from ._shared import SHOWN, CommandError, command_error, in_options
 
@@ -41,7 +46,11 @@ class Row:
 
 
 class Trend(NamedTuple):
-    """The change per period of the corpus, or of a value of --by."""
+    """The change per period of the corpus, or of a value of --by.
+
+    `scaled` is the change if the counts of partial periods are scaled to full ones, or
+    None if no period is partial.
+    """
 
     by: str | None
     estimate: float
@@ -49,6 +58,7 @@ class Trend(NamedTuple):
     high: float
     uncorrected: float
     labels_only: LabelsOnly
+    scaled: Estimate | None
 
     @property
     def part(self) -> str:
@@ -58,9 +68,41 @@ class Trend(NamedTuple):
     @property
     def verdict(self) -> str:
         """Return which direction the interval shows, if any."""
-        if self.low > 0:
+        # A corpus that begins within a year would seem to rise.
+        found = self.scaled or self
+        if found.low > 0:
             return "rises"
-        return "falls" if self.high < 0 else "not shown"
+        return "falls" if found.high < 0 else "not shown"
+
+
+class Difference(NamedTuple):
+    """The first period minus the second, in the corpus or for a value of --by.
+
+    The p-value of the corpus is not adjusted.
+    """
+
+    by: str | None
+    estimate: float
+    low: float
+    high: float
+    uncorrected: float
+    pvalue: float
+    pvalue_adjusted: float
+    verdict: str
+
+    @property
+    def part(self) -> str:
+        """Return the name of the part of the corpus."""
+        return "all" if self.by is None else self.by
+
+
+class Comparison(NamedTuple):
+    """The difference of two periods; counts per month if `months` is given."""
+
+    first: str
+    second: str
+    months: list[float] | None
+    differences: list[Difference]
 
 
 class Decisions(NamedTuple):
@@ -95,6 +137,8 @@ class Counted:
     n_labelled: int
     table: list[Row] | None
     trend: list[Trend] | None
+    partial_periods: str
+    comparison: Comparison | None
     decisions: Decisions
     warnings: list[str]
     notes: list[str]
@@ -112,7 +156,10 @@ def measure(corpus: Corpus, options: Namespace) -> Counted:
         )
     estimand = "mean" if options.mean else "count"
     period, by = corpus.period, corpus.by
-    result = table = trend = None
+    result = table = trend = comparison = None
+    partial = ""
+    if period is not None and corpus.months is not None:
+        partial = partial_in_words(period.names, corpus.months)
     uncorrected = float(corpus.expected.sum()) / (n if options.mean else 1)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -122,6 +169,7 @@ def measure(corpus: Corpus, options: Namespace) -> Counted:
             uncorrected = result.uncorrected
             table = None if result.table is None else _rows(result.table, corpus)
             trend = list(_trends(corpus, options)) if options.trend else None
+            comparison = _comparison(corpus, options) if options.compare else None
     # The trend of each group repeats the warnings of the count.
     known = {**SHOWN, **_shown(corpus)}
     said = dict.fromkeys(
@@ -148,13 +196,31 @@ def measure(corpus: Corpus, options: Namespace) -> Counted:
         n_labelled=n_labelled,
         table=table,
         trend=trend,
+        partial_periods=partial,
+        comparison=comparison,
         # A part may have the name "all", which means the whole corpus, the first one.
         decisions=Decisions(
             None if trend is None else {x.part: x.verdict for x in reversed(trend)}
         ),
         warnings=[text for text in said if _ABOUT_EMPTY_ROWS not in text],
-        notes=[*corpus.notes, *_about_empty(table or [])],
+        notes=[
+            *corpus.notes,
+            *_about_empty(table or []),
+            *_about_partial(partial, estimand),
+        ],
     )
+
+
+def _about_partial(partial: str, estimand: str) -> Iterator[str]:
+    """Yield a note if the documents begin or end within a period."""
+    # The mean of the documents does not depend on the length of a period.
+    if partial and estimand == "count":
+        yield (
+            f"The documents begin or end within a period ({partial}), so that its "
+            "count is not that of a full period. The verdict of --trend is that of "
+            "counts scaled to full periods, and --compare compares counts per month. "
+            "Means do not depend on the length (--mean)."
+        )
 
 
 def _about_empty(rows: list[Row]) -> Iterator[str]:
@@ -184,6 +250,7 @@ def _rows(table: dict[str, np.ndarray], corpus: Corpus) -> list[Row]:
 def _trends(corpus: Corpus, options: Namespace) -> Iterator[Trend]:
     """Yield the trend of the corpus and the trend of each value of --by."""
     assert corpus.period is not None
+    assert corpus.months is not None
     period = corpus.period.code
     # A slope needs two points in time.
     if (period == period[0]).all():
@@ -191,6 +258,7 @@ def _trends(corpus: Corpus, options: Namespace) -> Iterator[Trend]:
             f"{corpus.path}: --trend needs documents in two periods or more. All are "
             f"in {corpus.period.names[0]!r}; choose a shorter --freq."
         )
+    full = full_over_observed(corpus.months)[period]
     number = period.astype(np.float64)
     # Periods without documents do not have a mean.
     empty = "unobserved" if options.mean else options.empty_periods or "zero"
@@ -207,7 +275,59 @@ def _trends(corpus: Corpus, options: Namespace) -> Iterator[Trend]:
         # The mean of a part in one period has no slope.
         if weight.any():
             found = _count(corpus, options, weight=weight)
-            yield Trend(name, *estimate_of(found), found.uncorrected, found.labels_only)
+            scaled = None
+            if not options.mean and (full > 1).any():
+                scaled = estimate_of(_count(corpus, options, weight=weight * full))
+            numbers = *estimate_of(found), found.uncorrected, found.labels_only
+            yield Trend(name, *numbers, scaled)
+
+
+def _comparison(corpus: Corpus, options: Namespace) -> Comparison:
+    """Return the difference of two periods, and that of each value of --by."""
+    assert corpus.period is not None
+    assert corpus.months is not None
+    names = [corpus.period.names[k] for k in np.unique(corpus.period.code)]
+    first, second = options.compare
+    if first == second or not {first, second} <= set(names):
+        raise CommandError(
+            f"{corpus.path}: --compare must have two different periods with documents, "
+            f"of {', '.join(names[:12])}{', ...' if len(names) > 12 else ''}. Got "
+            f"{first!r} and {second!r}."
+        )
+    at = [corpus.period.names.index(each) for each in (first, second)]
+    months = corpus.months[at].tolist()
+    if options.mean or months[0] == months[1]:
+        months = None
+    found = _count(
+        corpus,
+        options,
+        periods=corpus.period.code,
+        compare=tuple(at),
+        lengths=months,
+        by=_codes(corpus.by),
+        estimand="mean" if options.mean else "count",
+    )
+    level = options.confidence_level
+    assert found.pvalue is not None
+    rows = [_difference(level, None, found, found.pvalue)]
+    table = found.table or {"by": np.zeros(0, dtype=int)}
+    for k, code in enumerate(table["by"].tolist()):
+        assert corpus.by is not None
+        row = Namespace(**{x: float(each[k]) for x, each in table.items()})
+        name = corpus.by.names[code]
+        rows.append(_difference(level, name, row, row.pvalue_adjusted))
+    return Comparison(first, second, months, rows)
+
+
+def _difference(
+    level: float, by: str | None, found: Any, adjusted: float
+) -> Difference:
+    """Return a difference and its verdict by the adjusted p-value."""
+    verdict = "not shown"
+    if adjusted <= 1 - level:
+        verdict = "more" if found.estimate > 0 else "fewer"
+    numbers = *estimate_of(found), found.uncorrected, found.pvalue
+    return Difference(by, *numbers, adjusted, verdict)
 
 
 def _weights_of_means(number: np.ndarray, inside: np.ndarray) -> np.ndarray:

@@ -519,6 +519,7 @@ examples:
   skcalib count docs.csv --labels docs.sample.csv --design docs.design.csv
   skcalib count docs.csv --label event --proba p
   skcalib count docs.csv --label victims --expected n --date date --freq year --trend
+  skcalib count docs.csv --labels sample.csv --date date --compare 1989 1990
   skcalib count docs.csv --by newspaper --mean --html count.html
 
 Columns with usual names are found (label, y_true, gold, ...; p, proba,
@@ -553,6 +554,12 @@ another file are joined by the ids of documents, never by position.
             **_DATES,
             "--by COL": "also count each value of this column separately",
             "--trend": "change of the count per period",
+            "--compare PERIOD": {
+                "nargs": 2,
+                "metavar": ("FIRST", "SECOND"),
+                "help": "difference of two periods, such as 1989 1990, first minus "
+                "second, with a p-value; per month if they are not equally long",
+            },
             f"--empty-periods {_one_of(EMPTY_PERIODS)}": "periods without documents "
             "in the trend: a count of 0, or left out (default: zero)",
             "--mean": "estimate the share of documents, or the mean per document, not "

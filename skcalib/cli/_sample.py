@@ -163,7 +163,7 @@ def draw(options: Namespace) -> Drawn:
     if options.strata is not None:
         strata = corpus.coded(found[options.strata])
     elif options.date is not None:
-        strata = corpus.find_periods(found[options.date], line, options)
+        strata, _ = corpus.find_periods(found[options.date], line, options)
     with command_errors(options.file):
         choice = choose_documents(
             _spread(found, model, options, line.size),

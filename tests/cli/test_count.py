@@ -640,3 +640,33 @@ def test_the_page_lists_options_and_versions(run, corpus):
     for name in ("skcalib", "Python", "numpy", "scipy"):
         assert re.search(rf">{name}</th><td[^>]*>\d", page)
     assert ">--mean<" not in page
+
+
+def test_two_periods_are_compared_per_month_and_trends_of_partial_years_do_not_rise(
+    run, numbers
+):
+    days = ["1989-12-15", *(f"1990-{k % 12 + 1:02}-03" for k in range(12))]
+    rows = [[day, "AB"[k % 2], 0.5 + 0.01 * k, 1] for k, day in enumerate(days)]
+    file = write("docs.csv", ["date", "paper", "p", "label"], rows)
+    options = ("--date", "date", "--compare", 1989, 1990)
+    found = numbers(file, *options, "--trend", "--by", "paper")
+    comparison = found["comparison"]
+    assert comparison["months"] == [1, 12]
+    # 1 report in a month of 1989, and 12 in the 12 months of 1990
+    whole, *papers = comparison["differences"]
+    assert (whole["by"], whole["estimate"]) == (None, pytest.approx(0))
+    assert [each["estimate"] for each in papers] == pytest.approx([0.5, -0.5])
+    assert found["trend"][0]["estimate"] == pytest.approx(11)
+    assert found["trend"][0]["scaled"]["estimate"] == pytest.approx(0)
+    assert found["decisions"]["trend"]["all"] == "not shown"
+    verdicts = [each["verdict"] for each in comparison["differences"]]
+    assert verdicts == ["not shown", "more", "fewer"]
+    assert found["partial_periods"] == "1989: 1 of 12 months"
+    _, text, _ = run("count", file, *options)
+    assert "count of 1989 minus that of 1990, per month (1 and 12 months)" in text
+    share = numbers(file, *options, "--mean")["comparison"]
+    assert share["months"] is None
+    status, _, error = run("count", file, "--date", "date", "--compare", 1990, 1991)
+    assert status == 2
+    assert "--compare must have two different periods" in error
+    assert "1989, 1990. Got '1990' and '1991'" in error
