@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._errors import ParameterError, ParameterTypeError, public
-from .._validation import check_fraction, check_integer
+from .._periods import partial_in_words
+from .._validation import check_bool, check_choice, check_fraction, check_integer
 from ..events import EventCounts
 from ..events._event_counts import CorrectedEventCounts
 from . import _style
@@ -30,11 +32,23 @@ _ENDS = ("uncorrected_low", "uncorrected_high")
 # Width and height of a panel in inches.
 _PANEL = (_style.PAGE / 2, 1.6)
 
-# Largest ratio of the ends of intervals of panels that have one scale.
-_SAME_SCALE = 4
+# Panels by default: a row of the page has two.
+_MOST_PANELS = 8
+
+# Smaller values are due to rounding, and drawn as 0.
+_ROUNDING = 1e-9
+
+# An actor has no events if its counts add up to 0.0 with one decimal.
+_NO_EVENTS = 0.05
 
 # Largest number of periods with a label at the axis. More labels would overlap.
 _MOST_LABELS = 8
+
+# Actors that the note names.
+_MOST_NAMED = 24
+
+# Letters in a line of the note below a figure of two panels.
+_NOTE_WIDTH = 100
 
 # Longer names of actors would overlap with the next title.
 _LONGEST_NAME = 48
@@ -76,6 +90,12 @@ class EventCountDisplay(Display):
         Confidence level of the intervals, shown in the legend.
     unit : {'documents', 'entities'}, default='documents'
         Unit of the counts, shown in the label of the axis.
+    smaller, without_events : sequence of str, default=()
+        Actors that are not drawn because they have fewer events, or none (less than
+        0.05 in all). A note of the figure names them.
+    months : sequence of float, default=None
+        Months of each period in which documents could be. The figure marks partial
+        periods by a star, and a note has their months.
 
     Attributes
     ----------
@@ -139,6 +159,9 @@ class EventCountDisplay(Display):
     uncorrected_high: Mapping[str, np.ndarray] | None = None
     confidence_level: float = 0.95
     unit: str = "documents"
+    smaller: Sequence[str] = ()
+    without_events: Sequence[str] = ()
+    months: Sequence[float] | None = None
 
     @classmethod
     @public
@@ -147,7 +170,7 @@ class EventCountDisplay(Display):
         counts: EventCounts | CorrectedEventCounts,
         *,
         countries: Sequence[str] | None = None,
-        top: int | None = None,
+        top: int | str | None = "auto",
         confidence_level: float | None = None,
         method: str = "quantile",
         ax: Axes | None = None,
@@ -160,10 +183,11 @@ class EventCountDisplay(Display):
         counts : EventCounts or CorrectedEventCounts
             Counts of events of all actors.
         countries : sequence of str, default=None
-            Actors to draw, in order. If None, all actors are drawn, the most frequent
-            first.
-        top : int, default=None
-            Maximum number of actors. If None, there is no limit.
+            Actors to draw, in order. If None, the actors with events are drawn, the
+            most frequent first.
+        top : int, 'auto' or None, default='auto'
+            Maximum number of actors. 'auto' is 8, or no limit if `countries` are given.
+            If None, there is no limit. A note of the figure names the others.
         confidence_level : float, default=None
             Confidence level of the intervals. If None, it is 0.95 for posterior counts.
             For corrected counts, it is the level at which they were computed, and no
@@ -196,17 +220,31 @@ class EventCountDisplay(Display):
         kinds = EventCounts, CorrectedEventCounts
         check_type(counts, kinds, "EventCounts or CorrectedEventCounts", name="counts")
         level = _level_of(counts, confidence_level)
-        if top is not None:
-            check_integer(top, minimum=1, name="top")
-        values = _series_of(counts, level, method)
-        names = _chosen_actors(counts, values["mean"], countries)[:top]
+        most = None
+        if isinstance(top, str):
+            check_choice(top, ("auto",), name="top")
+            most = None if countries is not None else _MOST_PANELS
+        elif top is not None:
+            most = check_integer(top, minimum=1, name="top")
+        values = {
+            key: np.where(np.abs(array) < _ROUNDING, 0, array)
+            for key, array in _series_of(counts, level, method).items()
+        }
+        names, without = _chosen_actors(counts, values, countries)
+        smaller, names = ([], names) if most is None else (names[most:], names[:most])
         columns = {
             key: {name: array[counts.country == name] for name in names}
             for key, array in values.items()
         }
-        unit = counts.unit if isinstance(counts, EventCounts) else counts.counts.unit
+        posterior = counts if isinstance(counts, EventCounts) else counts.counts
         display = cls(
-            period=counts.periods, confidence_level=level, unit=unit, **columns
+            period=counts.periods,
+            confidence_level=level,
+            unit=posterior.unit,
+            smaller=smaller,
+            without_events=without,
+            months=posterior.months.tolist(),
+            **columns,
         )
         return display.plot(ax, **plot_params)
 
@@ -218,6 +256,7 @@ class EventCountDisplay(Display):
         together: bool = False,
         map_line: bool = True,
         n_columns: int = 2,
+        same_scale: bool = True,
         line_kwargs: Mapping[str, Any] | None = None,
     ) -> EventCountDisplay:
         """Draw the counts.
@@ -234,6 +273,9 @@ class EventCountDisplay(Display):
             known.
         n_columns : int, default=2
             Number of panels side by side.
+        same_scale : bool, default=True
+            Whether all panels have one scale, so that the counts of actors can be
+            compared. If False, each panel has its own.
         line_kwargs : dict, default=None
             Keyword arguments of matplotlib's ``plot`` for the lines of the means.
 
@@ -246,7 +288,8 @@ class EventCountDisplay(Display):
         style = _style.line_style(line_kwargs, name="line_kwargs")
         # One axes cannot be divided into panels.
         together = together or ax is not None
-        axes = self._take_axes(ax, together, width)
+        is_shared = check_bool(same_scale, name="same_scale")
+        axes = self._take_axes(ax, together, width, is_shared)
         self.line_: dict[str, Any] = {}
         self.band_: dict[str, Any] = {}
         self.map_line_: dict[str, Any] = {}
@@ -282,9 +325,38 @@ class EventCountDisplay(Display):
         for each in axes:
             self._label_axes(each)
         self._draw_legend(axes[0], together)
+        is_single, width = len(axes) == 1, _NOTE_WIDTH // (1 + (len(axes) == 1))
+        lines = [line for each in self._notes() for line in wrap(each, width)]
+        write = axes[0].set_xlabel if is_single else self.figure_.supxlabel
+        if lines:
+            note = plain_text("\n".join(lines))
+            write(note, fontsize=_style.text_size(axes[0]), color=_style.INK)
         return self
 
-    def _take_axes(self, ax: Any, together: bool, n_columns: int) -> list[Any]:
+    def _notes(self) -> list[str]:
+        """Return which actors are not drawn and which periods are partial."""
+        notes = [
+            f"{what}: {len(names)} ({', '.join([*names[:_MOST_NAMED], *more])})"
+            for what, names in (
+                ("not drawn, fewer events", self.smaller),
+                ("without events", self.without_events),
+            )
+            for more in [["..."] * (len(names) > _MOST_NAMED)]
+            if names
+        ]
+        if partial := self._partial():
+            notes.append(f"* {partial}")
+        return notes
+
+    def _partial(self) -> str:
+        months = self.months
+        if months is None:
+            return ""
+        return partial_in_words(self.period, np.asarray(months))
+
+    def _take_axes(
+        self, ax: Any, together: bool, n_columns: int, is_shared: bool
+    ) -> list[Any]:
         """Set the axes of all actors, and return the distinct ones."""
         n = len(self.mean)
         if together or n < 2:
@@ -295,9 +367,6 @@ class EventCountDisplay(Display):
         columns = min(n_columns, n)
         size = _PANEL[0] * columns, _PANEL[1] * -(-n // columns) + 0.3
         self.figure_ = _style.new_figure(*size)
-        # Counts of one order of magnitude are compared more easily on one scale.
-        largest = [np.nanmax(self.high[name], initial=0) for name in self.mean]
-        is_shared = max(largest) <= _SAME_SCALE * min(largest)
         self.axes_ = _style.panel_axes(
             self.figure_, list(self.mean), columns, sharey=is_shared
         )
@@ -352,7 +421,12 @@ class EventCountDisplay(Display):
         # No period may be drawn, and the step must be positive.
         step = -(-len(self.period) // _MOST_LABELS) or 1
         ticks = np.arange(0, len(self.period), step)
-        labels = [plain_text(self.period[t]) for t in ticks.tolist()]
+        months = np.ones(len(self.period)) if self.months is None else self.months
+        is_partial = np.less(months, np.max(months, initial=0))
+        labels = [
+            plain_text(self.period[t]) + "*" * int(is_partial[t])
+            for t in ticks.tolist()
+        ]
         size = _style.text_size(ax)
         ax.set_xticks(ticks, labels, rotation=30, ha="right", fontsize=size)
         # Panels with one scale have it at the left.
@@ -413,14 +487,18 @@ class EventCountDisplay(Display):
 
     def _in_words(self) -> list[str]:
         level = percent_text(self.confidence_level)
+        notes = self._notes()
+        also = [f"{note[0].upper()}{note[1:]}." for note in notes]
         if self.uncorrected is not None:
             return [
                 f"The means are corrected by labelled documents. The {level} intervals "
-                "are valid for any model if these documents were drawn at random."
+                "are valid for any model if these documents were drawn at random.",
+                *also,
             ]
         return [
             "The means are the expected counts given the texts. The "
-            f"{level} intervals account for the uncertainty of coreference only."
+            f"{level} intervals account for the uncertainty of coreference only.",
+            *also,
         ]
 
 
@@ -463,14 +541,22 @@ def _series_of(
 
 def _chosen_actors(
     counts: EventCounts | CorrectedEventCounts,
-    mean: np.ndarray,
+    values: Mapping[str, np.ndarray],
     countries: Sequence[str] | None,
-) -> list[str]:
-    """Return the actors to draw, in order."""
+) -> tuple[list[str], list[str]]:
+    """Return the actors to draw, in order, and those without events."""
     if countries is None:
-        total = {c: mean[counts.country == c].sum() for c in counts.countries}
+        total, found = {}, {}
+        for c in counts.countries:
+            own = counts.country == c
+            total[c] = values["mean"][own].sum()
+            others = ("mean", "map_count", "uncorrected")
+            found[c] = max(values[x][own].sum() for x in others if x in values)
         # The sort is stable: ties keep the order of the counts.
-        return sorted(total, key=lambda c: -total[c])
+        order = sorted(total, key=lambda c: -total[c])
+        drawn = [c for c in order if found[c] >= _NO_EVENTS]
+        # Without any event, the figure shows zeros, not an empty page.
+        return drawn or order, sorted(set(order) - set(drawn)) if drawn else []
     if isinstance(countries, str) or not hasattr(countries, "__iter__"):
         raise ParameterTypeError(
             "countries",
@@ -484,4 +570,4 @@ def _chosen_actors(
             f"must be actors that were counted, among {counts.countries!r:.200}. "
             f"Got {unknown[0]!r}.",
         )
-    return list(dict.fromkeys(countries))
+    return list(dict.fromkeys(countries)), []

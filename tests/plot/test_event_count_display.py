@@ -1,5 +1,6 @@
 """EventCountDisplay: what it draws of counts, and what it gives."""
 
+import copy
 import re
 
 import matplotlib.pyplot as plt
@@ -68,13 +69,15 @@ def test_each_actor_has_a_panel_the_most_frequent_first(counts):
     assert sorted(texts) == ["1-best", "95% interval", "posterior mean"]
 
 
-def test_panels_of_very_different_counts_have_scales_of_their_own():
+def test_panels_have_scales_of_their_own_if_asked():
     series = {"USA": np.array([90.0, 120.0]), "FIN": np.array([1.0, 3.0])}
     display = EventCountDisplay(
         period=["1990", "1991"], mean=series, low=series, high=series
-    ).plot()
+    ).plot(same_scale=False)
     assert [ax.get_ylabel() for ax in display.axes_.values()] == ["Documents"] * 2
     assert display.axes_["FIN"].get_ylim()[1] < 10
+    display.plot()
+    assert display.axes_["FIN"].get_ylim() == display.axes_["USA"].get_ylim()
 
 
 def test_spare_panels_are_removed(counts):
@@ -270,3 +273,26 @@ def test_actors_that_only_labels_have_are_drawn():
     display = from_counts(corrected, countries=["PER"])
     assert display.uncorrected_high["PER"].tolist() == [0]
     assert display.mean["PER"].tolist() == [60]
+
+
+def test_actors_without_events_and_the_smallest_are_named_not_drawn(counts):
+    few = copy.copy(counts)
+    few.countries = [f"C{k:02}" for k in range(12)]
+    few.period = np.repeat(np.array(counts.periods, dtype=object), 12)
+    few.country = np.tile(few.countries, len(counts.periods))
+    few.mean = np.tile([*range(10, 0, -1), 1e-16, -1e-17], len(counts.periods))
+    few.map_count = few.mean.round().astype(int)
+    few.interval = lambda *_: (few.mean, few.mean)
+    few.months = np.array([3.0] * (len(counts.periods) - 1) + [1])
+    display = from_counts(few)
+    assert list(display.axes_) == few.countries[:8]
+    assert list(display.smaller) == ["C08", "C09"]
+    assert list(display.without_events) == ["C10", "C11"]
+    assert len({ax.get_ylim() for ax in display.axes_.values()}) == 1
+    note = display.figure_.get_supxlabel()
+    assert "not drawn, fewer events: 2 (C08, C09)" in note
+    assert "without events: 2 (C10, C11)" in note
+    assert f"* {few.periods[-1]}: 1 of 3 months" in note
+    asked = from_counts(few, countries=["C11"])
+    assert asked.line_["C11"].get_ydata().tolist() == [0] * len(few.periods)
+    assert len(from_counts(few, top=None).axes_) == 10
