@@ -119,7 +119,9 @@ class PeriodComparison(Result):
 
     :meth:`EventCounts.compare_periods` and
     :meth:`CorrectedEventCounts.compare_periods` return it. The first entry of the
-    arrays is the sum of all actors.
+    arrays is the sum of all actors. The differences are those of the counts in this
+    corpus: one certain event in a period and none in the other are a difference, but
+    say little about other documents of these periods.
 
     Attributes
     ----------
