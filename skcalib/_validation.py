@@ -808,3 +808,10 @@ def positives(
 def _shown(labels: np.ndarray) -> str:
     head = ", ".join(repr(label) for label in labels[:5].tolist())
     return head + (", ..." if labels.size > 5 else "")
+
+
+def check_pair(value: Any, *, name: str, what: str) -> tuple[Any, Any]:
+    """Return both entries of a pair."""
+    if not isinstance(value, (tuple, list)) or len(value) != 2:
+        raise ParameterTypeError(name, f"must be a pair of {what}. Got {value!r:.80}.")
+    return value[0], value[1]

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._errors import ParameterError, ParameterTypeError, parameter, public, warn
-from .._pairs import are_reversed, holm
+from .._pairs import are_reversed
 from .._periods import EMPTY_PERIODS, trend_weights
 from .._results import Result, as_frame, p_text, plain
 from .._validation import (
@@ -24,17 +24,20 @@ from .._validation import (
     as_labels,
     check_choice,
     check_fraction,
+    check_pair,
     check_real,
     raise_where,
 )
 from ..rates._judged import RateInterval
 from ._estimates import (
     ENOUGH_ERRORS,
-    Fit,
     Sample,
     Total,
+    differences,
     domain_totals,
+    equivalent_labels,
     fit,
+    has_both,
     supports_model,
     weighted_total,
 )
@@ -566,18 +569,16 @@ def _estimate(
     warn_of_the_errors(total, sample, overall)
     table = None
     pvalue, ends = total.pvalue, (total.low, total.high)
-    is_mean = estimand.endswith("means")
     if estimand.startswith("difference"):
-        one_sum = np.zeros_like(place)
-        known = bool(_has_both(sample, weight, one_sum, 1)[0])
-        if not known:
+        if not has_both(sample, weight, np.zeros_like(place), 1)[0]:
             warn(
                 "One of the two periods has documents but no label, so that the "
                 "difference has no interval and no p-value (NaN)."
             )
             pvalue, ends = np.nan, (np.nan, np.nan)
         if columns:
-            numbers = _differences(
+            is_mean = estimand.endswith("means")
+            numbers = differences(
                 sample, fitted, weight, place, is_mean, overall, level
             )
             warn_of_empty_rows(columns, np.isfinite(numbers["low"]))
@@ -611,74 +612,6 @@ def _estimate(
         pvalue=pvalue,
         table=table,
     )
-
-
-def _differences(
-    sample: Sample,
-    fitted: Fit,
-    weight: np.ndarray,
-    place: np.ndarray,
-    is_mean: bool,
-    method: str,
-    level: float,
-) -> dict[str, np.ndarray]:
-    """Return the difference in each category, as columns of a table."""
-    n_rows = int(place.max()) + 1
-    used = weight != 0
-    if is_mean:  # divide by the documents of the category in each period
-        cells = 2 * place + (weight > 0)
-        weight = weight / np.bincount(cells, np.abs(weight))[cells].clip(LEAST)
-    totals = [
-        weighted_total(
-            sample,
-            fitted,
-            weight * (place == k),
-            method=method,
-            level=level,
-            is_tested=True,
-        )
-        for k in range(n_rows)
-    ]
-    names = ("estimate", "low", "high", "standard_error", "pvalue")
-    numbers = {x: np.array([getattr(each, x) for each in totals], float) for x in names}
-    for name in names[1:]:
-        numbers[name][~_has_both(sample, weight, place, n_rows)] = np.nan
-    is_tested = np.isfinite(numbers["pvalue"])
-    adjusted = numbers["pvalue"].copy()
-    adjusted[is_tested] = holm(adjusted[is_tested])
-    rows = sample.rows[used[sample.rows]]
-    return {
-        **numbers,
-        "pvalue_adjusted": adjusted,
-        "uncorrected": np.bincount(place, weight * sample.expected, n_rows),
-        "n_documents": np.bincount(place[used], minlength=n_rows),
-        "n_labelled": np.bincount(place[rows], minlength=n_rows),
-    }
-
-
-def _has_both(
-    sample: Sample, weight: np.ndarray, place: np.ndarray, n_rows: int
-) -> np.ndarray:
-    """Return whether both periods of each row have a label, if they have documents."""
-    found = np.ones(n_rows, dtype=bool)
-    for own in (weight > 0, weight < 0):
-        rows = sample.rows[own[sample.rows]]
-        n_labelled = np.bincount(place[rows], minlength=n_rows)
-        found &= (n_labelled > 0) | (np.bincount(place[own], minlength=n_rows) == 0)
-    return found
-
-
-def equivalent_labels(
-    width: float, width_alone: float, n: int, n_documents: int
-) -> float:
-    """Return the number of labels that would give this width without the model.
-
-    The variance of an estimate from n of N documents is proportional to 1 / n - 1 / N.
-    """
-    if n in (0, n_documents) or width_alone <= 0:
-        return float(n)
-    ratio = width / width_alone
-    return float(1 / (1 / n_documents + ratio**2 * (1 / n - 1 / n_documents)))
 
 
 def _table_rows(
@@ -751,9 +684,8 @@ def _contrast(
     if lengths is not None and estimand == "mean":
         problem = "applies to counts. A mean per document does not depend on it."
         raise ParameterError("lengths", problem)
-    over = (1.0, 1.0)
-    if lengths is not None:
-        over = check_pair(lengths, name="lengths", what="numbers")
+    pair = (1.0, 1.0) if lengths is None else lengths
+    over = check_pair(pair, name="lengths", what="numbers")
     weight = np.zeros(n)
     for sign, each, length in zip((1, -1), compare, over, strict=True):
         own = code == known.index(each)
@@ -766,13 +698,6 @@ def _contrast(
 
 
 # Validation
-
-
-def check_pair(value: Any, *, name: str, what: str) -> tuple[Any, Any]:
-    """Return both entries of a pair."""
-    if not isinstance(value, (tuple, list)) or len(value) != 2:
-        raise ParameterTypeError(name, f"must be a pair of {what}. Got {value!r:.80}.")
-    return value[0], value[1]
 
 
 def as_column(values: Any, n: int | None, *, name: str) -> np.ndarray:

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import stdtr, stdtrit
 
+from .._pairs import holm
 from ..rates._judged import Unseen, arms, unseen_error
 
 
@@ -646,3 +647,73 @@ def _second_moments(
     own = np.bincount(at, own_errors**2, n_domains) * n / np.maximum(n - 1, 1)
     share = n / (n + _PRIOR_LABELS)
     return np.maximum(pooled, share * own + (1 - share) * pooled)
+
+
+def differences(
+    sample: Sample,
+    fitted: Fit,
+    weight: np.ndarray,
+    place: np.ndarray,
+    is_mean: bool,
+    method: str,
+    level: float,
+) -> dict[str, np.ndarray]:
+    """Return the difference in each category, as columns of a table."""
+    n_rows = int(place.max()) + 1
+    used = weight != 0
+    if is_mean:  # divide by the documents of the category in each period
+        cells = 2 * place + (weight > 0)
+        weight = weight / np.bincount(cells, np.abs(weight))[cells].clip(
+            np.finfo(float).tiny
+        )
+    totals = [
+        weighted_total(
+            sample,
+            fitted,
+            weight * (place == k),
+            method=method,
+            level=level,
+            is_tested=True,
+        )
+        for k in range(n_rows)
+    ]
+    names = ("estimate", "low", "high", "standard_error", "pvalue")
+    numbers = {x: np.array([getattr(each, x) for each in totals], float) for x in names}
+    for name in names[1:]:
+        numbers[name][~has_both(sample, weight, place, n_rows)] = np.nan
+    is_tested = np.isfinite(numbers["pvalue"])
+    adjusted = numbers["pvalue"].copy()
+    adjusted[is_tested] = holm(adjusted[is_tested])
+    rows = sample.rows[used[sample.rows]]
+    return {
+        **numbers,
+        "pvalue_adjusted": adjusted,
+        "uncorrected": np.bincount(place, weight * sample.expected, n_rows),
+        "n_documents": np.bincount(place[used], minlength=n_rows),
+        "n_labelled": np.bincount(place[rows], minlength=n_rows),
+    }
+
+
+def has_both(
+    sample: Sample, weight: np.ndarray, place: np.ndarray, n_rows: int
+) -> np.ndarray:
+    """Return whether both periods of each row have a label, if they have documents."""
+    found = np.ones(n_rows, dtype=bool)
+    for own in (weight > 0, weight < 0):
+        rows = sample.rows[own[sample.rows]]
+        n_labelled = np.bincount(place[rows], minlength=n_rows)
+        found &= (n_labelled > 0) | (np.bincount(place[own], minlength=n_rows) == 0)
+    return found
+
+
+def equivalent_labels(
+    width: float, width_alone: float, n: int, n_documents: int
+) -> float:
+    """Return the number of labels that would give this width without the model.
+
+    The variance of an estimate from n of N documents is proportional to 1 / n - 1 / N.
+    """
+    if n in (0, n_documents) or width_alone <= 0:
+        return float(n)
+    ratio = width / width_alone
+    return float(1 / (1 / n_documents + ratio**2 * (1 / n - 1 / n_documents)))

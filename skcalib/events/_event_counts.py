@@ -22,7 +22,7 @@ from .._periods import (
     trend_weights,
 )
 from .._results import Result, as_frame, object_array
-from .._validation import check_choice, check_fraction, check_real
+from .._validation import check_choice, check_fraction, check_pair, check_real
 from ..counts import CorrectedCount, choose_documents, corrected_count
 from ..counts._choose_documents import DocumentChoice
 from ..counts._corrected_count import (
@@ -30,9 +30,8 @@ from ..counts._corrected_count import (
     LEAST,
     NOT_A_SAMPLE,
     LabelsOnly,
-    check_pair,
-    equivalent_labels,
 )
+from ..counts._estimates import equivalent_labels
 from ._event_probability import (
     SUM_ROUNDING,
     Corpus,
