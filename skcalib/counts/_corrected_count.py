@@ -690,10 +690,7 @@ def _contrast(
     for sign, each, length in zip((1, -1), compare, over, strict=True):
         own = code == known.index(each)
         size = check_real(length, low=LEAST, high=LARGEST, name="lengths")
-        if estimand == "mean":
-            weight[own] = sign / own.sum()
-        else:
-            weight[own] = sign / size
+        weight[own] = sign / (own.sum() if estimand == "mean" else size)
     return weight
 
 
