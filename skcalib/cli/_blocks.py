@@ -16,6 +16,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from html import escape
 from importlib.resources import files
+from itertools import takewhile
 from textwrap import TextWrapper, wrap
 from typing import Any, NamedTuple, Protocol, TextIO
 
@@ -39,8 +40,11 @@ WIDTH = 80
 # Smaller p-values are not printed.
 _LEAST_P_VALUE = 0.0001
 
-# Columns of a name that is wrapped.
-_LEAST_NAME = 8
+# Columns of a name that stands on a line of its own, above the numbers of its row.
+_INDENT = 2
+
+# Columns of an interval that is drawn as text.
+_LEAST_BAR, _WIDEST_BAR = 15, 30
 
 # Narrower intervals than this need a fourth decimal.
 _NARROW = 0.01
@@ -162,13 +166,15 @@ class Table(Block):
     """A table of texts. On the page, the first column and words are left-aligned.
 
     In the terminal, the columns `spare` are left out one after the other until the
-    lines fit, and then the first column is wrapped.
+    lines fit, and then names are wrapped or stand above their numbers. The `intervals`
+    of the rows are drawn where the lines leave room.
     """
 
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
     spare: Sequence[int] = ()
     is_left: bool = False
+    intervals: Sequence[Estimate] = ()
 
     def lines(self, wrapper: TextWrapper) -> list[str]:
         rows = [self.header, *self.rows] if self.header else self.rows
@@ -176,9 +182,15 @@ class Table(Block):
             left_out = self.spare[:n]
             kept = [[c for k, c in enumerate(r) if k not in left_out] for r in rows]
             found = text_columns(kept, is_left=self.is_left)
-            if self.is_left or max(map(len, found)) <= WIDTH:
-                return found
-        return text_columns(kept, width=WIDTH)
+            widest = max(map(len, found))
+            if widest <= WIDTH:
+                bars = text_bars(self.intervals, WIDTH - widest - 2)
+                bars = bars or [""] * len(found)
+                pairs = zip(found, bars, strict=True)
+                return [f"{line:{widest}}  {bar}".rstrip() for line, bar in pairs]
+        columns = list(zip(*kept[bool(self.header) :], strict=True))
+        n_names = 1 + sum(1 for _ in takewhile(_is_text, columns[1:]))
+        return text_columns(kept, is_left=self.is_left, width=WIDTH, n_names=n_names)
 
     def html(self) -> str:
         # Numbers are compared by their right end, words are read from the left.
@@ -404,18 +416,24 @@ def as_cell(text: str) -> str:
 
 
 def text_columns(
-    rows: Iterable[Iterable[str]], *, is_left: bool = False, width: int | None = None
+    rows: Iterable[Sequence[str]],
+    *,
+    is_left: bool = False,
+    width: int | None = None,
+    n_names: int = 1,
 ) -> list[str]:
     """Return rows of cells as lines.
 
     The first column is left-aligned, and with `is_left` all of them. If lines would be
-    longer than `width`, the first column is wrapped.
+    longer than `width`, the first `n_names` columns are joined and wrapped.
     """
     safe = [[printable(cell) for cell in row] for row in rows]
+    if width is not None:
+        safe = [[": ".join(row[:n_names]), *row[n_names:]] for row in safe]
     widths = [max(map(len, column)) for column in zip(*safe, strict=True)]
     if width is not None:
         rest = sum(widths[1:]) + 2 * len(widths[1:])
-        widths[0] = min(widths[0], max(width - rest, _LEAST_NAME))
+        widths[0] = min(widths[0], max(width - rest, _INDENT))
     lines = []
     for first, *others in safe:
         *more, last = _wrapped(first, widths[0])
@@ -431,10 +449,43 @@ def text_columns(
 
 
 def _wrapped(name: str, width: int) -> list[str]:
-    """Return a name in pieces, which end at blanks and underscores if possible."""
+    """Return a name in two pieces that end at blanks, hyphens or underscores.
+
+    If its pieces are longer or more than two, it has lines of its own, and the last
+    piece is empty.
+    """
     if len(name) <= width:
         return [name]
-    return [piece.replace("_ ", "_") for piece in wrap(name.replace("_", "_ "), width)]
+    for most, end in ((width, []), (WIDTH, [""])):
+        pieces = wrap(name.replace("_", "_ "), most, break_long_words=False)
+        pieces = [piece.replace("_ ", "_") for piece in pieces] + end
+        if end or (len(pieces) == 2 and max(map(len, pieces)) <= width):
+            break
+    return pieces
+
+
+def text_bars(intervals: Sequence[Estimate], room: int) -> list[str]:
+    """Return intervals as text on one scale, after a line that marks 0 on the scale.
+
+    No lines are returned for fewer than two intervals, or if there is too little room.
+    """
+    ends = [each[1:] for each in intervals]
+    low, high = min(ends, default=(0, 0))[0], max((e[1] for e in ends), default=0)
+    if len(ends) < 2 or room < _LEAST_BAR or not low < high:
+        return []
+    last = min(room, _WIDEST_BAR) - 1
+
+    def column(value: float) -> int:
+        return round(last * (value - low) / (high - low))
+
+    lines = [" " * column(0) + "0" if low <= 0 <= high else ""]
+    for value, *limits in intervals:
+        first, end = map(column, limits)
+        bar = [" "] * first + ["-"] * (end - first + 1)
+        bar[first] = bar[end] = "|"
+        bar[column(value)] = "o"
+        lines.append("".join(bar))
+    return lines
 
 
 def decimals(row: Interval) -> str:

@@ -338,7 +338,9 @@ class Comparison:
         metric = self.found.metric
         if self.found.judged is not None:
             metric += " by the judge"
-        return out.Table(["system", metric, self.level, *["group"] * has_letters], rows)
+        header = ["system", metric, self.level, *["group"] * has_letters]
+        ends = [out.Estimate(each.score, each.low, each.high) for each in systems]
+        return out.Table(header, rows, intervals=ends)
 
     def legend(self) -> str:
         """Return the explanation of the letters."""
@@ -477,7 +479,9 @@ class Comparison:
             ]
             for pair in pairs
         ]
-        return [out.Table(header, rows), out.Paragraph(text, "soft")]
+        # A terminal has no place for wins and losses beside the decisions of a margin.
+        spare = () if limit is None else (5, 6)
+        return [out.Table(header, rows, spare), out.Paragraph(text, "soft")]
 
     def _gain_cells(self, row: Gain) -> list[str]:
         """Return the gain, its interval and its p-values as cells."""

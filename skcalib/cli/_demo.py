@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,7 +20,7 @@ from ..metrics import CalibrationErrorInterval, calibration_error_interval
 from ..plot import ReliabilityDisplay, _style
 from ..rates import accuracy_interval
 from ..rates._accuracy import AccuracyInterval
-from ._blocks import Steps, as_text, ends, error_ends, p_text, text_columns
+from ._blocks import Steps, Table, as_text, ends, error_ends, p_text
 from ._figures import save_figure
 from ._report_texts import ENOUGH_FOR_ISOTONIC
 from ._shared import check_files
@@ -96,8 +96,9 @@ def run_demo(options: Namespace) -> None:
         ax.set_title(f"{each.title}, {len(each.classes)} classes")
     models = [_measured(each, name) for each in found for name in each.proba]
     cells = [model.cells() for model in models]
-    rows: list[Iterable[str]] = [cells[0], *(row.values() for row in cells)]
-    print("\n".join(text_columns(rows, is_left=True)))
+    rows = [list(row.values()) for row in cells]
+    # A terminal has no place for the F1.
+    print(as_text([Table(list(cells[0]), rows, spare=(3,), is_left=True)]))
     save_figure(figure, FIGURE)
     print(
         "\nNaive Bayes assumes independent features, so it counts the same evidence "

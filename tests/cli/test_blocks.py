@@ -39,11 +39,34 @@ def test_a_table_that_is_too_wide_loses_columns_and_then_wraps_names():
     assert lines[2].split() == ["short", "4"]
     lines = b.as_text([b.Table(["name", "left", "right"], rows)]).split("\n")
     assert max(map(len, lines)) <= 80
-    # No letter of a name is lost.
-    assert "".join(line.split()[0] for line in lines[1:3]) == "n" * 30
+    # A name without a place to break stands above its numbers.
+    assert [line.split() for line in lines[1:3]] == [["n" * 30], rows[0][1:]]
     rows[0][0] = "high_school_government"
     lines = b.as_text([b.Table(["name", "left", "right"], rows)]).split("\n")
     assert [line.split()[0] for line in lines[1:3]] == ["high_school_", "government"]
+    names = ["subject", "system"], ["philosophy", "a_system_with_a_long_name"]
+    body = [*names[1], "1" * 30, "2" * 30]
+    lines = b.as_text([b.Table([*names[0], "left", "right"], [body])]).split("\n")
+    assert lines[-2:] == [
+        "philosophy: a_system_with_a_long_name",
+        " " * 18 + "  ".join(body[2:]),
+    ]
+
+
+def test_intervals_are_drawn_on_one_scale_where_the_lines_leave_room():
+    rows = [["a", "1"], ["b", "2"]]
+    ends = [b.Estimate(0.0, -1.0, 1.0), b.Estimate(1.5, 1.0, 1.9)]
+    table = b.Table(["name", "n" * 57], rows, intervals=ends)
+    lines = b.as_text([table]).split("\n")
+    # 80 columns without 63 and two blanks are 15, of which the scale takes 0 to 14.
+    assert [line[65:] for line in lines] == [
+        "     0",
+        "|----o----|",
+        " " * 10 + "|-o-|",
+    ]
+    narrow = b.Table(["name", "n" * 58], rows, intervals=ends)
+    assert "o" not in b.as_text([narrow])
+    assert b.text_bars([b.Estimate(1, 1, 1)] * 2, 30) == []
 
 
 def test_p_values_and_decimals_have_one_rule():

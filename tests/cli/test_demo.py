@@ -28,7 +28,7 @@ def test_the_demo_draws_its_figure_into_a_new_folder(demo):
 
 def test_the_demo_the_readme_and_the_front_page_give_one_number(demo):
     root = Path(__file__).parents[2]
-    number = re.search(r"^digits +naive Bayes .*?(0\.\d+ \[.*?\])", demo[1], re.M)[1]
+    number = re.search(r"^digits: naive Bayes\n.*?(0\.\d+ \[.*?\])", demo[1], re.M)[1]
     for page in ("README.rst", "docs/index.rst"):
         assert f"\n{number}\n" in (root / page).read_text("utf-8")
 
