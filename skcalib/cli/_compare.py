@@ -20,10 +20,11 @@ from ._compare_numbers import (
     Parts,
     Power,
     best_first,
+    csv_of,
     decided_pairs,
     measure,
 )
-from ._compare_texts import measure_texts, metric_of
+from ._compare_texts import MOST_ON_PAGE, Metrics, measure_texts, metrics_of, signatures
 from ._figures import draw_gains, draw_scores
 from ._labels import JudgedPair
 from ._options import reject
@@ -41,23 +42,15 @@ from ._shared import (
     write_text,
 )
 
-# Largest number of pairs that the terminal and the page show; beyond it, they show the
-# pairs with the baseline only.
+# Largest number of pairs that the terminal shows; of more, it shows the pairs with the
+# baseline only.
 _MOST_PRINTED = 15
-_MOST_ON_PAGE = 120
 
 # Largest number of systems that a sentence names.
 _MOST_NAMED = 5
 
 # Power of the test for the gain that the questions can detect.
 _POWER = 0.8
-
-_CSV_COLUMNS = (
-    *("a", "b", "score_a", "score_b", "gain", "low", "high", "pvalue"),
-    *("pvalue_adjusted", "method", "wins", "losses", "n", "n_groups"),
-)
-# Columns of the gains by people, with --labels.
-_CSV_OF_PEOPLE = ("people_gain", "people_low", "people_high", "n_labelled")
 
 # What the condition `inferior` says about a system.
 _INFERIOR = " (not shown to be worse by less than the margin)"
@@ -69,37 +62,38 @@ _MOST_ROWS = 30
 def run_compare(options: Namespace) -> int:
     """Print the comparison, draw it and write its page; return the exit status."""
     _check_options(options)
-    metric = metric_of(options)
-    if metric is None:
+    metrics = metrics_of(options)
+    if not metrics:
         why = (
-            "needs --metric: bleu, chrf or ter for files of plain lines, f1 for files "
-            "with one token per line and tags in the last column."
+            "needs --metric: bleu, chrf, chrf++ or ter for files of plain lines, f1 "
+            "for files with one token per line and tags in the last column."
         )
-        reject(options, ["reference", "scheme"], why)
-        inputs = read_inputs(options)
-        found = measure(inputs, options)
+        reject(options, ["reference", "scheme", "tokenize"], why)
+        several = [measure(read_inputs(options), options)]
     else:
-        found = measure_texts(metric, options)
-    words, failed = Comparison(found), []
+        several = [measure_texts(metric, options) for metric in metrics]
+    found, failed = several[0], []
+    words = Comparison(found)
+    said = Metrics([Comparison(each) for each in several]) if several[1:] else words
     if options.fail_if:
         failed = words.failing(options.fail_if)
         found.fail_if = Condition(options.fail_if, failed)
     if options.json:
-        print(out.as_json(found))
+        print(out.as_json({"metrics": several} if several[1:] else found))
     elif options.csv:
-        print(words.csv(), end="")
-        for note in found.notes:
+        print(csv_of(several), end="")
+        for note in (*(found.warnings or ()), *found.notes):
             say("compare", note)
     else:
-        print(out.as_text(words.printed(), width=79, break_on_hyphens=False))
+        print(out.as_text(said.printed(), width=79, break_on_hyphens=False))
     # The output is complete even if a page cannot be written.
     sys.stdout.flush()
     if options.markdown is not None:
-        text = out.as_markdown(f"Comparison: {words.title()}", words.brief())
+        text = out.as_markdown(f"Comparison: {said.title()}", said.brief())
         write_text(options.markdown, text)
     if options.html is not None:
-        blocks = words.page(settings_of(options))
-        page = out.as_page(f"Comparison: {words.title()}", blocks)
+        blocks = said.page(settings_of(options))
+        page = out.as_page(f"Comparison: {said.title()}", blocks)
         write_text(options.html, page)
     for each in _reasons(words, failed, options.fail_if):
         say("compare", f"{options.fail_if}: {each}")
@@ -119,7 +113,7 @@ def _reasons(words: Comparison, failed: list[str], condition: str | None) -> lis
 def _check_options(options: Namespace) -> None:
     check_level(options.confidence_level)
     # BLEU, chrF and TER are percentages.
-    largest = 1.0 if options.metric in (None, "f1") else 100.0
+    largest = 1.0 if options.metric in (None, ["f1"]) else 100.0
     if options.scale is not None:
         others = ("metric", "labels", "gold", "pass_at", "pass_all")
         exclude(options, *(("scale", name) for name in others))
@@ -207,18 +201,31 @@ class Comparison:
             out.Beside([*figure, out.Page(self.scores())]),
         ]
         if len(self.pairs) > 1:
-            results += [out.Heading("Pairs"), *self.of_pairs(_MOST_ON_PAGE)]
+            results += [out.Heading("Pairs"), *self.of_pairs(MOST_ON_PAGE)]
         advice: list[out.Block] = [self.steps()]
         more = list(self.sections())
         if more:
             advice.append(out.Folded(more, "more numbers"))
-        files = [file for each in self.found.systems for file in each.files]
-        rows = [*(["file", file] for file in dict.fromkeys(files)), *settings]
-        how = [out.Table(["what", "value"], rows, is_left=True), *self.notes()]
+        how = [self.files(settings), *self.notes()]
         advice.append(out.Folded(how, "how this was made"))
         results += [*self.results(), *self._figure_of_parts()]
         columns = out.Page(results), out.Page(advice)
         yield out.Beside(columns, "wide")
+
+    def files(self, settings: list[list[str]]) -> out.Table:
+        """Return the files, options and versions."""
+        files = [file for each in self.found.systems for file in each.files]
+        rows = [*(["file", file] for file in dict.fromkeys(files)), *settings]
+        return out.Table(["what", "value"], rows, is_left=True)
+
+    def column(self, name: str) -> list[str]:
+        """Return the score of a system and its difference from the baseline."""
+        (system,) = (each for each in self.found.systems if each.name == name)
+        cells = [f"{system.score:{self.digits}}", out.ends(system, self.digits)]
+        for pair in self.pairs:
+            if (pair.a, pair.b) == (self.found.baseline, name):
+                cells += self._gain_cells(pair)[: 4 if len(self.pairs) > 1 else 3]
+        return cells
 
     def beginning(self) -> Iterator[out.Block]:
         """Yield what was compared, the verdict and the condition of --fail-if."""
@@ -249,9 +256,10 @@ class Comparison:
 
     def scores(self) -> list[out.Block]:
         """Return the table of the systems, and what the letters of several mean."""
-        if not self.has_letters:
-            return [self.systems()]
-        return [self.systems(), out.Line(), out.Paragraph(self.legend(), "soft")]
+        blocks: list[out.Block] = [self.systems()]
+        if self.has_letters:
+            blocks += [out.Line(), out.Paragraph(self.legend(), "soft")]
+        return [*blocks, *signatures([self.found])]
 
     @property
     def has_letters(self) -> bool:
@@ -269,14 +277,17 @@ class Comparison:
 
     def notes(self) -> list[out.Block]:
         """Return the notes about the files."""
-        notes = self.found.notes
-        return [out.Paragraph(note, "soft", mark="note  ") for note in notes]
+        return [out.Paragraph(note, "soft", mark="note  ") for note in self.all_notes()]
+
+    def all_notes(self) -> list[str]:
+        """Return the texts of the notes."""
+        return self.found.notes
 
     def brief(self) -> Iterator[out.Block]:
         """Yield the verdict and the main tables."""
         yield from self.beginning()
         yield from self.scores()
-        pairs = self.of_pairs(_MOST_ON_PAGE)
+        pairs = self.of_pairs(MOST_ON_PAGE)
         yield from pairs[1:] if len(self.pairs) == 1 else pairs
         yield from map(out.Paragraph, self.warnings())
         yield from self.results()
@@ -503,19 +514,19 @@ class Comparison:
         return [
             f"Too few {unit} differ to reject at {self.alpha:.3g}: the smallest "
             f"p-value that this test can give is {out.p_text(smallest)}. This is not "
-            f"evidence that there is no gain; more {unit} are needed."
+            f"evidence that there is no {self.change}; more {unit} are needed."
         ]
 
     def warnings(self) -> list[str]:
         """Return warnings about the limits of the comparison."""
         found, n_pairs = self.found, len(self.pairs)
-        least = found.smallest_pvalue
+        least, known = found.smallest_pvalue, list(found.warnings or ())
         if found.n_groups is not None and least <= self.alpha < least * n_pairs:
-            return [
+            return known + [
                 f"With so few groups no p-value is below {out.p_text(least)}. Some of "
                 f"the {n_pairs} pairs cannot be significant after Holm's correction."
             ]
-        return self.too_few()
+        return known + self.too_few()
 
     def failing(self, condition: str) -> list[str]:
         """Return the later systems that meet a condition of --fail-if."""
@@ -693,12 +704,12 @@ class Comparison:
         text = f"{each.b} - {each.a}: these {self.found.n} {self.unit} "
         if math.isfinite(each.detectable_gain):
             gain = f"{each.detectable_gain:{self.digits}}"
-            text += f"detect a true gain of {gain} with {_POWER:.0%} power."
+            text += f"detect a true {self.change} of {gain} with {_POWER:.0%} power."
         else:
-            text += "cannot detect any gain."
+            text += f"cannot detect any {self.change}."
         if each.questions_needed is not None and math.isfinite(each.questions_needed):
             text += (
-                f" A gain of {each.gain:g} would need about "
+                f" A {self.change} of {each.gain:g} would need about "
                 f"{each.questions_needed:,} {self.unit}."
             )
         return text
@@ -750,8 +761,8 @@ class Comparison:
     def _not_separated(self, pair: Decided) -> str:
         margin = " To show that systems differ by less than a margin, pass --margin."
         return (
-            "Do not report a gain: none is significant. This does not show that the "
-            f"systems are equal: for {pair.b} - {pair.a}, gains from "
+            f"Do not report a {self.change}: none is significant. This does not show "
+            f"that the systems are equal: for {pair.b} - {pair.a}, {self.change}s from "
             f"{out.ends(pair, self.signed)} are compatible with the data."
             f"{'' if self.pairs[0].limit is not None else margin}"
         )
@@ -759,8 +770,9 @@ class Comparison:
     def _how_to_quote(self, pair: Decided) -> str:
         found = self.found
         groups = "" if found.n_groups is None else f" in {found.n_groups} groups"
+        metric = found.metric + ", of which lower is better," * self.is_lower_better
         start = (
-            f"Quote: {pair.b} - {pair.a}, {found.metric} {pair.gain:{self.signed}} "
+            f"Quote: {pair.b} - {pair.a}, {metric} {pair.gain:{self.signed}} "
             f"({self.level} interval {out.ends(pair, self.signed)}"
         )
         of_pairs = f"; not adjusted for {len(self.pairs)} pairs"
@@ -792,24 +804,6 @@ class Comparison:
             f"{factor * count:,} in all. To test whether another system differs, "
             "compare both on the same sentences."
         )
-
-    def csv(self) -> str:
-        """Return the pairs as CSV, with one row per pair."""
-        score = {each.name: each.score for each in self.found.systems}
-        found = self.found
-        of_all = {"n": found.n, "n_groups": found.n_groups}
-        rows = [
-            {**out.plain(p), "score_a": score[p.a], "score_b": score[p.b], **of_all}
-            for p in self.pairs
-        ]
-        names = [*_CSV_COLUMNS]
-        if found.judged is not None:
-            names += _CSV_OF_PEOPLE
-            for row, each in zip(rows, found.judged, strict=True):
-                gain = each.gain
-                numbers = gain.estimate, gain.low, gain.high, gain.n_labelled
-                row |= dict(zip(_CSV_OF_PEOPLE, numbers, strict=True))
-        return out.as_csv(list(dict.fromkeys((*names, *rows[0]))), rows)
 
 
 def margin_in_words(pair: Gain, limit: MarginTest, half: float) -> str:

@@ -6,7 +6,7 @@ import math
 import warnings
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
@@ -21,7 +21,7 @@ from ..rates._repeats import SampleVariance, question_pass_at_k, sample_variance
 from ..scorers import compare_calibration
 from ..significance import SystemComparison, compare_systems, paired_bootstrap_test
 from ..significance._system_comparison import adjusted_pvalues
-from ._blocks import INSIDE
+from ._blocks import INSIDE, as_csv, plain
 from ._corpus import factorised
 from ._labels import JudgedPair, judged_pairs
 from ._report_numbers import ErrorAndRanking, error_and_ranking
@@ -51,6 +51,14 @@ _MOST_PARTS = 20
 
 # The logarithm of a probability of 0 would be infinite.
 _SMALLEST = 1e-6
+
+
+_CSV_COLUMNS = (
+    *("a", "b", "score_a", "score_b", "gain", "low", "high", "pvalue"),
+    *("pvalue_adjusted", "method", "wins", "losses", "n", "n_groups"),
+)
+# Columns of the gains by people, with --labels.
+_CSV_OF_PEOPLE = ("people_gain", "people_low", "people_high", "n_labelled")
 
 
 @dataclass
@@ -237,6 +245,8 @@ class Compared:
     not_separated: list[list[str]]
     # None if there is no reference, which scores of questions never have.
     reference: str | None = ""
+    signature: str | None = None
+    warnings: list[str] | None = None
     judged: list[JudgedPair] | None = None
     power: list[Power] | None = None
     by: Parts | None = None
@@ -406,6 +416,26 @@ def numbers_of(
     if found.pairs:
         found.decisions = _decide(found, result, options)
     return found
+
+
+def csv_of(several: Sequence[Compared]) -> str:
+    """Return the pairs of all metrics as CSV, with one row per pair."""
+    rows = []
+    for found in several:
+        known = {each.name: each for each in found.systems}
+        for k, pair in enumerate(found.pairs):
+            row = {**plain(pair), "n": found.n, "n_groups": found.n_groups}
+            for name in "ab":
+                each = known[row[name]]
+                ends = {f"low_{name}": each.low, f"high_{name}": each.high}
+                row |= {f"score_{name}": each.score, **ends}
+            row |= {"metric": found.metric, "signature": found.signature}
+            if found.judged is not None:
+                gain = found.judged[k].gain
+                numbers = gain.estimate, gain.low, gain.high, gain.n_labelled
+                row |= dict(zip(_CSV_OF_PEOPLE, numbers, strict=True))
+            rows.append(row)
+    return as_csv(list(dict.fromkeys((*_CSV_COLUMNS, *rows[0]))), rows)
 
 
 def _span(options: Namespace) -> float:

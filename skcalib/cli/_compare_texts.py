@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,9 +25,15 @@ from ..significance import (
     ter,
     ter_statistics,
 )
+from ..significance._translation import signature
+from . import _blocks as out
 from ._compare_numbers import ADJUST, Compared, numbers_of
-from ._options import reject
+from ._options import METRICS, reject
 from ._shared import CommandError, as_option, command_error, in_options
+
+# Largest number of pairs that a page shows; beyond it, it shows the pairs with the
+# baseline only.
+MOST_ON_PAGE = 120
 
 # Value of --groups and --by that means the document of each sentence.
 DOCUMENT = "document"
@@ -36,22 +42,39 @@ DOCUMENT = "document"
 class _Metric(NamedTuple):
     """A metric of sums: its name, the counts of a sentence, and the largest value.
 
-    `statistic` computes the metric from the sums.
+    `statistic` computes the metric from the sums, and `name` is that of sacrebleu.
     """
 
     title: str
     statistics: Callable[..., np.ndarray]
     statistic: Any
     largest: float = 100.0
+    name: str = ""
     is_lower_better: bool = False
+    # Whether words between spaces are compared.
+    has_words: bool = True
 
 
 _METRICS = {
     "f1": _Metric("F1", span_statistics, "f1", largest=1.0),
-    "bleu": _Metric("BLEU", bleu_statistics, bleu),
-    "chrf": _Metric("chrF2", chrf_statistics, chrf),
-    "ter": _Metric("TER", ter_statistics, ter, is_lower_better=True),
+    "bleu": _Metric("BLEU", bleu_statistics, bleu, name="BLEU"),
+    "chrf": _Metric("chrF2", chrf_statistics, chrf, name="CHRF", has_words=False),
+    "chrf++": _Metric("chrF2++", chrf_statistics, chrf, name="CHRF"),
+    "ter": _Metric("TER", ter_statistics, ter, name="TER", is_lower_better=True),
 }
+
+# Tokenisers of sacrebleu that split a text without spaces, and those after which TER
+# compares characters of Chinese and Japanese.
+_SPLITTING = ("zh", "char", "ja-mecab", "spm", "flores101", "flores200", "spBLEU-1K")
+_ASIAN = ("zh", "ja-mecab")
+
+# Letters of Thai, Lao, Burmese, Khmer, Japanese and Chinese.
+_WITHOUT_SPACES = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]"
+)
+
+# Such a text has more of these letters between two spaces, and a larger share of them.
+_MOST_IN_A_WORD, _LEAST_SHARE = 5, 0.1
 
 _TAG = re.compile(r"O|[BIESLU]-\S+")
 
@@ -62,11 +85,20 @@ _LOW_BLEU = 2
 _N_LOOKED_AT = 200
 
 
-def metric_of(options: Namespace) -> str | None:
-    """Return the requested metric of sums, or None for scores of questions."""
-    if options.metric is not None:
-        return options.metric
-    return "f1" if all(map(_has_tags, options.file)) else None
+def metrics_of(options: Namespace) -> list[str]:
+    """Return the requested metrics of sums, or none for scores of questions."""
+    if options.metric is None:
+        return ["f1"] if all(map(_has_tags, options.file)) else []
+    known, given = ", ".join(METRICS), list(dict.fromkeys(options.metric))
+    for name in given:
+        if name not in METRICS:
+            raise CommandError(f"--metric must be one of {known}. Got {name!r}.")
+    if len(given) > 1:
+        if "f1" in given:
+            raise CommandError("--metric f1 excludes other metrics.")
+        names = ("margin", "power", "fail_if")
+        reject(options, names, "needs a single --metric, on whose scale it acts.")
+    return given
 
 
 def _has_tags(path: Path) -> bool:
@@ -89,16 +121,21 @@ def _has_tags(path: Path) -> bool:
 def measure_texts(metric: str, options: Namespace) -> Compared:
     """Return all numbers of a comparison by a metric of sums."""
     _check_options(metric, options)
-    title, count, statistic, largest, is_lower_better = _METRICS[metric]
+    known = _METRICS[metric]
+    largest = known.largest
     names = _names(options.file)
     notes: list[str] = []
+    signed = None
+    warnings: list[str] = []
     if len(names) == 1:
         # The score of one system has an interval, but there is no gain to decide about.
         reject(options, _OF_PAIRS, "needs a second file to compare with.")
     if metric == "f1":
         systems = _span_counts(names, options, notes)
     else:
-        systems = _translations(metric, count, names, options, notes)
+        settings = _settings_of(metric, options)
+        systems = _translations(metric, settings, names, options, notes, warnings)
+        signed = signature(known.name, len(options.reference), **settings)
     n = len(systems[names[0]])
     groups = _labels_of(options.groups, "--groups", n, metric, options)
     by = _labels_of(options.by, "--by", n, metric, options)
@@ -108,7 +145,7 @@ def measure_texts(metric: str, options: Namespace) -> Compared:
     ) -> SystemComparison:
         return compare_systems(
             {name: counts[inside] for name, counts in systems.items()},
-            statistic=statistic,
+            statistic=known.statistic,
             groups=inner,
             adjust=adjust,
             confidence_level=options.confidence_level,
@@ -129,14 +166,49 @@ def measure_texts(metric: str, options: Namespace) -> Compared:
         (options.by, by, groups),
         options,
         files=files,
-        metric=title,
+        metric=known.title,
         unit="sentences",
         is_percent=largest == 100,
-        lower_is_better=is_lower_better,
+        lower_is_better=known.is_lower_better,
         only_in=dict.fromkeys(result.names, 0),
         notes=[*notes, *_notes_of(metric, result, largest)],
         reference=", ".join(map(str, options.reference or ())) or None,
+        signature=signed,
+        warnings=warnings or None,
     )
+
+
+def _settings_of(metric: str, options: Namespace) -> dict[str, Any]:
+    """Return the settings of a metric of sacrebleu."""
+    tokenize = options.tokenize or "13a"
+    if metric == "bleu":
+        return {"tokenize": tokenize}
+    if metric == "ter":
+        is_asian = tokenize in _ASIAN
+        return {"asian_support": is_asian, "normalized": is_asian}
+    return {"word_order": 2 if metric == "chrf++" else 0}
+
+
+def _without_spaces(
+    metric: str, settings: dict[str, Any], path: Path, lines: list[str]
+) -> list[str]:
+    """Return a warning if a metric of words cannot see the words of a text."""
+    splits = settings.get("tokenize") in _SPLITTING or settings.get("asian_support")
+    if splits or not _METRICS[metric].has_words:
+        return []
+    words = " ".join(lines).split()
+    found = [len(_WITHOUT_SPACES.findall(word)) for word in words]
+    n, n_words = sum(found), sum(map(bool, found))
+    if n <= max(_MOST_IN_A_WORD * n_words, _LEAST_SHARE * sum(map(len, words))):
+        return []
+    remedy = "use chrf, which compares characters."
+    if metric != "chrf++":
+        remedy = "pass --tokenize zh for Chinese or ja-mecab for Japanese"
+        remedy += ", or char or flores200." if metric == "bleu" else ", or use chrf."
+    return [
+        f"Do not trust this score: it compares words between spaces, and {path} has "
+        f"hardly any spaces between words. Instead, {remedy}"
+    ]
 
 
 # Options of compare that act on scores of questions only.
@@ -154,8 +226,9 @@ def _check_options(metric: str, options: Namespace) -> None:
     """Raise an error if an option has no meaning for a metric of sums."""
     why = f"does not apply to --metric {metric}."
     reject(options, _OF_QUESTIONS, why)
-    if metric != "f1":
-        reject(options, ["scheme"], why)
+    reject(options, ["tokenize"] if metric == "f1" else ["scheme"], why)
+    if options.tokenize is not None and not {"bleu", "ter"} & set(options.metric):
+        raise CommandError("--tokenize acts on --metric bleu and ter.")
     references = options.reference or ()
     if metric == "f1" and len(references) > 1:
         raise CommandError("--reference must be one file with the gold tags.")
@@ -229,12 +302,16 @@ def _names(paths: list[Path]) -> list[str]:
 
 def _translations(
     metric: str,
-    count: Callable[..., np.ndarray],
+    settings: dict[str, Any],
     names: list[str],
     options: Namespace,
     notes: list[str],
+    warnings: list[str],
 ) -> dict[str, np.ndarray]:
-    """Return the statistics of plain lines compared with the references."""
+    """Return the statistics of plain lines compared with the references.
+
+    What is odd about the texts is added to `notes` and `warnings`.
+    """
     if options.reference is None:
         raise CommandError(
             f"--metric {metric} needs --reference FILE, with one line per sentence."
@@ -244,6 +321,8 @@ def _translations(
     systems = {}
     for path, reference in zip(options.reference, references, strict=True):
         _check_n_lines(path, reference, references[0], first)
+    warnings += _without_spaces(metric, settings, first, references[0])
+    given = {k: v for k, v in settings.items() if k != "normalized"}
     for name, path in zip(names, options.file, strict=True):
         lines = _lines(path)
         _check_n_lines(path, lines, references[0], first)
@@ -251,7 +330,9 @@ def _translations(
         if n_empty:
             notes.append(f"{name} has {n_empty} empty lines of {len(lines)}.")
         try:
-            systems[name] = count(lines, references)
+            systems[name] = _METRICS[metric].statistics(lines, references, **given)
+        except ParameterError as error:
+            raise command_error(error) from None
         except ImportError as error:  # sacrebleu is optional
             raise CommandError(str(error)) from None
     return systems
@@ -375,3 +456,116 @@ def _check_same(path: Path, found: Any, origin: Path, expected: Any, what: str) 
         f"{len(found)} sentences differ, first sentence {k + 1}: {found[k][i]!r} and "
         f"{expected[k][i]!r}.{remedy}"
     )
+
+
+class Metrics:
+    """Comparisons of the same systems by several metrics, in one table.
+
+    each : list of Comparison, one per metric
+    """
+
+    # The class of a comparison is in a module that imports this one.
+    def __init__(self, each: list[Any]):
+        self.each, self.first, self.found = each, each[0], each[0].found
+        self.title = self.first.title
+        notes = [note for one in each for note in one.found.notes]
+        self.notes = list(dict.fromkeys(notes))
+
+    def headline(self) -> str:
+        """Return what was compared."""
+        *first, last = (one.found.metric for one in self.each)
+        names = f"{', '.join(first)} and {last}"
+        return self.first.headline().replace(self.found.metric, names, 1)
+
+    def beginning(self) -> Iterator[out.Block]:
+        """Yield what was compared, and the verdict by each metric."""
+        yield out.Paragraph(self.headline(), "soft")
+        if not self.found.pairs:
+            return
+        for one in self.each:
+            text = f"{one.found.metric}: {one.verdict_of_all()}"
+            yield out.Paragraph(text, "verdict")
+        decided = zip(*(one.decided for one in self.each), strict=True)
+        split = [p[0] for p in decided if len({one.better for one in p} - {None}) > 1]
+        if split:
+            names = "; ".join(f"{pair.b} and {pair.a}" for pair in split)
+            text = f"The metrics do not agree which system is better: {names}."
+            yield out.Paragraph(text, "verdict")
+
+    def printed(self) -> Iterator[out.Block]:
+        """Yield the comparison for the terminal."""
+        first, *others = self.beginning()
+        yield from (first, out.Line(), *others, *[out.Line()] * bool(others))
+        yield from self.numbers()
+        for note in self.notes:
+            yield from (out.Line(), out.Paragraph(note, "soft", mark="note  "))
+
+    def brief(self) -> Iterator[out.Block]:
+        """Yield the verdicts and the table."""
+        yield from self.beginning()
+        yield from self.numbers()
+        yield from (out.Paragraph(f"Note: {note}") for note in self.notes)
+
+    def page(self, settings: list[list[str]]) -> Iterator[out.Block]:
+        """Yield the page: verdicts, the table, and the pairs by each metric."""
+        yield from self.brief()
+        for one in self.each:
+            yield out.Heading(one.found.metric, is_name=True)
+            yield from one.figure_of_gains()
+            yield from one.of_pairs(MOST_ON_PAGE)
+        yield out.Folded([self.first.files(settings)], "how this was made")
+
+    def numbers(self) -> Iterator[out.Block]:
+        """Yield the table, what its p-values mean, warnings and signatures."""
+        yield self.table()
+        if self.found.pairs:
+            yield from (out.Line(), out.Paragraph(self.about_p(), "soft"))
+        for one in self.each:
+            for sentence in one.warnings():
+                text = f"{one.found.metric}: {sentence}"
+                yield from (out.Line(), out.Paragraph(text))
+        yield from signatures([one.found for one in self.each])
+        for one in self.each:
+            if one.found.by is not None:
+                heading, *others = one.by(one.found.by)
+                yield out.Heading(f"{one.found.metric} by {one.found.by.column}")
+                yield from others
+
+    def table(self) -> out.Table:
+        """Return the scores and the differences from the baseline by each metric."""
+        interval = f"  {self.first.level} interval"
+        labels = [interval, "  difference", interval, "  p", "  p, adjusted"]
+        rows: list[list[str]] = []
+        for system in self.found.systems:
+            name, columns = system.name, [one.column(system.name) for one in self.each]
+            is_baseline = bool(self.found.pairs) and name == self.found.baseline
+            cells = zip(*columns, strict=True)
+            name += " (baseline)" * is_baseline
+            rows += [
+                [label, *row]
+                for label, row in zip([name, *labels], cells, strict=False)
+            ]
+        return out.Table(["system", *(one.found.metric for one in self.each)], rows)
+
+    def about_p(self) -> str:
+        """Return from what the differences are, and how p is corrected."""
+        n, of_pairs = len(self.found.pairs), ""
+        tests = dict.fromkeys(p.method for one in self.each for p in one.found.pairs)
+        if n > 1:
+            of_pairs = f"The adjusted p has Holm's correction for {n} pairs. "
+        return (
+            f"Test: {'; '.join(tests)}. Differences are from {self.found.baseline}"
+            + "; lower is better for TER" * any(o.is_lower_better for o in self.each)
+            + f". {of_pairs}No p is corrected for the {len(self.each)} metrics: choose "
+            "the metric that decides before you see the numbers, or multiply p by "
+            f"{len(self.each)}."
+        )
+
+
+def signatures(several: list[Compared]) -> list[out.Block]:
+    """Return the signatures of sacreBLEU, which say how its scores are computed."""
+    known = [found.signature for found in several if found.signature is not None]
+    if not known:
+        return []
+    texts = "sacreBLEU signature:", *known
+    return [out.Line(), *(out.Paragraph(text, "soft") for text in texts)]

@@ -50,6 +50,9 @@ def _gain(text: str) -> float:
         ) from None
 
 
+# Metrics of sums, which --metric names.
+METRICS = ("f1", "bleu", "chrf", "chrf++", "ter")
+
 # Types of the values by their metavar; others are texts.
 _TYPES: dict[str, Callable[[str], Any]] = {
     **dict.fromkeys(("FILE", "LABELS", "DESIGN", "SAMPLE"), Path),
@@ -84,6 +87,16 @@ class _Parser(argparse.ArgumentParser):
     def __init__(self, **kwargs: Any):
         formatter = argparse.RawDescriptionHelpFormatter
         super().__init__(formatter_class=formatter, **kwargs)
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        # As for sacrebleu, metrics may follow each other without a comma.
+        words: list[str] = []
+        for word in sys.argv[1:] if args is None else args:
+            if word in METRICS and words[-2:-1] == ["--metric"]:
+                words[-1] += f",{word}"
+            else:
+                words.append(word)
+        return super().parse_known_args(words, namespace)
 
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)
@@ -360,7 +373,7 @@ examples:
   skcalib compare old.eval new.eval --pass-at 4 --power 0.03
   skcalib compare old.json new.json --labels people.csv
   skcalib compare a.txt b.txt c.txt --metric bleu --reference ref.txt
-  skcalib compare one.txt --metric bleu --reference ref.txt
+  skcalib compare one.txt --metric bleu,chrf++,ter --reference ref.txt
   skcalib compare old.csv new.csv --fail-if worse-calibrated --markdown new.md
 
 exit status:
@@ -397,9 +410,13 @@ The status does not depend on whether the reader of a pipe closes it early.
             "answers of one group may depend on each other, and tests and intervals "
             "take this into account. For --metric: a file with one label per "
             "sentence, or 'document' for documents that begin with -DOCSTART- lines",
-            "--metric {f1,bleu,chrf,ter}": "f1: entities of files with one token per "
-            "line and tags in the last column; bleu, chrf, ter: plain lines (default: "
-            "scores of questions, or f1 if every line ends in a tag)",
+            "--metric A,B,...": "f1: entities of files with one token per line and "
+            "tags in the last column; one or several of bleu, chrf, chrf++ and ter: "
+            "plain lines (default: scores of questions, or f1 if every line ends in a "
+            "tag)",
+            "--tokenize NAME": "tokeniser of sacrebleu for BLEU: zh for Chinese, "
+            "ja-mecab for Japanese, char, flores200, ... (default: 13a, for texts with "
+            "spaces between words). With zh and ja-mecab, TER compares characters",
             "--scheme NAME": "tagging scheme for f1: BIO, BILOU, IOBES, IOB1, IOE1 or "
             "IOE2 (default: BIO)",
             "--reference FILE": {

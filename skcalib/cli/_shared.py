@@ -166,7 +166,7 @@ def settings_of(options: Namespace) -> list[list[str]]:
         rows.append([as_option(name), "given" if value is True else shown])
     rows += [["skcalib", __version__], ["Python", platform.python_version()]]
     packages = ["numpy", "scipy", "scikit-learn", "matplotlib"]
-    if getattr(options, "metric", None) not in (None, "f1"):
+    if getattr(options, "reference", None) and options.metric not in (None, ["f1"]):
         packages.append("sacrebleu")
     return rows + [[package, version(package)] for package in packages]
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from .._errors import ParameterError, public
 
-# Largest orders of word n-grams in BLEU and of character n-grams in chrF.
-_BLEU_ORDER, _CHRF_ORDER = 4, 6
+# Largest orders of word n-grams in BLEU, and of character and word n-grams in chrF++.
+_BLEU_ORDER, _CHRF_ORDER, _WORD_ORDER = 4, 6, 2
 
 # chrF weighs recall by this factor.
 _CHRF_BETA = 2
@@ -20,7 +20,10 @@ _CHRF_BETA = 2
 
 @public
 def bleu_statistics(
-    hypotheses: Sequence[str], references: Sequence[str] | Sequence[Sequence[str]]
+    hypotheses: Sequence[str],
+    references: Sequence[str] | Sequence[Sequence[str]],
+    *,
+    tokenize: str = "13a",
 ) -> np.ndarray:
     """Compute the sufficient statistics of BLEU for each sentence.
 
@@ -30,6 +33,10 @@ def bleu_statistics(
         Translations of a system, one per sentence.
     references : sequence of str, or sequence of sequences of str
         References, one per sentence; or several such sequences.
+    tokenize : str, default="13a"
+        Tokeniser of sacrebleu, such as ``"zh"`` for Chinese, ``"ja-mecab"`` for
+        Japanese, or ``"char"`` or ``"flores200"`` for any language. ``"ja-mecab"`` and
+        ``"flores200"`` need further packages.
 
     Returns
     -------
@@ -50,7 +57,8 @@ def bleu_statistics(
 
     Notes
     -----
-    The sentences are tokenised as by default in sacrebleu (13a, mixed case) [1]_.
+    The defaults are those of sacrebleu (13a, mixed case) [1]_. The tokeniser 13a, and
+    each other one that takes words between spaces, is wrong for a text without spaces.
 
     References
     ----------
@@ -64,12 +72,16 @@ def bleu_statistics(
     >>> bleu_statistics(said, ["the cat sat on a mat ."])  # doctest: +SKIP
     array([[7, 7, 6, 4, 2, 1, 7, 6, 5, 4]])
     """
-    return _statistics("BLEU", hypotheses, references).astype(np.int64)
+    found = _statistics("BLEU", hypotheses, references, tokenize=tokenize)
+    return found.astype(np.int64)
 
 
 @public
 def chrf_statistics(
-    hypotheses: Sequence[str], references: Sequence[str] | Sequence[Sequence[str]]
+    hypotheses: Sequence[str],
+    references: Sequence[str] | Sequence[Sequence[str]],
+    *,
+    word_order: int = 0,
 ) -> np.ndarray:
     """Compute the sufficient statistics of chrF for each sentence.
 
@@ -79,12 +91,15 @@ def chrf_statistics(
         Translations of a system, one per sentence.
     references : sequence of str, or sequence of sequences of str
         References, one per sentence; or several such sequences.
+    word_order : int, default=0
+        Largest order of word n-grams: 0 for chrF and 2 for chrF++.
 
     Returns
     -------
-    statistics : ndarray of shape (n_sentences, 18), int
+    statistics : ndarray of shape (n_sentences, 18 + 3 * word_order), int
         Numbers of n-grams in the translation, in the reference and in both, for n from
-        1 to 6. Use them with ``statistic=chrf``.
+        1 to 6 characters, and then from 1 to `word_order` words. Use them with
+        ``statistic=chrf``.
 
     Raises
     ------
@@ -103,12 +118,16 @@ def chrf_statistics(
     >>> chrf_statistics(["a cat"], ["the cat"]).shape  # doctest: +SKIP
     (1, 18)
     """
-    return _statistics("CHRF", hypotheses, references).astype(np.int64)
+    found = _statistics("CHRF", hypotheses, references, word_order=word_order)
+    return found.astype(np.int64)
 
 
 @public
 def ter_statistics(
-    hypotheses: Sequence[str], references: Sequence[str] | Sequence[Sequence[str]]
+    hypotheses: Sequence[str],
+    references: Sequence[str] | Sequence[Sequence[str]],
+    *,
+    asian_support: bool = False,
 ) -> np.ndarray:
     """Compute the sufficient statistics of TER for each sentence.
 
@@ -118,6 +137,9 @@ def ter_statistics(
         Translations of a system, one per sentence.
     references : sequence of str, or sequence of sequences of str
         References, one per sentence; or several such sequences.
+    asian_support : bool, default=False
+        Whether Chinese and Japanese texts, which have no spaces, are normalised and
+        split into characters.
 
     Returns
     -------
@@ -143,7 +165,9 @@ def ter_statistics(
     >>> ter_statistics(["a cat"], ["the cat"])  # doctest: +SKIP
     array([[1., 2.]])
     """
-    return _statistics("TER", hypotheses, references)
+    # sacrebleu splits the characters in its normalisation only.
+    settings = {"asian_support": asian_support, "normalized": asian_support}
+    return _statistics("TER", hypotheses, references, **settings)
 
 
 def bleu(sums: np.ndarray) -> np.ndarray:
@@ -191,17 +215,17 @@ def _bleu_of_one(sums: list[float]) -> float:
 
 
 def chrf(sums: np.ndarray) -> np.ndarray:
-    """Return chrF2 (0 to 100) of summed statistics.
+    """Return chrF2 or chrF2++ (0 to 100) of summed statistics.
 
     Parameters
     ----------
-    sums : ndarray of shape (..., 18)
+    sums : ndarray of shape (..., 18) or (..., 24)
         Sums of the rows of :func:`chrf_statistics`.
 
     Returns
     -------
     score : ndarray of shape (...)
-        The chrF2 score of each row of sums.
+        The score of each row of sums: chrF2, or chrF2++ of 24 columns.
 
     Examples
     --------
@@ -210,12 +234,15 @@ def chrf(sums: np.ndarray) -> np.ndarray:
     >>> float(chrf(np.array([4, 4, 2] * 6)))
     50.0
     """
-    sums = _as_sums(sums, 18, "chrf")
+    n_columns = 3 * (_CHRF_ORDER + _WORD_ORDER)
+    if np.shape(sums)[-1:] != (n_columns,):
+        n_columns = 3 * _CHRF_ORDER
+    sums = _as_sums(sums, n_columns, "chrf")
     said, reference, both = sums[..., 0::3], sums[..., 1::3], sums[..., 2::3]
     known = (said > 0) & (reference > 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         precision, recall = np.zeros(said.shape[:-1]), np.zeros(said.shape[:-1])
-        for n in range(_CHRF_ORDER):  # summed in sacrebleu's order
+        for n in range(n_columns // 3):  # summed in sacrebleu's order
             precision += np.where(known[..., n], both[..., n] / said[..., n], 0)
             recall += np.where(known[..., n], both[..., n] / reference[..., n], 0)
         count = known.sum(axis=-1)
@@ -252,15 +279,10 @@ def ter(sums: np.ndarray) -> np.ndarray:
     return np.where(length > 0, score, np.where(edits > 0, 100.0, 0.0))
 
 
-def _statistics(name: str, hypotheses: Any, references: Any) -> np.ndarray:
+def _statistics(
+    name: str, hypotheses: Any, references: Any, **settings: Any
+) -> np.ndarray:
     """Return sacrebleu's statistics of each sentence."""
-    try:
-        import sacrebleu  # noqa: F401
-    except ImportError as error:
-        raise ImportError(
-            "BLEU, chrF and TER need sacrebleu, which is not installed. Install it "
-            "with `pip install sacrebleu` or `pip install skcalib[mt]`."
-        ) from error
     said = _sentences(hypotheses, "hypotheses")
     sides = _references(references)
     for side in sides:
@@ -270,10 +292,16 @@ def _statistics(name: str, hypotheses: Any, references: Any) -> np.ndarray:
                 "needs as many references as hypotheses. Got "
                 f"{len(side)} references and {len(said)} hypotheses.",
             )
-    metric = _metric(name, tuple(map(tuple, sides)))
+    metric = _metric(name, tuple(map(tuple, sides)), tuple(settings.items()))
     # sacrebleu's paired tests call this private method; there is no public one.
     found = metric._extract_corpus_statistics(said, None)
     return np.asarray(found, dtype=np.float64)
+
+
+def signature(name: str, n_references: int, **settings: Any) -> str:
+    """Return the signature that sacrebleu gives to its scores of these settings."""
+    metric = _metric(name, (("",),) * n_references, tuple(settings.items()))
+    return f"{metric.corpus_score([''], None).name}|{metric.get_signature()}"
 
 
 def _as_sums(sums: Any, n_columns: int, name: str) -> np.ndarray:
@@ -289,12 +317,38 @@ def _as_sums(sums: Any, n_columns: int, name: str) -> np.ndarray:
     return found
 
 
-@lru_cache(maxsize=3)
-def _metric(name: str, references: tuple[tuple[str, ...], ...]) -> Any:
+@lru_cache(maxsize=4)
+def _metric(
+    name: str,
+    references: tuple[tuple[str, ...], ...],
+    settings: tuple[tuple[str, Any], ...],
+) -> Any:
     """Return a metric with cached reference counts, for use with many systems."""
-    from sacrebleu import metrics
-
-    return getattr(metrics, name)(references=[list(side) for side in references])
+    try:
+        from sacrebleu import metrics
+    except ImportError as error:
+        raise ImportError(
+            "BLEU, chrF and TER need sacrebleu, which is not installed. Install it "
+            "with `pip install sacrebleu` or `pip install skcalib[mt]`."
+        ) from error
+    given = dict(settings)
+    if given.get("tokenize", "13a") not in metrics.BLEU.TOKENIZERS:
+        raise ParameterError(
+            "tokenize",
+            f"must be one of {', '.join(map(str, metrics.BLEU.TOKENIZERS))}. Got "
+            f"{given['tokenize']!r}.",
+        )
+    if given.get("word_order", 0) not in (0, _WORD_ORDER):
+        problem = f"must be 0 or {_WORD_ORDER}. Got {given['word_order']!r}."
+        raise ParameterError("word_order", problem)
+    try:
+        return getattr(metrics, name)(references=[*map(list, references)], **given)
+    except (ImportError, RuntimeError, OSError) as error:
+        # sacrebleu loads packages of a tokeniser when it is used, and may fetch a file.
+        why = " ".join(str(error).split())
+        raise ImportError(
+            f"The tokeniser {given.get('tokenize')!r} cannot be loaded: {why}"
+        ) from error
 
 
 def _references(references: Any) -> list[list[str]]:

@@ -338,6 +338,117 @@ def test_a_lower_ter_is_called_better(capsys, tmp_path):
     assert "wins" not in table
 
 
+def test_several_metrics_are_one_table_with_signatures_in_all_outputs(capsys, tmp_path):
+    metrics = pytest.importorskip("sacrebleu.metrics")
+    words = "the small cat sat on the old mat today"
+    # More characters of b are right and fewer words: BLEU and chrF do not agree.
+    others = words.replace("small", "overwhelmingly"), words.replace("cat", "cats")
+    others = others[0], others[1].replace("mat", "mats")
+    lines = {"ref": [words] * 60}
+    for name, other, n in zip("ab", others, (45, 50), strict=True):
+        lines[name] = [other] * n + [words] * (60 - n)
+    for name, text in lines.items():
+        (tmp_path / f"{name}.txt").write_text("\n".join(text) + "\n")
+    paths = [tmp_path / f"{name}.txt" for name in ("a", "b")]
+    page, brief = tmp_path / "page.html", tmp_path / "brief.md"
+    reference = ("--reference", tmp_path / "ref.txt")
+    given = (*paths, "--metric", "bleu,chrf", "chrf++", "ter", *reference)
+    found = as_json(capsys, *given)["metrics"]
+    both = metrics.CHRF(), metrics.CHRF(word_order=2)
+    theirs = [metrics.BLEU(), *both, metrics.TER()]
+    for metric, each in zip(theirs, found, strict=True):
+        for system in each["systems"]:
+            expected = metric.corpus_score(lines[system["name"]], [lines["ref"]])
+            assert system["score"] == expected.score
+        assert each["signature"] == f"{expected.name}|{metric.get_signature()}"
+    status, out = run(capsys, *given, "--html", page, "--markdown", brief)
+    assert status == 0
+    rows = list(csv.DictReader(run(capsys, *given, "--csv")[1].out.split("\n")))
+    assert [row["metric"] for row in rows] == ["BLEU", "chrF2", "chrF2++", "TER"]
+    for row, each in zip(rows, found, strict=True):
+        a, b = each["systems"]
+        ends = [row[f"{end}_{name}"] for name in "ab" for end in ("low", "high")]
+        assert ends == [str(s[end]) for s in (a, b) for end in ("low", "high")]
+        assert row["signature"] == each["signature"]
+        for text in (out.out, html.unescape(page.read_text("utf-8"))):
+            assert each["signature"] in text
+        assert each["signature"].replace("|", r"\|") in brief.read_text("utf-8")
+    text = " ".join(out.out.split())
+    assert "The metrics do not agree which system is better: b and a." in text
+    assert "No p is corrected for the 4 metrics" in text
+    assert "TER: b is worse than a: difference +" in text
+    ((*_, difference),) = (
+        line.split() for line in out.out.split("\n") if line.startswith("  difference")
+    )
+    assert float(difference) == round(float(rows[3]["gain"]), 2) > 0
+    ter = " ".join(run(capsys, *paths, "--metric", "ter", *reference)[1].out.split())
+    assert "b is worse than a: difference +" in ter
+    assert "gain" not in ter
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ("--metric bleu,f1", "--metric f1 excludes other metrics"),
+        ("--metric bleu,rouge", "--metric must be one of f1, bleu"),
+        ("--metric bleu ter --margin 1", "--margin needs a single --metric"),
+        ("--metric bleu ter --fail-if worse", "--fail-if needs a single --metric"),
+        ("--metric chrf --tokenize zh", "--tokenize acts on --metric bleu and ter"),
+        ("--metric f1 --tokenize zh", "--tokenize does not apply to --metric f1"),
+        ("--tokenize zh", "--tokenize needs --metric"),
+        ("--metric bleu --tokenize thai", "--tokenize must be one of none, zh"),
+    ],
+)
+def test_metrics_and_tokenisers_that_do_not_fit_are_errors(
+    capsys, tmp_path, options, error
+):
+    pytest.importorskip("sacrebleu")
+    for name in ("a", "b", "ref"):
+        (tmp_path / name).write_text("one two\n" * 3)
+    given = [tmp_path / "a", tmp_path / "b", *options.split()]
+    if "--metric" in given:
+        given += ["--reference", tmp_path / "ref"]
+    status, out = run(capsys, *given)
+    assert (status, error in out.err) == (2, True), out.err
+
+
+def test_a_text_without_spaces_gives_a_warning_unless_the_metric_splits_it(
+    capsys, tmp_path
+):
+    pytest.importorskip("sacrebleu")
+    texts = {
+        "ref": "我们今天去了公园玩。\n他买了一本 IBM 的书。\n",
+        "a": "我们今天去公园玩。\n他买 IBM 的书。\n",
+        "de": "Wir waren im Park mit Frau 王小明 aus China.\nEr las.\n",
+        "split": "我们 今天 去了 公园 玩 。\n他 买了 一本 书 。\n",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text, "utf-8")
+    warns = "hardly any spaces between words"
+    for options, reference, expected in (
+        ("--metric bleu", "ref", True),
+        ("--metric bleu --tokenize intl", "ref", True),
+        ("--metric bleu --tokenize zh", "ref", False),
+        ("--metric bleu --tokenize char", "ref", False),
+        ("--metric ter", "ref", True),
+        ("--metric ter --tokenize zh", "ref", False),
+        ("--metric chrf", "ref", False),
+        ("--metric chrf++", "ref", True),
+        ("--metric bleu", "de", False),
+        ("--metric bleu", "split", False),
+    ):
+        with case(options):
+            given = (
+                tmp_path / "a",
+                *options.split(),
+                "--reference",
+                tmp_path / reference,
+            )
+            found = as_json(capsys, *given)
+            assert (warns in str(found.get("warnings"))) == expected
+            assert (warns in " ".join(run(capsys, *given)[1].out.split())) == expected
+
+
 def test_the_lowest_edit_rate_is_the_best_system(capsys, tmp_path):
     pytest.importorskip("sacrebleu")
     right = "one two three four five six\n"
@@ -477,7 +588,7 @@ def check_sentences(words, tables, found, n_systems):
     assert shown == sorted(shown, reverse=True)
     assert f"accuracy of {n_systems} systems on the same 80 questions" in words
     for a, b in adjusted:
-        letters = [set(systems[names.index(name)][-1]) for name in (a, b)]
+        letters = [set(systems[names.index(name)][3]) for name in (a, b)]
         assert bool(letters[0] & letters[1]) == ((a, b) not in separated)
     pairs, by, *_ = others  # a page has also a table of settings
     assert f"{len(separated)} of {n_pairs} pairs differ significantly" in words

@@ -1,5 +1,9 @@
 """Metrics of sums of all pairs, and statistics of translations."""
 
+import gzip
+import os
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy.optimize import brentq
@@ -15,6 +19,7 @@ from skcalib.significance import (
     ter,
     ter_statistics,
 )
+from skcalib.significance._translation import signature
 
 REFERENCE = [
     "the cat sat on the mat .",
@@ -211,6 +216,66 @@ def test_scores_are_those_of_sacrebleu_to_the_last_digit(lines):
         assert metric(np.stack([rows.sum(axis=0)] * 2))[0] == pytest.approx(
             theirs(lines, [REFERENCE]).score, rel=1e-12
         )
+
+
+CHINESE = [
+    "我们今天去了公园玩。",
+    "他昨天买了一本很新的书,很好看。",
+    "NASA 的火箭发射了。",
+]
+SAID = ["我们今天去公园玩。", "他昨天买了一本新书,好看。", "NASA 火箭升空了。"]
+
+
+def wmt17(n=200):
+    """Return the first lines of two systems of WMT 2017, and of the reference."""
+    path = Path(os.environ.get("SKCALIB_DATA", ""), "wmt17_en_de", "outputs.tsv.gz")
+    if not path.is_file():
+        pytest.skip("SKCALIB_DATA does not name a folder that has the translations")
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        rows = [next(file).rstrip("\n").split("\t") for _ in range(n + 1)]
+    names = rows[0]
+    columns = dict(zip(names, zip(*rows[1:], strict=True), strict=True))
+    return [columns["FBK.4870"], columns["KIT.4950"]], columns["reference"]
+
+
+@pytest.mark.parametrize("text", ["Chinese", "WMT 2017"])
+def test_every_setting_has_the_number_and_the_signature_of_sacrebleu(text):
+    metrics = pytest.importorskip("sacrebleu.metrics")
+    systems, reference = ([SAID], CHINESE) if text == "Chinese" else wmt17()
+    tokenisers = ("13a", "zh", "char", "intl", "none")
+    asian = {"normalized": True, "asian_support": True}
+    for count, metric, name, given, settings in (
+        *(
+            (bleu_statistics, bleu, "BLEU", {"tokenize": t}, {"tokenize": t})
+            for t in tokenisers
+        ),
+        (chrf_statistics, chrf, "CHRF", {"word_order": 2}, {"word_order": 2}),
+        (chrf_statistics, chrf, "CHRF", {}, {}),
+        (ter_statistics, ter, "TER", {}, {}),
+        (ter_statistics, ter, "TER", {"asian_support": True}, asian),
+    ):
+        theirs = getattr(metrics, name)(**settings)
+        for lines in systems:
+            expected = theirs.corpus_score(lines, [reference])
+            sums = count(lines, reference, **given).sum(axis=0)
+            assert float(metric(sums)) == expected.score
+        signed = f"{expected.name}|{theirs.get_signature()}"
+        assert signature(name, 1, **settings) == signed
+
+
+def test_a_tokeniser_that_is_unknown_or_lacks_packages_is_an_error(monkeypatch):
+    sacrebleu = pytest.importorskip("sacrebleu.metrics.bleu")
+    with pytest.raises(ValueError, match=r"'tokenize' .* one of none, zh, .* 'thai'"):
+        bleu_statistics(["a"], ["a"], tokenize="thai")
+    with pytest.raises(ValueError, match="'word_order' .* 0 or 2. Got 3"):
+        chrf_statistics(["a"], ["a"], word_order=3)
+
+    def missing(name):
+        raise RuntimeError("\n pip install  sacrebleu[ja]\n")
+
+    monkeypatch.setattr(sacrebleu, "_get_tokenizer", missing)
+    with pytest.raises(ImportError, match=r"'ja-mecab' cannot .* install sacrebleu\["):
+        bleu_statistics(["a"], ["a"], tokenize="ja-mecab")
 
 
 @pytest.mark.parametrize(
