@@ -298,7 +298,10 @@ def _roles(table: Table, options: Options) -> tuple[dict[str, str], list[str]]:
     if roles.keys() & set(_ANSWERS):
         _check_answers(roles, options)
     elif "score" not in roles:
-        roles["score"] = _truth(table)
+        # Grades are no probabilities, for which the name is usual as well.
+        grades = table.named(["score"]) if options.scale is not None else []
+        unknown = grades and not table.usual("right") and not table.usual("label")
+        roles["score"] = grades[0] if unknown else _truth(table)
     usual = {
         "proba": table.named(_proba_names(table, options)),
         "question": table.usual("question"),

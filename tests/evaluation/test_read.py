@@ -727,12 +727,12 @@ def test_a_category_may_count_as_right(tmp_path):
         read_evaluation(path, pos_label="both")
 
 
-@pytest.mark.parametrize("kind", ["log", "table"])
+@pytest.mark.parametrize("kind", ["log", "correct", "score"])
 def test_grades_are_shares_of_their_scale(tmp_path, kind):
     path = write_log(tmp_path / "a.json", [1, 3, 10])
-    if kind == "table":
+    if kind != "log":
         path = tmp_path / "a.csv"
-        path.write_text("id,correct\na,1\nb,3\nc,10\n")
+        path.write_text(f"id,{kind}\na,1\nb,3\nc,10\n")
     score = read_evaluation(path, scale=(1, 10)).score
     assert score == pytest.approx([0, 2 / 9, 1])
     with pytest.raises(ValueError, match=r"1 to 9.* 10 in sample 2|\[1, 9\].*'10' in"):
