@@ -459,7 +459,8 @@ def _wrapped(name: str, width: int) -> list[str]:
     for most, end in ((width, []), (WIDTH, [""])):
         pieces = wrap(name.replace("_", "_ "), most, break_long_words=False)
         pieces = [piece.replace("_ ", "_") for piece in pieces] + end
-        if end or (len(pieces) == 2 and max(map(len, pieces)) <= width):
+        is_short = len(pieces) == 2 and max(map(len, pieces)) <= width
+        if end or (is_short and not pieces[0].endswith(":")):
             break
     return pieces
 
