@@ -142,12 +142,20 @@ def public(function: Callable[P, R]) -> Callable[P, R]:
     """Complete the errors of arguments with the name of a public function or method.
 
     Warn if pandas objects with one entry per row have these rows in different orders.
+    Accept `y_prob` as another name of the parameter `y_proba`.
     """
-    by_row = _BY_ROW.split()
-    places = {name: k for k, name in enumerate(_names(function)) if name in by_row}
+    by_row, names = _BY_ROW.split(), _names(function)
+    places = {name: k for k, name in enumerate(names) if name in by_row}
+    has_other_name = "y_proba" in names and "y_prob" not in names
 
     @functools.wraps(function)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
+        # scikit-learn's name of the probabilities of the positive class
+        if has_other_name and "y_prob" in kwargs:
+            if "y_proba" in kwargs or len(args) > names.index("y_proba"):
+                problem = "takes 'y_proba' or 'y_prob', its other name, not both."
+                raise ParameterTypeError(None, problem, _name_of(function, args))
+            kwargs["y_proba"] = kwargs.pop("y_prob")
         # A public function that calls another one has checked the arguments.
         if len(places) > 1 and not _is_here(_module_of(sys._getframe(1))):
             given = {name: args[k] for name, k in places.items() if k < len(args)}

@@ -129,20 +129,25 @@ from sklearn.calibration import calibration_curve
 model = GaussianNB().fit(X[::2], y[::2])
 fig, ax = plt.subplots()
 first = CalibrationDisplay.from_estimator(
-    model, X, y, n_bins=10, strategy="uniform", name="bayes", ax=ax
+    model, X, y, n_bins=10, strategy="uniform", name="bayes", ax=ax, c="red", marker="s"
 )
 y_prob = model.predict_proba(X)[:, 1]
 second = CalibrationDisplay.from_predictions(
-    y, y_prob, n_bins=5, strategy="uniform", pos_label=1, ref_line=False
+    y, y_prob=y_prob, strategy="uniform", pos_label=1, ref_line=False, linestyle=":"
 )
 prob_true, prob_pred = calibration_curve(y, y_prob, strategy="quantile")
 third = CalibrationDisplay(prob_true, prob_pred, y_prob, estimator_name="own")
-third.plot(ax=ax, name="again")
+third.plot(ax=ax, name="again", color="green", linewidth=3)
 found = [
     [d.line_.get_xydata(), d.prob_true, d.prob_pred, d.y_prob, d.ax_ is ax]
     for d in (first, second, third)
 ]
 names = first.estimator_name, third.estimator_name
+looks = [
+    *(first.line_.get_color(), first.line_.get_marker()),
+    *(second.line_.get_linestyle(), second.ax_.get_ylabel()),
+    *(third.line_.get_color(), third.line_.get_linewidth()),
+]
 """
 
 
@@ -159,6 +164,7 @@ def test_a_script_with_scikit_learns_display_changes_its_import_only(cancer):
         found.append(names)
     theirs, ours = found
     assert ours["names"] == theirs["names"] == ("bayes", "own")
+    assert ours["looks"] == theirs["looks"]
     for values in zip(ours["found"], theirs["found"], strict=True):
         for one, other in zip(*values, strict=True):
             np.testing.assert_allclose(one, other, atol=1e-12)

@@ -211,26 +211,33 @@ def stacked(
 def drawing(plot: Callable[P, R]) -> Callable[P, R]:
     """Make a method `plot` public, with errors that explain where to pass a keyword."""
     # The first parameter is `self`.
-    known = [*inspect.signature(plot).parameters][1:]
+    _, *parameters = inspect.signature(plot).parameters.values()
+    known = [each.name for each in parameters if each.kind is not each.VAR_KEYWORD]
+    takes_lines = len(known) < len(parameters)
 
     @functools.wraps(plot)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
-        if not kwargs.keys() <= set(known):
-            raise ParameterTypeError(None, _remedy(kwargs, known))
+        for keyword in [key for key in kwargs if key not in known]:
+            if not (takes_lines and _is_of_line(keyword)):
+                raise ParameterTypeError(None, _remedy(keyword, kwargs, known))
         return plot(*args, **kwargs)
 
     return public(wrapper)
 
 
-def _remedy(kwargs: Mapping[str, Any], known: Sequence[str]) -> str:
-    """Return the first keyword that is not known, and what to pass instead."""
+def _is_of_line(keyword: str) -> bool:
+    """Return whether a keyword is a property of matplotlib's lines, such as color."""
     from matplotlib.lines import Line2D
 
-    keyword = next(key for key in kwargs if key not in known)
+    return hasattr(Line2D, f"set_{keyword}")
+
+
+def _remedy(keyword: str, kwargs: Mapping[str, Any], known: Sequence[str]) -> str:
+    """Return what to pass instead of a keyword that is not known."""
     problem = f"got an unexpected keyword argument {keyword!r}."
     # A keyword that a line has is a style, and one of the dicts of styles takes it.
     styles = [name for name in known if name.endswith("_kwargs")]
-    if styles and hasattr(Line2D, f"set_{keyword}"):
+    if styles and _is_of_line(keyword):
         value = f"{kwargs[keyword]!r:.30}"
         choices = [f"{name}={{{keyword!r}: {value}}}" for name in styles]
         return f"{problem} Styles are passed as {' or '.join(choices)}."

@@ -201,6 +201,12 @@ def ask_folds(
     return found
 
 
+def positive_class(models: list[tuple[Any, Answers]]) -> Any:
+    """Return the class that all answers are about; None if there are several."""
+    labels = {label for _, each in models for label in numbered(each.label)[0]}
+    return labels.pop() if len(labels) == 1 else None
+
+
 def _check_multi_class(multi_class: Any) -> None:
     """Raise an error unless `multi_class` gives one curve for all classes."""
     if multi_class is not None:

@@ -61,7 +61,10 @@ _PANEL_HISTOGRAM = 0.45
 # Largest number of panels that are in one row by default.
 _ONE_ROW = 3
 
-_X_LABEL = "Mean predicted probability"
+# Longest text about the positive class, in characters, on the line of an axis label.
+_SHORT_CLASS = 20
+
+_DIAGONAL = "Perfectly calibrated"
 
 # Style of the curves of the other panels, which is pale on light and dark pages.
 _OTHER: dict[str, Any] = {"color": _style.GREY, "alpha": 0.45, "linewidth": 0.6}
@@ -81,10 +84,21 @@ def _prepare_axes(ax: Any, counts: bool, pos_label: Any) -> Any:
     below = below if below in ax.child_axes else None
     if getattr(ax, "_skcalib_diagonal", None) not in ax.lines:
         ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
-        # One line would be longer than the axis, and reach that of the histogram.
-        of = "" if pos_label is None else f"\n(positive class: {plain_text(pos_label)})"
-        ax.set(ylabel=f"Fraction of positives{of}", xlabel="" if below else _X_LABEL)
+        of = _class_text(ax, pos_label)
+        ax.set(ylabel=f"Fraction of positives{of}")
+        ax.set(xlabel="" if below else f"Mean predicted probability{of}")
     return _add_count_axes(ax) if counts and below is None else below
+
+
+def _class_text(ax: Any, pos_label: Any) -> str:
+    """Return the end of the labels of the axes, which names the positive class."""
+    if pos_label is None:
+        return ""
+    of = f"(Positive class: {plain_text(pos_label)})"
+    # One line would be longer than a panel, or than the axes if the name is long.
+    spec = ax.get_subplotspec()
+    is_panel = spec is not None and spec.get_geometry()[:2] != (1, 1)
+    return f"\n{of}" if is_panel or len(of) > _SHORT_CLASS else f" {of}"
 
 
 def _add_count_axes(ax: Any) -> Any:
@@ -102,7 +116,7 @@ def _add_count_axes(ax: Any) -> Any:
         _style.style_axes(below)
         for own, above in ((below.xaxis, ax.xaxis), (below.yaxis, ax.yaxis)):
             own.label.set(fontsize=above.label.get_fontsize())
-    below.set(yscale="log", ylabel="Count", xlabel=_X_LABEL)
+    below.set(yscale="log", ylabel="Count", xlabel=ax.get_xlabel())
     # Within a decade, matplotlib labels the minor ticks, and the labels overlap.
     below.yaxis.set_minor_formatter(NullFormatter())
     ax.set_xlabel("")
@@ -115,7 +129,7 @@ def _draw_diagonal(ax: Any, style: Mapping[str, Any]) -> Any:
     """Draw the diagonal once on an axes, and return it."""
     if getattr(ax, "_skcalib_diagonal", None) not in ax.lines:
         default = {"color": _style.GREY, "linestyle": "--", "linewidth": 0.8}
-        default |= {"zorder": 1, "label": "_diagonal"}
+        default |= {"zorder": 1, "label": _DIAGONAL}
         (line,) = ax.plot((0, 1), (0, 1), **{**default, **style})
         ax._skcalib_diagonal = line
     return ax._skcalib_diagonal
@@ -168,11 +182,15 @@ def _bars_beside(cells: np.ndarray, k: int, n: int) -> tuple[np.ndarray, np.ndar
     return np.column_stack([cells, between]).ravel()[:-1], edges
 
 
-def _name_curves(ax: Any) -> None:
+def _name_curves(ax: Any, names_diagonal: bool) -> None:
     """Name the curves, with the band of perfect calibration as the last entry."""
     from matplotlib.patches import Patch
 
-    shown = list(zip(*ax.get_legend_handles_labels(), strict=True))
+    shown = [
+        (handle, label)
+        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)
+        if label != _DIAGONAL or names_diagonal
+    ]
     shown.sort(key=lambda entry: entry[0].get_gid() == _BAND)
     # A single one of several bands is too pale for the legend.
     handles = [
@@ -218,6 +236,9 @@ def _error_in_words(name: Any, error: CalibrationErrorInterval) -> str:
 
 # Equal-width cells of the histogram under the curves.
 _N_CELLS = 50
+
+# Bins of equal width of a curve, as in scikit-learn.
+_N_UNIFORM = 5
 
 
 def _histogram(q: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
@@ -405,7 +426,7 @@ class ReliabilityDisplay(ModelsDisplay):
             }
             check_same_length(**points)
             shown = _Points(**points)
-            if y_prob is not None:
+            if y_prob is not None and np.size(y_prob):  # type: ignore[arg-type]
                 y_prob = _checked(y_prob, "y_prob")
                 count = _histogram(y_prob) if count is None else count
         name = estimator_name if name is None else name
@@ -462,13 +483,15 @@ class ReliabilityDisplay(ModelsDisplay):
         y_proba : array-like of shape (n,) or (n, n_classes), or mapping or list of them
             Probabilities, as in :func:`~skcalib.metrics.calibration_error`. If it is a
             mapping from names to probabilities, or a list of arrays with n entries, one
-            curve is drawn for each, with the same labels.
+            curve is drawn for each, with the same labels. scikit-learn's name of this
+            parameter, `y_prob`, is accepted as a keyword.
         by : array-like of shape (n,) or 'label', default=None
             Name of the group of each row, for one panel per group. If 'label', there is
             one panel per class (per predicted class with ``multi_class='top_label'``).
         bin_size, n_bins, strategy : optional
             Bins of the curve, as in
-            :func:`~skcalib.metrics.adaptive_reliability_curve`.
+            :func:`~skcalib.metrics.adaptive_reliability_curve`. With
+            ``strategy='uniform'``, `n_bins` is 5 by default, as in scikit-learn.
         multi_class : {'pooled', 'top_label'}, default=None
             How a matrix is reduced to pairs, as in
             :func:`~skcalib.metrics.calibration_error`.
@@ -496,7 +519,7 @@ class ReliabilityDisplay(ModelsDisplay):
             the share, as in :func:`~skcalib.metrics.calibration_error_interval`. The
             curve is the curve of the share.
         **plot_params
-            Keyword arguments passed to :meth:`plot`.
+            Keyword arguments passed to :meth:`plot`, such as ``color='red'``.
 
         Returns
         -------
@@ -605,7 +628,7 @@ class ReliabilityDisplay(ModelsDisplay):
         ax : matplotlib Axes, Figure or SubFigure, default=None
             Axes to draw on, or an empty figure for panels, as in :meth:`plot`.
         **plot_params
-            Keyword arguments passed to :meth:`plot`.
+            Keyword arguments passed to :meth:`plot`, such as ``color='red'``.
 
         Returns
         -------
@@ -633,6 +656,8 @@ class ReliabilityDisplay(ModelsDisplay):
         )
         parts = _models.parts_of_answers(found, y, sample_weight, groups, by)
         bins = bin_size, n_bins, strategy
+        if pos_label is None and query is None and multi_class is None:
+            pos_label = _models.positive_class(found)
         return cls._draw(
             parts, bins, confidence_level, pos_label, ax, plot_params, by, found[0][0]
         )
@@ -700,7 +725,7 @@ class ReliabilityDisplay(ModelsDisplay):
         ax : matplotlib Axes, Figure or SubFigure, default=None
             Axes to draw on, or an empty figure for panels, as in :meth:`plot`.
         **plot_params
-            Keyword arguments passed to :meth:`plot`.
+            Keyword arguments passed to :meth:`plot`, such as ``color='red'``.
 
         Returns
         -------
@@ -728,6 +753,8 @@ class ReliabilityDisplay(ModelsDisplay):
         )
         parts = _models.parts_of_answers(found, y, sample_weight, groups, by)
         bins = bin_size, n_bins, strategy
+        if pos_label is None and query is None and multi_class is None:
+            pos_label = _models.positive_class(found)
         return cls._draw(
             parts, bins, confidence_level, pos_label, ax, plot_params, by, found[0][0]
         )
@@ -745,7 +772,10 @@ class ReliabilityDisplay(ModelsDisplay):
         model_name: Any = None,
     ) -> ReliabilityDisplay:
         """Compute the numbers of models, or of the groups of one model, and draw."""
-        binning = check_binning(*bins)
+        bin_size, n_bins, strategy = bins
+        if n_bins is None and str(strategy) == "uniform" and isinstance(bin_size, str):
+            n_bins = _N_UNIFORM
+        binning = check_binning(bin_size, n_bins, strategy)
         level = check_fraction(confidence_level, name="confidence_level")
         display = cls.__new__(cls)
         display.pos_label = pos_label
@@ -781,6 +811,7 @@ class ReliabilityDisplay(ModelsDisplay):
         n_columns: int | None = None,
         curve_kwargs: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
         diagonal_kwargs: Mapping[str, Any] | None = None,
+        **kwargs: Any,
     ) -> ReliabilityDisplay:
         """Draw the curves.
 
@@ -821,6 +852,10 @@ class ReliabilityDisplay(ModelsDisplay):
             a list with one dict per curve.
         diagonal_kwargs : dict, default=None
             Keyword arguments for matplotlib's ``plot`` of the diagonal.
+        **kwargs
+            Properties of the lines of all curves, such as `color`, `marker`,
+            `linestyle` or `alpha`, as in scikit-learn. They are short for
+            `curve_kwargs`.
 
         Returns
         -------
@@ -845,6 +880,11 @@ class ReliabilityDisplay(ModelsDisplay):
                 "from_predictions.",
             )
         styles = _style.line_styles(curve_kwargs, len(models), name="curve_kwargs")
+        own = _style.line_style(kwargs, name="kwargs")
+        for twice in [key for key in own if any(key in each for each in styles)]:
+            problem = f"takes {twice!r} alone or in 'curve_kwargs', not both."
+            raise ParameterError(None, problem)
+        styles = [each | own for each in styles]
         look = _Look(
             interval,
             level,
@@ -864,7 +904,8 @@ class ReliabilityDisplay(ModelsDisplay):
             ax = _style.take_axes(ax, *size, are_short=True)
             self.figure_: Any = ax.figure
             drawn = self._draw_on(ax, models, styles, look)
-            _name_curves(ax)
+            # Points alone are drawn as in scikit-learn, which names the diagonal.
+            _name_curves(ax, all(isinstance(m.curve, _Points) for m in models))
             self._set_artists(drawn)
             # All models share them.
             for key in ("ax", "count_ax", "diagonal"):

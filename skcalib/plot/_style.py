@@ -217,6 +217,7 @@ def draw_points(
 def _weigh_points(ax: Any, line: Any, bar: Any, weight: np.ndarray) -> None:
     """Draw the points of a line again, by their weights."""
     from matplotlib.colors import to_rgba_array
+    from matplotlib.markers import MarkerStyle
 
     x, y = line.get_data()
     faint = weight <= _FEW
@@ -229,7 +230,10 @@ def _weigh_points(ax: Any, line: Any, bar: Any, weight: np.ndarray) -> None:
         s=size**2,
         marker=line.get_marker(),
         facecolor=to_rgba_array(line.get_markerfacecolor(), opacity),
-        edgecolor=to_rgba_array(line.get_markeredgecolor(), opacity),
+        # Markers such as "x" have one colour.
+        edgecolor=to_rgba_array(line.get_markeredgecolor(), opacity)
+        if MarkerStyle(line.get_marker()).is_filled()
+        else None,
         linewidth=line.get_markeredgewidth(),
         zorder=line.get_zorder(),
     )

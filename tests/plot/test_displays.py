@@ -220,6 +220,11 @@ def test_a_style_as_a_keyword_is_told_its_place(make, keyword):
     display = make()
     message = rf"{type(display).__name__}.plot got an unexpected .*'{keyword}'"
     known = inspect.signature(display.plot).parameters
+    if "kwargs" in known:  # any property of a line
+        value = {"color": "red", "lw": 3}[keyword]
+        for line in np.ravel(display.plot(**{keyword: value}).line_):
+            assert plt.getp(line, keyword) == value
+        return
     places = [name for name in known if name.endswith("_kwargs")]
     if places:
         message += rf".* passed as {places[0]}=\{{'{keyword}': 3\}}"

@@ -500,8 +500,9 @@ def test_points_are_drawn_as_scikit_learn_draws_them(y_true, y_proba):
     for attribute in ("estimator_name", "pos_label"):
         assert getattr(ours, attribute) == getattr(theirs, attribute)
     np.testing.assert_array_equal(ours.line_.get_xydata(), theirs.line_.get_xydata())
-    assert legend(ours.ax_) == ["model"]
-    assert ours.ax_.get_ylabel() == "Fraction of positives\n(positive class: 1)"
+    assert legend(ours.ax_) == ["Perfectly calibrated", "model"]
+    assert ours.ax_.get_ylabel() == theirs.ax_.get_ylabel()
+    assert ours.count_ax_.get_xlabel() == theirs.ax_.get_xlabel()
     assert ours.bar_ is None
     # The cells are all that is drawn of the probabilities.
     np.testing.assert_array_equal(ours.count, np.histogram(y_proba, 50, (0, 1))[0])
@@ -569,6 +570,31 @@ def test_points_that_make_no_sense_are_refused(y_true, y_proba):
             ReliabilityDisplay(*args, **kwargs)
     with pytest.raises(ValueError, match="'consistency_band' .* Use from_predictions"):
         ReliabilityDisplay(p, q, y_proba).plot(consistency_band=True)
+
+
+def test_the_positive_class_is_on_lines_that_fit(cancer):
+    X, y = cancer
+    names = np.array(["malignant", "benign"])[y]
+    model = GaussianNB().fit(X[::2], names[::2])
+    display = ReliabilityDisplay.from_estimator(model, X, names, counts=False)
+    assert display.ax_.get_ylabel().endswith("positives\n(Positive class: malignant)")
+    # The labels of panels side by side would meet.
+    panel = ReliabilityDisplay.from_predictions(y, y / 2, pos_label=1, by=names)
+    assert panel.ax_[0].get_ylabel() == "Fraction of positives\n(Positive class: 1)"
+    several = {"a": model, "b": model}
+    pooled = ReliabilityDisplay.from_estimator(
+        several, X, names, multi_class="pooled", counts=False
+    )
+    assert pooled.ax_.get_ylabel() == "Fraction of positives"
+
+
+def test_an_argument_that_is_given_twice_is_refused(y_true, y_proba):
+    draw = ReliabilityDisplay.from_predictions
+    for args, kwargs in (((y_proba,), {}), ((), {"y_proba": y_proba})):
+        with pytest.raises(TypeError, match=r"predictions takes 'y_proba' or 'y_prob'"):
+            draw(y_true, *args, y_prob=y_proba, **kwargs)
+    with pytest.raises(ValueError, match="'color' alone or in 'curve_kwargs', not"):
+        draw(y_true, y_proba, c="red", curve_kwargs={"color": "blue"})
 
 
 def test_the_numbers_are_one_call_away(y_true, two_models):
