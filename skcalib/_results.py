@@ -119,7 +119,7 @@ class Result:
             table = _table(repr(self), list(columns), *_rows(columns))
         else:
             found = self.to_dict().items()
-            rows = [[name, _cell(value)] for name, value in found if value is not None]
+            rows = [[name, _cell(v, name)] for name, v in found if v is not None]
             table = _table(type(self).__name__, [], rows, len(rows))
         words = "".join(f"<p>{escape(line)}</p>" for line in self._in_words())
         return f"<div>{table}{words}</div>"
@@ -153,22 +153,24 @@ def plain(value: Any) -> Any:
 
 def _rows(columns: dict[str, Any]) -> tuple[list[list[str]], int]:
     """Return the rows to show, with dots for omitted rows, and the number of rows."""
-    n = len(next(iter(columns.values()), ()))
+    n, table = len(next(iter(columns.values()), ())), columns.items()
     shown: list[int | None] = list(range(n))
     if n > 2 * _N_SHOWN + 1:
         shown[_N_SHOWN:-_N_SHOWN] = [None]
     rows = [
-        ["…" if row is None else _cell(column[row]) for column in columns.values()]
+        ["…" if row is None else _cell(column[row], name) for name, column in table]
         for row in shown
     ]
     return rows, n
 
 
-def _cell(value: Any) -> str:
+def _cell(value: Any, name: str = "") -> str:
     """Return a value as short text; an empty text for a missing value."""
     if value is None:
         return ""
     if isinstance(value, (float, np.floating)):
+        if name.endswith("low") and is_open(value):
+            return "0"
         return _number(float(value))
     if isinstance(value, (tuple, list, np.ndarray)):
         return ", ".join(map(_cell, value))

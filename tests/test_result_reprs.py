@@ -1,5 +1,6 @@
 """What results and displays show in a notebook."""
 
+import re
 from dataclasses import replace
 from html.parser import HTMLParser
 
@@ -116,6 +117,15 @@ def test_numbers_that_are_there_once_stand_below_each_other():
 
 
 PAIRS = make_calibrated_pairs(500, random_state=0)
+
+
+def test_an_interval_that_is_open_at_0_is_shown_as_such():
+    result = calibration_error_interval(*make_calibrated_pairs(1000, random_state=8))
+    assert 0 < result.low < 1e-15
+    found = read(result)
+    assert dict(found.rows)["low"] == "0"
+    ends = re.search(r"\(0, 0\.\d+\]", repr(result)).group()
+    assert f"interval {ends} does not contain 0" in found.text[-1]
 
 
 @pytest.mark.parametrize(

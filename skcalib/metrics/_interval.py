@@ -222,7 +222,8 @@ class CalibrationErrorInterval(Result):
                 "taken as rounded values."
             )
         return [
-            f"The {self.confidence_level:.4g} confidence interval "
+            f"The {100 * self.confidence_level:.4g}% confidence interval "
+            f"{ends_text(self.low, self.high, '.4f')} "
             f"{contains_zero(self.low, self.high)}. Perfect calibration {verdict} "
             f"({p_text(self.pvalue, before='p-value ')}).{rounded}"
         ]

@@ -152,7 +152,8 @@ class QueryScorer:
         self._metric = metric
         self._query = query
         self._sign = 1 if greater_is_better else -1
-        self._name = name
+        # The name for the repr, and of the function to call with other parameters.
+        self._own_name = self._name = name
         self._shown = shown
         self._query_params = query_params
         # scikit-learn's displays of scores read this name.
@@ -244,7 +245,7 @@ class QueryScorer:
         if self._query is not None:
             settings = {"query": self._query, **settings}
         inside = ", ".join(f"{key}={value!r}" for key, value in settings.items())
-        return f"{self._name}({inside})"
+        return f"{self._own_name}({inside})"
 
 
 def _pair_metric(
@@ -500,6 +501,7 @@ def _answers_error(
 
 #: Negated calibration error with the defaults of :func:`make_calibration_scorer`.
 calibration_error_scorer: QueryScorer = make_calibration_scorer()
+calibration_error_scorer._own_name = "calibration_error_scorer"
 
 
 class ReliabilityCurveScorer(QueryScorer):
@@ -676,6 +678,7 @@ def _curve_numbers(
 adaptive_reliability_curve_scorer: ReliabilityCurveScorer = (
     make_reliability_curve_scorer()
 )
+adaptive_reliability_curve_scorer._own_name = "adaptive_reliability_curve_scorer"
 
 
 class LogLikelihoodScorer(QueryScorer):

@@ -656,7 +656,11 @@ def test_a_clone_has_a_request_of_its_own():
             make_reliability_curve_scorer(multi_class="top_label", n_bins=3),
             "make_reliability_curve_scorer(n_bins=3, multi_class='top_label')",
         ),
-        (adaptive_reliability_curve_scorer, "make_reliability_curve_scorer()"),
+        (
+            adaptive_reliability_curve_scorer,
+            "adaptive_reliability_curve_scorer()",
+        ),
+        (calibration_error_scorer, "calibration_error_scorer()"),
     ],
 )
 def test_a_scorer_shows_how_it_was_made(scorer, expected):
