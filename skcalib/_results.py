@@ -169,7 +169,7 @@ def _cell(value: Any, name: str = "") -> str:
     if value is None:
         return ""
     if isinstance(value, (float, np.floating)):
-        if name.endswith("low") and is_open(value):
+        if name.endswith("low") and is_open(float(value)):
             return "0"
         return _number(float(value))
     if isinstance(value, (tuple, list, np.ndarray)):

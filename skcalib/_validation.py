@@ -181,8 +181,11 @@ def is_dask(*values: Any) -> bool:
 
 def is_tensor_type(kind: type) -> bool:
     """Return whether a type is a tensor or array-API type other than NumPy's."""
-    return hasattr(kind, "__dlpack_device__") and not issubclass(
-        kind, (np.ndarray, np.generic)
+    # pyarrow's arrays, which may contain texts and lists, are no tensors.
+    return (
+        hasattr(kind, "__dlpack_device__")
+        and not hasattr(kind, "to_pylist")
+        and not issubclass(kind, (np.ndarray, np.generic))
     )
 
 

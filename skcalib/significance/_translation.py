@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._errors import ParameterError, public
+from .._validation import as_entries
 
 # Largest orders of word n-grams in BLEU, and of character and word n-grams in chrF++.
 _BLEU_ORDER, _CHRF_ORDER, _WORD_ORDER = 4, 6, 2
@@ -355,7 +356,7 @@ def _references(references: Any) -> list[list[str]]:
     """Return one or several lists of references."""
     if isinstance(references, str):
         raise ParameterError("references", "must be a sequence of texts. Got a text.")
-    several = list(references)
+    several = as_entries(references, "references") or list(references)
     if several and not isinstance(several[0], str):
         return [_sentences(side, "references") for side in several]
     return [_sentences(several, "references")]
@@ -364,7 +365,7 @@ def _references(references: Any) -> list[list[str]]:
 def _sentences(values: Any, name: str) -> list[str]:
     if isinstance(values, str):
         raise ParameterError(name, "must be a sequence of texts. Got a single text.")
-    found = list(values)
+    found = as_entries(values, name) or list(values)
     for k, text in enumerate(found):
         if not isinstance(text, str):
             problem = f"must contain texts. Got {type(text).__name__} in entry {k}."

@@ -22,6 +22,8 @@ from skcalib.metrics import (
     tag_statistics,
 )
 from skcalib.significance import (
+    bleu_statistics,
+    chrf_statistics,
     compare_systems,
     paired_bootstrap_test,
     permutation_test,
@@ -90,6 +92,23 @@ def test_sentences_come_as_arrays_too():
     y_true = np.empty(2, dtype=object)
     y_true[:] = [np.array(["a", "b"]), np.array(["a"])]
     assert accuracy_statistics(y_true, [("a", "a"), ["a"]]).tolist() == [[1, 2], [1, 1]]
+
+
+@pytest.mark.parametrize("library", ["polars.Series", "pyarrow.array"])
+def test_sentences_come_from_the_columns_of_tables_too(library):
+    package, column = library.split(".")
+    of = getattr(pytest.importorskip(package), column)
+    truth, found = (
+        [["B-LOC", "O"], ["O", "B-PER", "I-PER"]],
+        [["B-LOC", "O"], ["O"] * 3],
+    )
+    assert accuracy_statistics(of(truth), of(found)).tolist() == [[2, 2], [1, 3]]
+    assert span_statistics(of(truth), of(found)).tolist() == [[1, 1, 1], [0, 0, 1]]
+    text = ["the cat sat on the mat", "a dog"]
+    own, tables = chrf_statistics(text, [text, text[::-1]]), [of(text), of(text[::-1])]
+    np.testing.assert_array_equal(chrf_statistics(of(text), tables), own)
+    with_one = bleu_statistics(of(text), of(text))
+    np.testing.assert_array_equal(with_one, bleu_statistics(text, text))
 
 
 def test_sentences_of_one_length_stay_sentences():
