@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import fields
 from html import escape
+from importlib import import_module
 from typing import Any, ClassVar
 
 import numpy as np
@@ -50,15 +52,20 @@ def object_array(entries: Sequence[Any]) -> np.ndarray:
 
 
 def as_frame(columns: dict[str, Any], *, method: str) -> Any:
-    """Return the columns as a pandas DataFrame; `method` names the public method."""
+    """Return the columns as a DataFrame of pandas, or else of polars.
+
+    `method` names the public method.
+    """
+    with suppress(ImportError):
+        return import_module("pandas").DataFrame(columns)
     try:
-        import pandas as pd
+        # A column may contain numbers and None, or names of several types.
+        return import_module("polars").DataFrame(columns, strict=False)
     except ImportError as error:
         raise ImportError(
-            f"{method} returns a pandas DataFrame, but pandas is not installed. "
-            "Install it with `pip install pandas`, or use to_dict()."
+            f"{method} returns a DataFrame of pandas or polars, and neither is "
+            "installed. Install one with `pip install pandas`, or use to_dict()."
         ) from error
-    return pd.DataFrame(columns)
 
 
 class Result:
@@ -107,7 +114,10 @@ class Result:
         return {name: plain(value) for name, value in columns.items()}
 
     def frame(self) -> Any:
-        """Return a pandas DataFrame; it has one row if the result is not a table."""
+        """Return a DataFrame; it has one row if the result is not a table.
+
+        It is a pandas DataFrame, or a polars DataFrame if pandas is not installed.
+        """
         columns = self._columns()
         if columns is None:
             columns = {name: [value] for name, value in self.to_dict().items()}

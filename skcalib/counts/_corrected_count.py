@@ -187,7 +187,7 @@ class CorrectedCount(Result):
         }
 
     def frame(self) -> Any:
-        """Return a pandas DataFrame with the rows of `table`, or with one row."""
+        """Return a DataFrame with the rows of `table`, or with one row."""
         if self.table is not None:
             return super().frame()
         alone = self.labels_only._asdict()

@@ -784,7 +784,7 @@ default='period'
 
     @public
     def frame(self, confidence_level: float = 0.95, method: str = "quantile") -> Any:
-        """Return a pandas DataFrame with one row per period and actor.
+        """Return a DataFrame with one row per period and actor.
 
         Parameters
         ----------

@@ -543,9 +543,10 @@ class DocumentDisplay(Display):
         return columns
 
     def frame(self) -> Any:
-        """Return a pandas DataFrame with one row per mention."""
+        """Return a DataFrame with one row per mention."""
         frame = super().frame()
-        frame["antecedent"] = frame["antecedent"].astype("Int64")
+        if hasattr(frame, "astype"):  # for polars, numbers and None are integers
+            frame["antecedent"] = frame["antecedent"].astype("Int64")
         return frame
 
     def _lines(self) -> list[str]:

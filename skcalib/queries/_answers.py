@@ -279,7 +279,7 @@ class Answers(Result):
 
     @public
     def frame(self) -> pd.DataFrame:
-        """Return a pandas DataFrame with one row per pair.
+        """Return a DataFrame with one row per pair.
 
         Returns
         -------

@@ -192,7 +192,7 @@ class PairedBootstrapResult(PairedTestResult):
 
     @public
     def frame(self) -> Any:
-        """Return a pandas DataFrame of one row."""
+        """Return a DataFrame of one row."""
         columns = {name: [value] for name, value in self.to_dict().items()}
         low, high = columns.pop("confidence_interval")[0]
         columns |= {"low": [low], "high": [high]}

@@ -325,8 +325,9 @@ class TestExport:
         with pytest.warns(FutureWarning, match="n_samples is n_pairs since 0.10"):
             assert curve.n_samples == curve.n_pairs == 3
 
-    def test_frame_without_pandas_says_what_to_do(self, monkeypatch):
+    def test_frame_without_pandas_and_polars_says_what_to_do(self, monkeypatch):
         monkeypatch.setitem(sys.modules, "pandas", None)
+        monkeypatch.setitem(sys.modules, "polars", None)
         message = r"ReliabilityCurve.frame .*`pip install pandas`, or use to_dict\(\)"
         with pytest.raises(ImportError, match=message):
             curve_by_hand().frame()

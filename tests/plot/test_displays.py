@@ -167,9 +167,17 @@ def test_the_frame_is_a_table(make):
     assert len(frame) > 0
 
 
-def test_a_frame_needs_pandas(make, monkeypatch):
+def test_a_frame_is_of_pandas_or_else_of_polars(make, monkeypatch):
     display = make()
+    expected = display.frame()
     monkeypatch.setitem(__import__("sys").modules, "pandas", None)
+    found = pytest.importorskip("polars").DataFrame(display.frame())
+    assert found.columns == list(expected)
+    assert found.rows() == [
+        tuple(None if pd.isna(each) else each for each in row)
+        for row in expected.itertuples(index=False)
+    ]
+    monkeypatch.setitem(__import__("sys").modules, "polars", None)
     name = type(display).__name__
     with pytest.raises(ImportError, match=f"{name}.frame returns .*or use to_dict"):
         display.frame()
