@@ -81,6 +81,9 @@ _TAG = re.compile(r"O|[BIESLU]-\S+")
 # Hardly any translation has a BLEU below this.
 _LOW_BLEU = 2
 
+# Names by which metrics of coreference are asked for.
+_COREF = "coref conll muc b3 ceafe ceafm blanc lea pairwise".split()
+
 # Number of lines used to decide whether a file has tags in its last column.
 _N_LOOKED_AT = 200
 
@@ -91,6 +94,13 @@ def metrics_of(options: Namespace) -> list[str]:
         return ["f1"] if all(map(_has_tags, options.file)) else []
     known, given = ", ".join(METRICS), list(dict.fromkeys(options.metric))
     for name in given:
+        if name.lower() in _COREF:
+            raise CommandError(
+                "--metric is for tags and translations. For coreference, call in Python "
+                "skcalib.significance.compare_systems with statistic=coref_f1 and the "
+                "skcalib.coref.coref_statistics of each system; Document.clusters() has "
+                f"the clusters of a file. Got {name!r}."
+            )
         if name not in METRICS:
             raise CommandError(f"--metric must be one of {known}. Got {name!r}.")
     if len(given) > 1:

@@ -289,6 +289,43 @@ class Document:
         """Number of words in all sentences."""
         return sum(map(len, self.sentences))
 
+    @public
+    def clusters(self) -> list[list[tuple[int, int]]]:
+        """Return the mentions of each entity, for coreference metrics.
+
+        Returns
+        -------
+        clusters : list of list of tuple
+            For each entity, the (start, end) of its mentions, where `end` is the index
+            of the last word plus one. Entities are in the order of their first
+            mentions. :func:`~skcalib.coref.coref_scores` takes a list with these
+            clusters for each document.
+
+        Raises
+        ------
+        ValueError
+            If the entity of a mention is None.
+
+        Examples
+        --------
+        >>> from skcalib.documents import Document, Mention
+        >>> mentions = [Mention(0, 2), Mention(3, 4), Mention(5, 6)]
+        >>> document = Document("news-1", mentions=mentions, entities=["a", "b", "a"])
+        >>> document.clusters()
+        [[(0, 2), (5, 6)], [(3, 4)]]
+        """
+        found: dict[Any, list[tuple[int, int]]] = {}
+        for j, (mention, entity) in enumerate(
+            zip(self.mentions, self.entities, strict=True)
+        ):
+            if entity is None:
+                raise ValueError(
+                    "Document.clusters needs the entity of each mention. Got None for "
+                    f"mention {j} of document {self.id!r}."
+                )
+            found.setdefault(entity, []).append((mention.start, mention.end))
+        return list(found.values())
+
     # Stored in __dict__, which is why this class has no slots.
     @cached_property
     def _words(self) -> Words:

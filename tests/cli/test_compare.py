@@ -786,3 +786,15 @@ def test_one_sentence_and_one_group_are_errors(capsys, tmp_path):
     groups = ("--groups", tmp_path / "groups.txt")
     status, out = run(capsys, *paths, *options, tmp_path / "ref3.txt", *groups)
     assert (status, "needs at least two groups" in out.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "first", ["#begin document (a); part 000", "# newdoc id = a", "# sent_id = 1"]
+)
+def test_files_of_coreference_are_answered_with_what_to_call(capsys, tmp_path, first):
+    path = tmp_path / "key.conll"
+    path.write_text(f"{first}\na 0 0 Ada (0)\n", "utf-8")
+    status, out = run(capsys, path)
+    assert (status, "coref_scores measures" in out.err) == (2, True)
+    status, out = run(capsys, path, "--metric", "coref")
+    assert (status, "statistic=coref_f1" in out.err) == (2, True)

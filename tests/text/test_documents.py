@@ -3,11 +3,13 @@
 import copy
 import dataclasses
 import datetime
+import io
 import pickle
 
 import numpy as np
 import pytest
 
+from skcalib.datasets import read_conll2012
 from skcalib.documents import Document, Mention, Sentence
 from skcalib.text._documents import words_of
 
@@ -168,3 +170,13 @@ class TestWords:
             assert other == same
             assert vars(other).keys() == {f.name for f in dataclasses.fields(same)}
             assert words_of(other).form == words_of(same).form
+
+
+def test_a_file_of_coreference_gives_clusters_in_one_call():
+    rows = ["toy 0 0 Ada (0)", "toy 0 1 met -", "toy 0 2 her (1", "toy 0 3 friend 1)"]
+    text = ["#begin document (toy);", *rows, "toy 0 4 herself (0)", "#end document"]
+    (document,) = read_conll2012(io.StringIO("\n".join(text)))
+    assert document.clusters() == [[(0, 1), (4, 5)], [(2, 4)]]
+    unknown = Document("a", mentions=[Mention(0, 1)] * 2, entities=["e", None])
+    with pytest.raises(ValueError, match="Got None for mention 1 of document 'a'"):
+        unknown.clusters()
