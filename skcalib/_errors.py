@@ -167,10 +167,10 @@ def public(function: Callable[P, R]) -> Callable[P, R]:
                 error.function = _name_of(function, args)
             raise
         except TypeError as error:
-            similar = _similar_keyword(function, error, kwargs)
-            if similar is None:
+            remedy = _remedy(function, error, args, kwargs)
+            if remedy is None:
                 raise
-            raise TypeError(f"{error}. Did you mean {similar!r}?") from None
+            raise TypeError(f"{error}. {remedy}") from None
 
     return wrapper
 
@@ -215,17 +215,25 @@ def _parts(name: str, values: Any) -> Iterator[tuple[str, Any]]:
         yield name, values
 
 
-def _similar_keyword(
-    function: Callable[..., Any], error: TypeError, kwargs: dict[str, Any]
+def _remedy(
+    function: Callable[..., Any],
+    error: TypeError,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
 ) -> str | None:
-    """Return the parameter that an unknown keyword resembles, if this is the error."""
+    """Return what to do about an unknown keyword or an argument without a keyword."""
     traceback = error.__traceback__
     if traceback is None or traceback.tb_next is not None or "Did you" in str(error):
         return None  # the function was called, or Python says what was meant
-    names = _names(function)
+    names, n_positional = _names(function), function.__code__.co_argcount
     unknown = [name for name in kwargs if name not in names]
     similar = difflib.get_close_matches(unknown[0], names, 1) if unknown else []
-    return similar[0] if similar else None
+    if similar:
+        return f"Did you mean {similar[0]!r}?"
+    if len(args) > n_positional < len(names):
+        keywords = ", ".join(f"{name}=" for name in names[n_positional:])
+        return f"Pass the others by keyword: {keywords}."
+    return None
 
 
 def _name_of(function: Callable[..., Any], args: tuple[Any, ...]) -> str:
