@@ -112,6 +112,9 @@ LEAST_CARRYING = 10
 # Steps to which probabilities are rounded, the largest first.
 _STEPS = (0.1, 0.05, 0.01, 0.005, 0.001)
 
+# Positives are rare below this share of the pairs.
+_RARE = 0.05
+
 # Smaller p-values underflow.
 _TINY = float(np.finfo(float).tiny)
 
@@ -199,6 +202,8 @@ class CalibrationErrorInterval(Result):
     # Size of narrower bins, and their estimate, if the estimates are surely different.
     _hidden: tuple[int, float] | None = field(default=None, compare=False)
     _carrying: float = field(default=np.inf, compare=False)
+    # Sum of the probabilities, number of positives and number of pairs (total weight).
+    _sums: tuple[float, float, float] = field(default=(0, 0, 0), compare=False)
 
     @property
     def p_value(self) -> float:
@@ -211,7 +216,8 @@ class CalibrationErrorInterval(Result):
 
     def _in_words(self) -> list[str]:
         if self._too_few:
-            return [f"There is no test of perfect calibration: {self._why_no_test}."]
+            why = f"There is no test of perfect calibration: {self._why_no_test}."
+            return [why + self._rare_in_words]
         verdict = "is compatible with the data"
         if self.pvalue < 1 - self.confidence_level:
             verdict = f"is rejected at level {1 - self.confidence_level:.2g}"
@@ -225,8 +231,31 @@ class CalibrationErrorInterval(Result):
             f"The {100 * self.confidence_level:.4g}% confidence interval "
             f"{ends_text(self.low, self.high, '.4f')} "
             f"{contains_zero(self.low, self.high)}. Perfect calibration {verdict} "
-            f"({p_text(self.pvalue, before='p-value ')}).{rounded}"
+            f"({p_text(self.pvalue, before='p-value ')}).{rounded}{self._rare_in_words}"
         ]
+
+    @property
+    def _rare(self) -> tuple[str, str] | None:
+        """Expected and true number of rare positives as texts, None if not rare.
+
+        The error of rare positives is near 0, even if half of them are missed. In
+        pooled classes, both numbers are always equal. Sums of weights are no counts.
+        """
+        expected, found, total = (f"{each:,.1f}" for each in self._sums)
+        is_rare = max(self._sums[:2]) < _RARE * self.n_pairs
+        if not is_rare or expected == found or total != f"{self.n_pairs:,}.0":
+            return None
+        return expected, found.removesuffix(".0")
+
+    @property
+    def _rare_in_words(self) -> str:
+        if self._rare is None:
+            return ""
+        expected, found = self._rare
+        return (
+            f" The probabilities sum to {expected} positives, and {found} of "
+            f"{self.n_pairs:,} pairs are positive."
+        )
 
     @property
     def _why_no_test(self) -> str:
@@ -239,6 +268,8 @@ class CalibrationErrorInterval(Result):
         pvalue = p_text(self.pvalue, before="pvalue=")
         if self._too_few:
             pvalue += f" (no test of {self._too_few})"
+        if self._rare is not None:
+            pvalue += ", expected={}, found={}".format(*self._rare)
         return self._summary(
             f"{self.estimate:.4f} {ends_text(self.low, self.high, '.4f')}, {pvalue}",
             "plug_in:.4f method confidence_level:g bin_size n_bins n_pairs n_groups "
@@ -801,6 +832,7 @@ def _result(
         n_samples=n_samples,
         _too_few=too_few,
         _carrying=_carrying(distribution),
+        _sums=(float(bins.q.sum()), float(bins.y.sum()), float(bins.weight.sum())),
         **others,
     )
 

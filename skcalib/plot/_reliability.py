@@ -230,7 +230,7 @@ def _error_in_words(name: Any, error: CalibrationErrorInterval) -> str:
     return (
         f"The calibration error{of} (root mean square, debiased) is {estimate}, and "
         f"its {percent_text(error.confidence_level)} confidence interval {ends} "
-        f"{contains_zero(error.low, error.high)}: {meaning}."
+        f"{contains_zero(error.low, error.high)}: {meaning}.{error._rare_in_words}"
     )
 
 

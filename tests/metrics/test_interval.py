@@ -926,3 +926,15 @@ def test_the_level_of_a_test_as_confidence_level_gives_a_warning():
     q = rng.random(60)
     with pytest.warns(UserWarning, match="0.05 is unusual. .* pass 0.95"):
         calibration_error_interval(rng.random(60) < q, q, confidence_level=0.05)
+
+
+def test_an_error_of_rare_positives_stands_beside_their_expected_and_true_number():
+    y, q = [1] * 6 + [0] * 594, [0.004] * 300 + [0.006] * 300
+    result = calibration_error_interval(y, q)
+    assert ", expected=3.0, found=6, " in repr(result)
+    assert "sum to 3.0 positives, and 6 of 600 pairs are" in result._repr_html_()
+    common = calibration_error_interval(1 - np.array(y), q)
+    weighted = calibration_error_interval(y, q, sample_weight=[2] * 600)
+    both = calibration_error_interval(y, np.c_[1 - np.array(q), q], multi_class="pooled")
+    for other in (common, weighted, both):
+        assert "found" not in repr(other)
