@@ -1097,6 +1097,8 @@ def _tidy(ax: Any, count_ax: Any, heading: str, *, left: bool, lowest: bool) -> 
 def _heading(name: Any, model: Model, between: str) -> str:
     """Return the name of a model or group, the number of its pairs and its error."""
     name = short_text(name, _LONGEST_NAME)
+    if not any(map(str.isalnum, name)):  # such as the tag of commas
+        name = f'"{name}"'
     if isinstance(model.curve, _Points):
         return name
     said = "too few for an error"

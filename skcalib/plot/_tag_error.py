@@ -136,8 +136,8 @@ class TagErrorDisplay(Display):
     The errors are debiased. Bins and intervals are computed as in
     :func:`~skcalib.metrics.calibration_error_interval`, where the pairs of one sentence
     are treated as dependent. An estimate is never below 0, so the mean of many
-    estimates is slightly too large. Means have no interval. Labels with too few pairs
-    for an error are left out of the means.
+    estimates is slightly too large. Means have no interval. Labels that do not occur,
+    and labels with too few pairs for an error, are left out of the means.
 
     Two models are compared by :func:`~skcalib.scorers.compare_calibration`, which tests
     whether their errors differ. The pairs of one sentence are treated as dependent. The
@@ -162,7 +162,7 @@ class TagErrorDisplay(Display):
     >>> from skcalib.datasets import make_tagged_sentences
     >>> from skcalib.plot import TagErrorDisplay
     >>> X, y = make_tagged_sentences(300, random_state=0)
-    >>> taggers = {"HMM": HMMTagger(), "CRF": CRFTagger(c2=0.1)}
+    >>> taggers = {"HMM": HMMTagger(1.0), "CRF": CRFTagger()}
     >>> taggers = {name: t.fit(X[:200], y[:200]) for name, t in taggers.items()}
     >>> display = TagErrorDisplay.from_estimators(taggers, X[200:], y[200:], top=4)
     >>> sorted(display.error), len(display.label)
@@ -520,14 +520,15 @@ class TagErrorDisplay(Display):
 
     def _sizes(self) -> list[int]:
         """Return the numbers of labels over which means are computed."""
-        n = len(self.label)
+        # Labels are sorted by frequency: those that do not occur are the last.
+        n = np.count_nonzero(self.count) or len(self.label)
         return [*sorted({int(size) for size in self.averages if size < n}), n]
 
     def _label_axes(self, n_shown: int, sizes: list[int], place: np.ndarray) -> None:
         size = _style.text_size(self.ax_)
         names = [_short(label) for label in self.label[:n_shown]]
         n = len(self.label)
-        means = [f"mean of {'all ' if k == n else ''}{k}" for k in sizes]
+        means = [f"mean of {'all ' if k == sizes[-1] else ''}{k}" for k in sizes]
         ticks = self.ax_.set_xticks(place, [*names, *means], fontsize=size)
         # Turned by 90 degrees, N looks like Z.
         is_short = all(len(name) <= _LONGEST_UPRIGHT for name in names)
@@ -639,7 +640,7 @@ class TagErrorDisplay(Display):
     def _lines(self) -> list[str]:
         lines = [f"{len(self.label)} labels"]
         for name, words, errors in self._series():
-            (mean,) = _means_of_first(errors, [len(errors)])
+            (mean,) = _means_of_first(errors, self._sizes()[-1:])
             said = "none" if mean is None else f"{mean:.4f}"
             lines.append(f"{_said(name, words)}: mean {said}")
         return lines

@@ -514,3 +514,10 @@ def test_a_weight_that_is_lost_to_rounding_is_none(y_true, y_proba, genre):
     weight[0] = 0
     expected = from_predictions(y_true, y_proba, by=genre, sample_weight=weight)
     assert found.to_dict() == expected.to_dict()
+
+
+def test_the_tag_of_commas_is_quoted_in_a_title():
+    y, q = np.arange(200) % 2, np.full(200, 0.5)
+    display = ReliabilityDisplay.from_predictions(y, q, by=[",", "NN"] * 100)
+    titles = {ax.get_title().split(" = ")[0] for ax in display.ax_}
+    assert titles == {'",", n', "NN, n"}

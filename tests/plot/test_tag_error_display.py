@@ -152,6 +152,16 @@ def test_a_tag_of_one_pair_has_no_error():
     assert display.point_["mine", "all"].get_xdata().tolist() == [0]
 
 
+def test_tags_that_do_not_occur_are_left_out_of_the_means():
+    proba = [[[0.6, 0.1, 0.3], [0.3, 0.6, 0.1]]] * 40
+    answers = TagQuery().from_proba([["D", "N"]] * 40, proba, ["D", "N", "Z"])
+    display = TagErrorDisplay.from_answers({"mine": answers})
+    first, second, never = (e.estimate for e in display.error["mine"]["all"])
+    assert (display.label, never > 0) == (["D", "N", "Z"], True)
+    means = display.to_dict()["average"]["mine"]["all"]
+    assert means == {2: pytest.approx((first + second) / 2)}
+
+
 def test_without_any_error_there_are_no_points():
     answers = TagQuery("D").from_proba([["D"]], [[[0.9, 0.1]]], ["D", "N"])
     display = from_answers({"mine": answers})
