@@ -520,27 +520,22 @@ class Table:
         return read
 
 
-# First lines of files with documents: the format, and the function that reads it.
-_DOCUMENTS = (
-    (re.compile("#begin document"), "CoNLL-2012", "read_conll2012"),
-    (
-        re.compile(r"# *(newdoc|newpar|(global\.\w+|sent_id|text) *=)"),
-        "CoNLL-U",
-        "read_conllu",
-    ),
+# First lines of CoNLL-2012, or of CoNLL-U.
+_DOCUMENTS = re.compile(
+    r"#begin document|# *(newdoc|newpar|(global\.\w+|sent_id|text) *=)"
 )
 
 
 def open_table(source: Source, n_rows: int | None = None) -> Table:
     """Return the columns of a file, or of its first objects; cells are read later."""
     if source.kind == "text":
-        for start, what, reader in _DOCUMENTS:
-            if source.head and start.match(source.head[0]):
-                raise file_error(
-                    f"must be a table. Got {source.path.name}, a file of {what}. In "
-                    f"Python, skcalib.datasets.{reader} reads it, and "
-                    "skcalib.coref.coref_scores measures coreference."
-                )
+        if documents := _DOCUMENTS.match(source.head[0] if source.head else ""):
+            reader = "read_conllu" if documents[1] else "read_conll2012"
+            raise file_error(
+                f"must be a table. Got {source.path.name}, a file of documents. In "
+                f"Python, skcalib.datasets.{reader} reads it, and "
+                "skcalib.coref.coref_scores measures coreference."
+            )
         return _delimited(source.path, source.head)
     names: dict[str, None] = {}
     kept: list[_Block] = []
