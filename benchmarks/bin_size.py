@@ -195,7 +195,7 @@ def sample_rows(figure, k, truth, bins, curve):
 
 def tag_bins():
     """Return the bins of one tag's probabilities, and draw them."""
-    tagger = HMMTagger().fit(
+    tagger = HMMTagger(1.0).fit(
         *fetch_corpus("ud_english_ewt", subset="train", return_X_y=True)
     )
     test = fetch_corpus("ud_english_ewt", subset="test", return_X_y=True)

@@ -152,7 +152,7 @@ def tag_counts(data, tag):
     def corpus(rng):
         groups = np.array(data.groups)
         train = rng.choice(np.flatnonzero(groups < 40), 30, replace=False)
-        tagger = HMMTagger()
+        tagger = HMMTagger(1.0)
         tagger.fit([data.data[i] for i in train], [data.target[i] for i in train])
         rest = np.flatnonzero(groups >= 40)
         marginals = tagger.predict_proba([data.data[i] for i in rest])
@@ -236,7 +236,7 @@ def tweets(tag, *, has):
         data = fetch_corpus("ark_twitter_pos", subset="train")
         X, y = data.data, data.target
         train = set(rng.choice(len(X), 100, replace=False).tolist())
-        tagger = HMMTagger().fit([X[i] for i in train], [y[i] for i in train])
+        tagger = HMMTagger(1.0).fit([X[i] for i in train], [y[i] for i in train])
         rest = [i for i in range(len(X)) if i not in train]
         column = list(tagger.classes_).index(tag)
         p = [each[:, column] for each in tagger.predict_proba([X[i] for i in rest])]

@@ -723,8 +723,11 @@ MEMORY = {
     "ReliabilitySketch, chunks of 10^6": (sketched, PAIRS),
     "paired_bootstrap_test, mean": (two_tests, MOST),
     "compare_systems": (two_systems, MOST),
-    "HMMTagger.predict_proba": (tagged(HMMTagger()), N_SENTENCES),
-    "CRFTagger.predict_proba": (tagged(CRFTagger(max_iterations=5)), N_SENTENCES),
+    "HMMTagger.predict_proba": (tagged(HMMTagger(1.0)), N_SENTENCES),
+    "CRFTagger.predict_proba": (
+        tagged(CRFTagger(c2=1.0, max_iterations=5)),
+        N_SENTENCES,
+    ),
     "pair_marginals, all": (tag_pairs, N_SENTENCES),
     "pair_marginals, two pairs": (chosen_tag_pairs, N_SENTENCES),
     "SampledCorefPairs, sample": (mention_pairs("sample"), N_SENTENCES),

@@ -82,7 +82,7 @@ _TAG = re.compile(r"O|[BIESLU]-\S+")
 _LOW_BLEU = 2
 
 # Names by which metrics of coreference are asked for.
-_COREF = "coref conll muc b3 ceafe ceafm blanc lea pairwise".split()
+_COREF = ["coref", "conll", "muc", "b3", "ceafe", "ceafm", "blanc", "lea", "pairwise"]
 
 # Number of lines used to decide whether a file has tags in its last column.
 _N_LOOKED_AT = 200

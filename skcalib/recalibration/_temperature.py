@@ -166,7 +166,7 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
     >>> from skcalib import HMMTagger, TemperatureScaling
     >>> from skcalib.datasets import make_tagged_sentences
     >>> X, y = make_tagged_sentences(600, random_state=0)
-    >>> model = TemperatureScaling(HMMTagger(), cv=3).fit(X[:400], y[:400])
+    >>> model = TemperatureScaling(HMMTagger(1.0), cv=3).fit(X[:400], y[:400])
     >>> round(model.temperature_, 2)
     0.64
     >>> from skcalib.scorers import log_likelihood_scorer

@@ -81,7 +81,7 @@ _PARAMETERS = {
     "all_possible_transitions": _Parameter(check_bool, ALGORITHMS, True),
     "all_possible_states": _Parameter(check_bool, ALGORITHMS, False),
     "c1": _Parameter(_check_amount, ("lbfgs",), 0.0),
-    "c2": _Parameter(_check_amount, ("lbfgs", "l2sgd"), 1.0),
+    "c2": _Parameter(_check_amount, ("lbfgs", "l2sgd"), 0.1),
     "min_freq": _Parameter(_check_amount, ALGORITHMS, 0.0),
     "max_iterations": _Parameter(_check_count, ALGORITHMS),
     "period": _Parameter(_check_count, ("lbfgs", "l2sgd")),
@@ -287,7 +287,7 @@ class CRFTagger(BaseTagger):
         minimise losses that do not involve probabilities.
     c1 : float, default=0.0
         Weight of the L1 penalty, for 'lbfgs' only.
-    c2 : float, default=1.0
+    c2 : float, default=0.1
         Weight of the L2 penalty, for 'lbfgs' and 'l2sgd' only. It determines whether
         the model is overconfident or underconfident (see Notes).
     max_iterations : int, default=None
@@ -404,7 +404,7 @@ class CRFTagger(BaseTagger):
         algorithm: str = "lbfgs",
         *,
         c1: float = 0.0,
-        c2: float = 1.0,
+        c2: float = 0.1,
         max_iterations: int | None = None,
         all_possible_transitions: bool = True,
         all_possible_states: bool = False,

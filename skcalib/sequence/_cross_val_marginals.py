@@ -101,8 +101,8 @@ def cross_val_marginals(
     >>> classes
     array(['D', 'N'], dtype='<U1')
     >>> proba[0].round(2)
-    array([[0.86, 0.14],
-           [0.29, 0.71]])
+    array([[1.  , 0.  ],
+           [0.02, 0.98]])
 
     Pairs of mentions, out of fold, for a coreference pipeline:
 

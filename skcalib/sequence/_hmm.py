@@ -36,9 +36,10 @@ class HMMTagger(BaseTagger):
 
     Parameters
     ----------
-    pseudocount : float, default=1.0
+    pseudocount : float, default=0.05
         Non-negative pseudocount added to the count of every start, transition and
-        emission.
+        emission. The default had the highest mean likelihood of held-out sentences of
+        three corpora of English, after training on 250 to 3,000 sentences.
     emission_pseudocount : float, default=None
         Pseudocount added to emission counts. If None, `pseudocount` is used.
     end_state : bool, default=False
@@ -100,7 +101,7 @@ class HMMTagger(BaseTagger):
 
     def __init__(
         self,
-        pseudocount: float = 1.0,
+        pseudocount: float = 0.05,
         *,
         emission_pseudocount: float | None = None,
         end_state: bool = False,

@@ -126,7 +126,7 @@ class TokenFeatures(RaggedTransformer):
 
     Parameters
     ----------
-    template : {'basic', 'advanced'} or callable, default='basic'
+    template : {'advanced', 'basic'} or callable, default='advanced'
         Attributes of a token. 'basic' is the word itself. 'advanced' adds the word in
         lower case, the words at positions -2, -1, +1 and +2, the shape and the length
         of the word, and its prefixes and suffixes of 1 to 4 letters. A callable is
@@ -147,16 +147,16 @@ class TokenFeatures(RaggedTransformer):
     Examples
     --------
     >>> from skcalib.sequence import TokenFeatures
-    >>> TokenFeatures().transform([["A", "dog"]])[0]
-    [{'word': 'A'}, {'word': 'dog'}]
-    >>> token = TokenFeatures("advanced").transform([["A", "dog"]])[0][1]
+    >>> token = TokenFeatures().transform([["A", "dog"]])[0][1]
     >>> token["shape"], token["word-1"], token["suffix2"]
     ('x', 'A', 'og')
+    >>> TokenFeatures("basic").transform([["A", "dog"]])[0]
+    [{'word': 'A'}, {'word': 'dog'}]
     """
 
     def __init__(
         self,
-        template: str | Callable[[list[str], int], dict] = "basic",
+        template: str | Callable[[list[str], int], dict] = "advanced",
         *,
         output: str = "dict",
     ):

@@ -167,7 +167,9 @@ def test_an_unknown_option_is_answered_with_those_of_the_corpus(tmp_path):
 
 
 def test_a_subset_without_its_keyword_is_answered_with_the_keywords():
-    with pytest.raises(TypeError, match=r"2 were given\. .* by keyword: subset=, data_"):
+    with pytest.raises(
+        TypeError, match=r"2 were given\. .* by keyword: subset=, data_"
+    ):
         fetch_corpus("ark_twitter_pos", "train")
 
 

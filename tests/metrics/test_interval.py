@@ -935,6 +935,8 @@ def test_an_error_of_rare_positives_stands_beside_their_expected_and_true_number
     assert "sum to 3.0 positives, and 6 of 600 pairs are" in result._repr_html_()
     common = calibration_error_interval(1 - np.array(y), q)
     weighted = calibration_error_interval(y, q, sample_weight=[2] * 600)
-    both = calibration_error_interval(y, np.c_[1 - np.array(q), q], multi_class="pooled")
+    both = calibration_error_interval(
+        y, np.c_[1 - np.array(q), q], multi_class="pooled"
+    )
     for other in (common, weighted, both):
         assert "found" not in repr(other)

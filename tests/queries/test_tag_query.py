@@ -136,7 +136,7 @@ def test_all_doors_ask_the_same(tagger, query):
 
 @QUERIES
 def test_sklearn_crfsuites_own_tagger_can_be_asked(query):
-    items = TokenFeatures().transform(X)
+    items = TokenFeatures("basic").transform(X)
     theirs = sklearn_crfsuite.CRF(c2=0.1, all_possible_transitions=True)
     # the labels come in another order than ours
     order = [2, 3, 0]
@@ -152,7 +152,7 @@ def test_sklearn_crfsuites_own_tagger_can_be_asked(query):
 @QUERIES
 @pytest.mark.parametrize("search", [False, True])
 def test_a_pipeline_and_a_search_are_seen_through(query, search):
-    model = make_pipeline(TokenFeatures(), CRFTagger(c2=0.1))
+    model = make_pipeline(TokenFeatures("basic"), CRFTagger(c2=0.1))
     if search:
         model = GridSearchCV(model, {"crftagger__c2": [0.1]}, cv=2)
     model.fit(X, Y)
@@ -260,7 +260,7 @@ def test_tags_that_the_model_does_not_have_are_refused(tag, classes, message):
 
 def test_an_estimator_without_marginals_is_refused():
     with pytest.raises(ValueError, match="predict_proba or predict_marginals. Got Tok"):
-        TagQuery()(TokenFeatures(), X, Y)
+        TagQuery()(TokenFeatures("basic"), X, Y)
 
 
 def test_a_model_of_coreference_is_refused():

@@ -42,7 +42,7 @@ NEW = [["the", "mouse"], [], ["cat"], ["a", "dog", "of", "war"]]
 TAGGERS = [
     HMMTagger(0.5),
     CRFTagger(c2=0.1),
-    make_pipeline(TokenFeatures(), CRFTagger(c2=0.1)),
+    make_pipeline(TokenFeatures("basic"), CRFTagger(c2=0.1)),
 ]
 
 

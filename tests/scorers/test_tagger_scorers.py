@@ -42,7 +42,7 @@ FOLDS = KFold(3, shuffle=True, random_state=0)
 MODELS = [
     HMMTagger(0.1),
     CRFTagger(c2=0.1),
-    make_pipeline(TokenFeatures(), CRFTagger(c2=0.1)),
+    make_pipeline(TokenFeatures("basic"), CRFTagger(c2=0.1)),
 ]
 each_model = pytest.mark.parametrize("model", MODELS, ids=["hmm", "crf", "pipeline"])
 
@@ -201,7 +201,7 @@ def test_weights_are_routed_to_the_scorer(corpus):
 
 
 def test_sklearn_crfsuites_own_tagger_can_be_scored():
-    items = TokenFeatures().transform(X)
+    items = TokenFeatures("basic").transform(X)
     ours = fitted(MODELS[1])
     theirs = sklearn_crfsuite.CRF(c2=0.1, all_possible_transitions=True)
     theirs.fit(list(items), Y)
@@ -309,7 +309,7 @@ def test_labels_that_do_not_fit_the_sentences_are_refused(model):
 
 
 def test_a_tagger_without_a_posterior_is_refused_with_its_name():
-    items = TokenFeatures().transform(X)
+    items = TokenFeatures("basic").transform(X)
     crf = sklearn_crfsuite.CRF().fit(list(items), Y)
     with pytest.raises((TypeError, ValueError), match="log_likelihood_scorer.*CRF"):
         log_likelihood_scorer(crf, items, TRUTH)

@@ -1,6 +1,8 @@
 """Taggers on real tweets: counts as published, probabilities as CRFsuite's."""
 
 import os
+from collections import Counter, defaultdict
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -46,7 +48,7 @@ def hmm(train):
 
 @pytest.fixture(scope="module")
 def crf(train):
-    return make_pipeline(TokenFeatures("advanced"), CRFTagger(c2=0.1)).fit(*train)
+    return make_pipeline(TokenFeatures(), CRFTagger()).fit(*train)
 
 
 def test_the_data_have_the_published_size():
@@ -116,6 +118,22 @@ def test_emission_probabilities_are_shares_of_the_counts(hmm, train):
         hmm.classes_.tolist().index("D"), hmm.vocabulary_["the"]
     ]
     assert np.exp(found) == pytest.approx((n_both + 0.1) / (n_tag + 0.1 * n_words))
+
+
+def test_the_defaults_tag_better_than_the_most_frequent_tag_of_each_word(
+    crf, train, held_out
+):
+    counts, tags = defaultdict(Counter), Counter(chain.from_iterable(train[1]))
+    for word, tag in zip(*map(chain.from_iterable, train), strict=True):
+        counts[word.lower()][tag] += 1
+    right = [
+        counts.get(word.lower(), tags).most_common(1)[0][0] == tag
+        for word, tag in zip(*map(chain.from_iterable, held_out), strict=True)
+    ]
+    assert np.mean(right) == pytest.approx(0.704, abs=0.001)
+    assert HMMTagger().fit(*train).score(*held_out) > np.mean(right)
+    assert CRFTagger().fit(*train).score(*held_out) > np.mean(right) + 0.05
+    assert crf.score(*held_out) > np.mean(right) + 0.15
 
 
 def test_small_pseudocounts_are_too_sure_and_large_ones_too_timid(train, held_out):

@@ -33,7 +33,7 @@ Y = [["D", "N", "V"], ["D", "N", "V"], [], ["N", "V"], ["N"]]
 NEW = [["the", "mouse"], [], ["cat"], ["a", "dog", "of", "war"]]
 
 TAGGERS = [HMMTagger(0.1), CRFTagger(c2=0.1)]
-PIPELINE = make_pipeline(TokenFeatures(), CRFTagger(c2=0.1))
+PIPELINE = make_pipeline(TokenFeatures("basic"), CRFTagger(c2=0.1))
 
 
 def name_of(estimator):

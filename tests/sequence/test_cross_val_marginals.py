@@ -23,7 +23,7 @@ from skcalib.recalibration import TemperatureScaling
 from skcalib.sequence import CRFTagger, HMMTagger, TokenFeatures, cross_val_marginals
 
 FOLDS = KFold(3, shuffle=True, random_state=0)
-MODELS = [HMMTagger(0.1), make_pipeline(TokenFeatures(), CRFTagger(c2=0.1))]
+MODELS = [HMMTagger(0.1), make_pipeline(TokenFeatures("basic"), CRFTagger(c2=0.1))]
 each_model = pytest.mark.parametrize("model", MODELS, ids=["hmm", "pipeline"])
 
 

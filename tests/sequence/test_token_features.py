@@ -21,7 +21,7 @@ def first_two_letters(sentence, t):
 
 
 def test_the_basic_template_is_the_word_as_it_is():
-    found = TokenFeatures().transform([SENTENCE])[0]
+    found = TokenFeatures("basic").transform([SENTENCE])[0]
     assert found == [{"word": word} for word in SENTENCE]
 
 
@@ -103,17 +103,17 @@ def test_a_template_may_be_a_function():
 
 def test_there_is_an_entry_for_each_sentence_whatever_the_lengths():
     for X in ([["a", "b"], ["c", "d"]], [["a"], []], [[]], []):
-        found = TokenFeatures().transform(X)
+        found = TokenFeatures("basic").transform(X)
         assert found.shape == (len(X),)
         assert found.dtype == object
         assert [len(entry) for entry in found] == [len(sentence) for sentence in X]
 
 
 def test_nothing_need_be_fitted():
-    features = TokenFeatures()
+    features = TokenFeatures("basic")
     assert features.fit([["a"]]) is features
     assert features.fit([["a"]], [["A"]]) is features
-    assert TokenFeatures().fit_transform([["a"]])[0] == [{"word": "a"}]
+    assert TokenFeatures("basic").fit_transform([["a"]])[0] == [{"word": "a"}]
 
 
 def test_the_words_are_not_modified():
@@ -146,7 +146,7 @@ def test_text_that_cannot_be_hashed_is_named(template):
 
 
 def test_changing_a_sparse_sentence_changes_no_other_one():
-    first, second = TokenFeatures(output="sparse").transform([["a"], ["a"]])
+    first, second = TokenFeatures("basic", output="sparse").transform([["a"], ["a"]])
     first.data[:] = 7
     first.indices[:] = 0
     assert second.data.tolist() == [1]
@@ -154,7 +154,7 @@ def test_changing_a_sparse_sentence_changes_no_other_one():
 
 
 def test_an_empty_sentence_is_a_sparse_matrix_without_rows():
-    found = TokenFeatures(output="sparse").transform([["a"], []])
+    found = TokenFeatures("basic", output="sparse").transform([["a"], []])
     assert [matrix.shape for matrix in found] == [(1, 2**20), (0, 2**20)]
 
 
@@ -164,14 +164,17 @@ def test_an_empty_sentence_is_a_sparse_matrix_without_rows():
 def test_sentences_may_be_arrays_and_tuples():
     expected = [{"word": "a"}, {"word": "b"}]
     for sentence in (("a", "b"), np.array(["a", "b"]), np.array(["a", "b"], object)):
-        assert TokenFeatures().transform([sentence])[0] == expected
+        assert TokenFeatures("basic").transform([sentence])[0] == expected
 
 
 @pytest.mark.parametrize("index", [[5, 6], [1, 0]])
 def test_a_pandas_series_is_read_in_its_order_not_by_its_index(index):
     """Grouping a table into sentences leaves such indices."""
     sentence = pd.Series(["a", "b"], index=index)
-    assert TokenFeatures().transform([sentence])[0] == [{"word": "a"}, {"word": "b"}]
+    assert TokenFeatures("basic").transform([sentence])[0] == [
+        {"word": "a"},
+        {"word": "b"},
+    ]
 
 
 # Manners in scikit-learn
@@ -179,9 +182,9 @@ def test_a_pandas_series_is_read_in_its_order_not_by_its_index(index):
 
 def test_pandas_output_leaves_ragged_features_alone():
     with sklearn.config_context(transform_output="pandas"):
-        found = TokenFeatures().fit_transform([["a", "b"], ["c"]])
+        found = TokenFeatures("basic").fit_transform([["a", "b"], ["c"]])
         assert type(found) is np.ndarray
-        tagger = make_pipeline(TokenFeatures(), CRFTagger())
+        tagger = make_pipeline(TokenFeatures("basic"), CRFTagger())
         tagger.fit([["a", "b"], ["c"]], [["A", "B"], ["A"]])
         assert tagger.predict_proba([["a"]])[0].shape == (1, 2)
 

@@ -22,7 +22,7 @@ from skcalib.datasets import make_tagged_sentences
 X, y = make_tagged_sentences(900, random_state=0)
 train, test = slice(0, 600), slice(600, 900)
 taggers = {
-    "HMM": HMMTagger(),
+    "HMM": HMMTagger(pseudocount=1.0),
     "CRF, words": CRFTagger(c2=0.03),
     "CRF, words and forms": make_pipeline(
         TokenFeatures("advanced"), CRFTagger(c2=0.3, max_iterations=100)

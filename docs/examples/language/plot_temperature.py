@@ -9,8 +9,8 @@ example are generated.
 """
 
 # %%
-# Three models are used without tuning: an HMM with a pseudocount of 1, a CRF with its
-# default penalty, and a CRF without a penalty. The temperature of each model maximises
+# Three models are used without tuning: an HMM with a pseudocount of 1, a CRF with a
+# strong penalty, and a CRF without a penalty. The temperature of each model maximises
 # the likelihood of the true taggings of held-out folds.
 
 from skcalib import CRFTagger, HMMTagger, TemperatureScaling
@@ -19,8 +19,8 @@ from skcalib.datasets import make_tagged_sentences
 X, y = make_tagged_sentences(900, random_state=0)
 train, test = slice(0, 600), slice(600, 900)
 models = {
-    "HMM, pseudocount 1": HMMTagger(),
-    "CRF, c2 = 1": CRFTagger(max_iterations=50),
+    "HMM, pseudocount 1": HMMTagger(pseudocount=1.0),
+    "CRF, c2 = 1": CRFTagger(c2=1.0, max_iterations=50),
     "CRF, c2 = 0": CRFTagger(c2=0.0, max_iterations=50),
 }
 scaled = {
