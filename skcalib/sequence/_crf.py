@@ -371,9 +371,11 @@ class CRFTagger(BaseTagger):
     per token, with the same number of columns in `fit` and in prediction.
 
     A large `c2` makes the model underconfident, and a small `c2` makes it
-    overconfident. Accuracy depends little on `c2`. Choose `c2` by
-    :data:`~skcalib.scorers.log_likelihood_scorer`. If tags tie, the tagger predicts the
-    one that comes first in `classes_`.
+    overconfident. Choose `c2` by :data:`~skcalib.scorers.log_likelihood_scorer`. In
+    English text, the likelihood of held-out sentences was highest near 0.03 for words
+    without other attributes and near 0.3 for the attributes of TokenFeatures; the
+    default is between them. Accuracy depends little on `c2` below 0.1. If tags tie, the
+    tagger predicts the one that comes first in `classes_`.
 
     Training is deterministic. All algorithms except 'lbfgs' shuffle the sentences with
     the random number generator of the C library, which `fit` seeds with a fixed number.
