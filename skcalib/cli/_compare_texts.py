@@ -96,10 +96,10 @@ def metrics_of(options: Namespace) -> list[str]:
     for name in given:
         if name.lower() in _COREF:
             raise CommandError(
-                "--metric is for tags and translations. For coreference, call in Python "
-                "skcalib.significance.compare_systems with statistic=coref_f1 and the "
-                "skcalib.coref.coref_statistics of each system; Document.clusters() has "
-                f"the clusters of a file. Got {name!r}."
+                "--metric is for tags and translations. For coreference, call in "
+                "Python skcalib.significance.compare_systems with statistic=coref_f1 "
+                "and the skcalib.coref.coref_statistics of each system; "
+                f"Document.clusters() has the clusters of a file. Got {name!r}."
             )
         if name not in METRICS:
             raise CommandError(f"--metric must be one of {known}. Got {name!r}.")
