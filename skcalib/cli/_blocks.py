@@ -494,11 +494,18 @@ def decimals(row: Interval) -> str:
     return ".3f" if row.high - row.low >= _NARROW else ".4f"
 
 
+# Whoever looks after every batch, and stops at p < .05, rejects true hypotheses often.
+ONE_LOOK = (
+    "Choose the number before you see new results: p-values and intervals are for one "
+    "planned look at the data."
+)
+
+
 def more_labels(n: int, n_items: int, what: str) -> str:
     """Return what shortens the interval of a judge's scores with n labels."""
     return (
         "More scores of the judge do not correct its errors. To shorten the interval, "
-        f"let people label more {what}: {n:,} of {n_items:,} have a label."
+        f"let people label more {what}: {n:,} of {n_items:,} have a label. {ONE_LOOK}"
     )
 
 

@@ -734,7 +734,7 @@ class Comparison:
                 f"These {count:,} {what} detect a true {self.change} of about "
                 f"{more.detectable_gain:{self.digits}} between {pair.a} and {pair.b} "
                 f"with {_POWER:.0%} power{single}. Half of it needs about "
-                f"{more.needed_for_half:,} {self.unit}."
+                f"{more.needed_for_half:,} {self.unit}. {out.ONE_LOOK}"
             )
         steps += self._of_parts_that_differ()
         return out.Steps(steps)
@@ -801,8 +801,8 @@ class Comparison:
             f"({self.level} interval {out.ends(system, self.digits)}, "
             f"{self.found.n:,} {self.unit}). To halve the width of the interval, "
             f"collect about {(factor - 1) * count:,} more {unit}: "
-            f"{factor * count:,} in all. To test whether another system differs, "
-            "compare both on the same sentences."
+            f"{factor * count:,} in all. {out.ONE_LOOK} To test whether another system "
+            "differs, compare both on the same sentences."
         )
 
 

@@ -430,8 +430,7 @@ class Count:
         needed = round(1 / (1 / n_all + (1 / n - 1 / n_all) / 4))
         steps = [
             f"To halve the width of the interval, label about {needed - n:,} more "
-            f"documents: {needed:,} of {n_all:,} in all. Choose the number before you "
-            "see the interval; do not stop when it is narrow enough."
+            f"documents: {needed:,} of {n_all:,} in all. {out.ONE_LOOK}"
         ]
         worth = result.equivalent_labels
         if worth < n:

@@ -20,7 +20,7 @@ from ..metrics import CalibrationErrorInterval, calibration_error_interval
 from ..plot import ReliabilityDisplay, _style
 from ..rates import accuracy_interval
 from ..rates._accuracy import AccuracyInterval
-from ._blocks import Steps, Table, as_text, ends, error_ends, p_text
+from ._blocks import ONE_LOOK, Steps, Table, as_text, ends, error_ends, p_text
 from ._figures import save_figure
 from ._report_texts import ENOUGH_FOR_ISOTONIC
 from ._shared import check_files
@@ -154,7 +154,7 @@ def demo_steps(models: list[MeasuredModel]) -> list[str]:
     steps.append(
         "To halve the width of an interval, collect four times the data: for "
         f"{widest.name}, whose calibration error has the widest interval, about "
-        f"{3 * widest.n:,} more rows."
+        f"{3 * widest.n:,} more rows. {ONE_LOOK}"
     )
     best = min(models, key=lambda each: each.error.estimate)
     accuracy, error = best.accuracy, best.error

@@ -441,7 +441,8 @@ class Part:
         factor = 2 if rate in ends else 4
         return (
             f"To halve the width of the interval of the {self.word}, collect about "
-            f"{(factor - 1) * count:,} more {what}: {factor * count:,} in all.{more}"
+            f"{(factor - 1) * count:,} more {what}: {factor * count:,} in all.{more} "
+            f"{out.ONE_LOOK}"
         )
 
     def how_to_quote(self) -> str:

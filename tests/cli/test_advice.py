@@ -39,6 +39,7 @@ def test_the_gain_that_is_found_is_the_one_of_the_power(run, folder):
     text = one_line(run("compare", *files, "--power")[1])
     power = re.search(r"questions detect a true gain of (0\.\d+) with 80%", text)[1]
     assert f"questions detect a true gain of about {power} between" in text
+    assert "p-values and intervals are for one planned look" in text
     (more,) = re.findall(r"Half of it needs about ([\d,]+) questions", text)
     n = int(more.replace(",", ""))
     half = float(power) / 2
@@ -83,6 +84,7 @@ def test_a_report_advises_recalibration_only_after_a_miscalibration(
     )
     assert (words in steps) if words else ("Recalibrate" not in steps)
     assert f"collect about {3 * n:,} more questions: {4 * n:,} in all" in steps
+    assert "p-values and intervals are for one planned look" in steps
     assert "- Quote: accuracy 0." in steps
 
 
