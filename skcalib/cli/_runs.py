@@ -99,6 +99,12 @@ _REPORT_SHOWN = {
     "_empty": "must have no empty cells (--skip-missing leaves such rows out)",
     "_by": ", or report the accuracy of each word with --by",
     "_gold": "name right answers with --gold and the model's with --prediction, or ",
+    "_judged": (
+        " If a judge scored all answers and people a few of them, name the judge's "
+        "scores with --y-true and the file of people's scores with --labels. If both "
+        "are columns of this file, run skcalib count FILE --mean --proba JUDGE --label "
+        "PEOPLE."
+    ),
 }
 _COMPARE_SHOWN = {
     "_gold": "name the column of right answers with --gold, or ",

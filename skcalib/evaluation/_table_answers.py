@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -43,6 +44,9 @@ _NO_SYSTEMS = frozenset(
         *("y_true", "label", "gold", "truth", "answer", "target", "model", "system"),
     ]
 )
+
+# Names of columns of a judge's scores, or of the labels of people for some of them.
+_PEOPLE = re.compile("judge|human|people|person|grader|rater|annotat|expert", re.I)
 
 # Number of rows used to decide whether a column contains scores.
 _N_LOOKED_AT = 2000
@@ -277,6 +281,9 @@ def _finished(
     if is_complete and empty:
         rule = parameter("_empty", "must be 'keep' if cells are empty or NaN")
         problem = f"{rule}. Got an empty cell {' and '.join(empty)}."
+        # Labels of people are scores, and most of their cells are empty.
+        if any(type(c) is Numbers and c.first_missing for c in columns.values()):
+            problem += parameter("_judged", "")
         errors.append(ParameterError("missing", problem))
     if errors:
         raise joined_error(errors)
@@ -391,6 +398,8 @@ def _truth(table: Table) -> str:
             f", since no column of {table.path.name} has a known name ({known}). Its "
             f"columns are {', '.join(table.names)}.{parameter('_metric', '')}"
         )
+        if any(_PEOPLE.search(name) for name in table.names):
+            problem += parameter("_judged", "")
         raise ParameterError("columns", problem)
     if len(found) > 1:
         several = ", ".join(map(repr, found))
