@@ -24,6 +24,8 @@ from sklearn.model_selection import (
 )
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import get_tags
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skcalib.datasets import make_tagged_sentences
 from skcalib.sequence import CRFTagger, HMMTagger, TokenFeatures
@@ -73,6 +75,51 @@ def as_lists(tags):
 )
 def test_scikit_learns_own_checks_pass(estimator):
     check_without_data(estimator)
+
+
+class OneTokenSentences:
+    """Takes a row of a matrix as a sentence of one token.
+
+    scikit-learn runs one check on an estimator whose input is no matrix. With this
+    class in front of it, a tagger gets the checks of all other estimators.
+    """
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array, tags.input_tags.sparse = True, False
+        return tags
+
+    def fit(self, X, y):
+        X, y = validate_data(self, X, y)
+        return super().fit(self.sentences(X), [[label] for label in y.tolist()])
+
+    def predict(self, X):
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False)
+        return np.concatenate(super().predict(self.sentences(X)))
+
+    def predict_proba(self, X):
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False)
+        return np.concatenate(super().predict_proba(self.sentences(X)))
+
+    def score(self, X, y):
+        return float((self.predict(X) == y).mean())
+
+
+class OneWord(OneTokenSentences, HMMTagger):
+    def sentences(self, X):
+        return [[str((row > 0).tolist())] for row in X]
+
+
+class OneDict(OneTokenSentences, CRFTagger):
+    def sentences(self, X):
+        return [[{str(k): x for k, x in enumerate(row)}] for row in X.tolist()]
+
+
+@parametrize_with_checks([OneWord(), OneDict()])
+def test_all_checks_of_scikit_learn_pass_on_sentences_of_one_token(estimator, check):
+    check(estimator)
 
 
 @each_tagger
