@@ -81,7 +81,7 @@ def load(subset):
 # Parsers: each function returns heads (from 0, root -1), and labels or None
 
 
-def graph(train, test, seed):  # noqa: ARG001
+def graph(train, test, seed):
     short = [Sentence(s) for s in train if len(s) <= LONGEST]
     weights = train_arcs(short, N_EPOCHS["graph"])
     arcs = (features(Sentence(s)) for s in test)

@@ -12,7 +12,7 @@ from docutils import nodes
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "benchmarks"))
 
-from _common import RESULTS, RUN, header_of  # noqa: E402
+from _common import RESULTS, RUN, header_of
 
 
 def measured(name, rawtext, text, lineno, inliner, options=None, content=None):

@@ -10,10 +10,10 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from docutils import nodes  # noqa: E402
+from docutils import nodes
 
-import skcalib  # noqa: E402
-from skcalib import _names  # noqa: E402
+import skcalib
+from skcalib import _names
 
 # The gallery looks for the shortest path of a name. It would find the old ones.
 for _table in (_names.MOVED, _names.OLD, _names.REPLACED):

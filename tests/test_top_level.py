@@ -9,9 +9,9 @@ import skcalib
 
 def test_the_name_of_scikit_learns_display_leads_to_this_one():
     with pytest.raises(ImportError, match=r"diagram is skcalib\.ReliabilityDisplay"):
-        from skcalib import CalibrationDisplay  # noqa: F401
+        from skcalib import CalibrationDisplay
     with pytest.raises(ImportError, match=r"diagram is skcalib\.ReliabilityDisplay"):
-        from skcalib.plot import CalibrationDisplay  # noqa: F401, F811
+        from skcalib.plot import CalibrationDisplay  # noqa: F401
 
 
 @pytest.mark.parametrize(

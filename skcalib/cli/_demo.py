@@ -32,9 +32,12 @@ N_FOLDS = 10
 SIGNIFICANT = 0.05
 
 _INTRODUCTION = (
-    f"Out-of-fold probabilities ({N_FOLDS} folds) on two data sets of scikit-learn.\n"
-    "The calibration error is the root mean square distance between a probability and\n"
-    "how often it comes true, with a 95% interval; p tests perfect calibration.\n"
+    f"Out-of-fold probabilities ({N_FOLDS} folds) on two data sets of scikit-learn.
+"
+    "The calibration error is the root mean square distance between a probability and
+"
+    "how often it comes true, with a 95% interval; p tests perfect calibration.
+"
 )
 
 
@@ -101,11 +104,14 @@ def run_demo(options: Namespace) -> None:
     print(as_text([Table(list(cells[0]), rows, spare=(3,), is_left=True)]))
     save_figure(figure, FIGURE)
     print(
-        "\nNaive Bayes assumes independent features, so it counts the same evidence "
-        "several\ntimes and is overconfident."
+        "
+Naive Bayes assumes independent features, so it counts the same evidence "
+        "several
+times and is overconfident."
     )
     print(as_text([Steps(demo_steps(models))]))
-    print("\n'skcalib report FILE' measures predictions of your own.")
+    print("
+'skcalib report FILE' measures predictions of your own.")
     print(f"Figure: {FIGURE}")
 
 

@@ -665,6 +665,6 @@ def _checked_names(mentions: Any, lengths: list[int]) -> list[list[Any]]:
         raise ParameterError(
             "mentions",
             "must have the mentions of each document of the posterior, which has "
-            f"{lengths!r:.60} mentions. Got {sizes if sizes else mentions!r:.60}.",
+            f"{lengths!r:.60} mentions. Got {sizes or mentions!r:.60}.",
         )
     return [list(each) for each in mentions]

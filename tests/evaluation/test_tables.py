@@ -349,7 +349,7 @@ def test_decimal_numbers_and_dates_of_parquet_are_read(tmp_path):
     pa = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
     columns = {
-        "correct": [Decimal("1"), Decimal("0")],
+        "correct": [Decimal(1), Decimal(0)],
         "p": [Decimal("0.75"), Decimal("0.50")],
         "day": [datetime.date(2024, 5, 31), datetime.date(2024, 6, 1)],
     }

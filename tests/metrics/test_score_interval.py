@@ -280,7 +280,7 @@ class TestOneValue:
 
     @pytest.mark.parametrize("level", [0.5, 0.9, 0.99])
     def test_zero_is_inside_just_if_the_test_does_not_reject(self, level):
-        for k in range(0, 41):
+        for k in range(41):
             y = (np.arange(40) < k).astype(int)
             found = calibration_error_interval(
                 y, np.full(40, 0.6), confidence_level=level, pos_label=1

@@ -41,7 +41,7 @@ from skcalib.sequence import CRFTagger, HMMTagger
 from skcalib.significance import compare_systems
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "helpers"))
-from harness_files import write_files  # noqa: E402
+from harness_files import write_files
 
 nan = float("nan")
 

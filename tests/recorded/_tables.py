@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "helpers"))
-from harness_files import write_files  # noqa: E402
+from harness_files import write_files
 
 Columns = Mapping[str, Sequence[object]]
 

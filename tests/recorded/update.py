@@ -16,7 +16,7 @@ from pathlib import Path
 
 os.environ["MPLBACKEND"] = "Agg"
 
-from . import _calls, _environment, _records, _runs, _surface  # noqa: E402
+from . import _calls, _environment, _records, _runs, _surface
 
 
 def update_surface() -> None:
