@@ -44,7 +44,7 @@ def test_the_lowest_versions_tested_are_the_floors():
 def test_files_name_the_version_of_the_code():
     lines = {
         "CITATION.cff": "version: {}",
-        ".ci/conda/meta.yaml": "  version: {}",
+        ".ci/conda/recipe.yaml": "  version: {}",
         "docs/_static/switcher.json": '    "version": "{}",',
         "docs/changelog.rst": "{}",
     }
@@ -53,7 +53,10 @@ def test_files_name_the_version_of_the_code():
 
 
 def test_the_conda_recipe_needs_what_the_package_needs():
-    run = read(".ci/conda/meta.yaml").partition("  run:\n")[2].partition("test:")[0]
+    text = read(".ci/conda/recipe.yaml")
+    (least,) = re.findall('python_min: "(.*)"', text)
+    text = text.replace("${{ python_min }}", least)
+    run = text.partition("  run:\n")[2].partition("tests:")[0]
     # conda-forge calls the package without its graphical toolkits "matplotlib-base".
     lines = re.sub("^ *- |-base", "", run, flags=re.MULTILINE).replace(" >=", ">=")
     config = configparser.ConfigParser()
