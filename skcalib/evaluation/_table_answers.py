@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -326,7 +326,20 @@ def _roles(table: Table, options: Options) -> tuple[dict[str, str], list[str]]:
     for role in ("score", *_ANSWERS):
         if role in roles and roles.get("proba") == roles[role]:
             raise _two_roles(roles[role], role, "proba")
-    return roles, notes
+    return roles, [*notes, *_notes_on_choices(roles)]
+
+
+def _notes_on_choices(roles: dict[str, str]) -> Iterator[str]:
+    """Yield a note if the table may have the answers of a decision model."""
+    names = {role: name.lower().strip() for role, name in roles.items()}
+    if names.get("prediction") == "choice" and names.get("proba") in _CONFIDENCE:
+        # Neither the numbers nor their range distinguish it from a probability.
+        yield (
+            f"If a decision model wrote {roles['prediction']!r}, its "
+            f"{roles['proba']!r} is (k p - 1) / (k - 1) of k options, and p is the "
+            "probability that the answer is right. Read p, or the responses of the "
+            "model instead of this table."
+        )
 
 
 def _check_answers(roles: dict[str, str], options: Options) -> None:

@@ -453,6 +453,15 @@ OPTIONS = {
 }
 
 
+def test_a_note_says_what_the_confidence_of_a_decision_model_is(tmp_path):
+    path = tmp_path / "decisions.csv"
+    for name, n_notes in (("choice", 1), ("answer", 0)):
+        path.write_text(f"{name},gold,confidence\na,a,0.4\nb,a,0.2\n")
+        found = read_evaluation(path, columns={"gold": "gold", "prediction": name})
+        notes = [note for note in found.notes if "(k p - 1) / (k - 1)" in note]
+        assert len(notes) == n_notes
+
+
 @pytest.mark.parametrize("kind", OPTIONS)
 def test_the_largest_of_probabilities_is_read_instead_of_a_confidence(tmp_path, kind):
     pairs = enumerate(OPTIONS[kind])
