@@ -32,12 +32,9 @@ N_FOLDS = 10
 SIGNIFICANT = 0.05
 
 _INTRODUCTION = (
-    f"Out-of-fold probabilities ({N_FOLDS} folds) on two data sets of scikit-learn.
-"
-    "The calibration error is the root mean square distance between a probability and
-"
-    "how often it comes true, with a 95% interval; p tests perfect calibration.
-"
+    f"Out-of-fold probabilities ({N_FOLDS} folds) on two data sets of scikit-learn.\n"
+    "The calibration error is the root mean square distance between a probability and\n"
+    "how often it comes true, with a 95% interval; p tests perfect calibration.\n"
 )
 
 
@@ -104,14 +101,11 @@ def run_demo(options: Namespace) -> None:
     print(as_text([Table(list(cells[0]), rows, spare=(3,), is_left=True)]))
     save_figure(figure, FIGURE)
     print(
-        "
-Naive Bayes assumes independent features, so it counts the same evidence "
-        "several
-times and is overconfident."
+        "\nNaive Bayes assumes independent features, so it counts the same evidence "
+        "several\ntimes and is overconfident."
     )
     print(as_text([Steps(demo_steps(models))]))
-    print("
-'skcalib report FILE' measures predictions of your own.")
+    print("\n'skcalib report FILE' measures predictions of your own.")
     print(f"Figure: {FIGURE}")
 
 

@@ -521,7 +521,7 @@ class TagErrorDisplay(Display):
     def _sizes(self) -> list[int]:
         """Return the numbers of labels over which means are computed."""
         # Labels are sorted by frequency: those that do not occur are the last.
-        n = np.count_nonzero(self.count) or len(self.label)
+        n = int(np.count_nonzero(self.count)) or len(self.label)
         return [*sorted({int(size) for size in self.averages if size < n}), n]
 
     def _label_axes(self, n_shown: int, sizes: list[int], place: np.ndarray) -> None:
