@@ -7,7 +7,7 @@ here, so that the metrics receive clean arrays only.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -49,14 +49,75 @@ OTHER_CLASS = (
     "by their labels. Check 'pos_label' and the order of the columns."
 )
 
+_SHARES = (
+    "All probabilities are multiples of 1/{k}, like shares of {k} samples or votes. If "
+    "they are shares, pass n_draws={k}: a share of 0 or 1 is not a probability of 0 or "
+    "1."
+)
+
 MULTI_CLASS = ("pooled", "top_label", "class_wise", "per_class")
 
 # From this number of rows on, probabilities that are all 0 or 1 are suspicious.
 _MANY_ROWS = 20
 
+# Shares of more samples are not recognised.
+_MOST_DRAWS = 1000
+
 # Labels are reversed if their correlation with the probabilities is this many standard
 # errors below 0, with at least this many labels.
 _CLEARLY, _FEW_LABELS = 4.0, 20
+
+
+class Shares(np.ndarray):
+    """Probabilities that are shares of `n_draws` samples of a model.
+
+    Selected rows keep the number. Results of arithmetic, which need not be shares, do
+    not.
+    """
+
+    n_draws: int | None = None
+    least: float = 0.0
+
+    def __getitem__(self, key: Any) -> Any:
+        found = super().__getitem__(key)
+        if not isinstance(found, Shares):
+            return found
+        return shares(found, self.n_draws, self.least)
+
+    def __reduce__(self) -> Any:
+        return shares, (np.asarray(self), self.n_draws, self.least)
+
+    def __repr__(self) -> str:
+        return repr(np.asarray(self))
+
+
+def shares(values: np.ndarray, n_draws: int | None, least: float = 0.0) -> np.ndarray:
+    """Return probabilities that carry the number of their samples, if there is one.
+
+    Rows with a share below `least` were left out.
+    """
+    if n_draws is None or n_draws < 2:  # one sample is a label
+        return np.asarray(values)
+    found = np.asarray(values).view(Shares)
+    found.n_draws, found.least = n_draws, least
+    return found
+
+
+def draws_of(y_proba: Any) -> int | None:
+    """Return the number of samples that probabilities carry."""
+    return y_proba.n_draws if isinstance(y_proba, Shares) else None
+
+
+def common_draws(numbers: Iterable[int | None], name: str) -> int | None:
+    """Return the number of samples of all parts of the parameter `name`."""
+    found = set(numbers)
+    if len(found) > 1:
+        raise ParameterError(
+            name,
+            "must have probabilities from the same number of samples in all parts. Got "
+            f"{' and '.join(sorted(map(str, found)))} samples.",
+        )
+    return found.pop() if found else None
 
 
 @dataclass(frozen=True)
@@ -92,6 +153,8 @@ class Pairs:
     item_total : float or None
         Total weight of the items of the pairs, if a query gave a varying number of
         pairs per item; see `row_total`.
+    least : float
+        Pairs with a share of samples below this value were left out.
     """
 
     q: np.ndarray
@@ -103,6 +166,7 @@ class Pairs:
     true_class: np.ndarray | None = None
     group_repeats: np.ndarray | None = None
     item_total: float | None = None
+    least: float = 0.0
 
     @cached_property
     def sorted_q(self) -> np.ndarray:
@@ -380,7 +444,10 @@ def check_pairs(
             raise _needs_matrix(multi_class, q.shape)
         positive = positives(y_true, pos_label, are_all=are_all)
         # faster than an index of bools, which costs more than half of a sort
-        several = [Pairs(q, positive, np.compress(positive, q), weight, codes)]
+        least = y_proba.least if isinstance(y_proba, Shares) else 0.0
+        several = [
+            Pairs(q, positive, np.compress(positive, q), weight, codes, least=least)
+        ]
     else:
         order = class_order(y_true, labels, q.shape[1], name="labels", of="y_proba")
         columns = columns_by_name(column_names(y_proba), order, name="y_proba")
@@ -427,6 +494,31 @@ def warn_of_labels(
         )
     if other and _is_reversed(several[0]):
         warn(f"Positive labels are rarer where {noun} are higher{other}")
+
+
+def warn_of_shares(pairs: Pairs) -> None:
+    """Warn if all probabilities are multiples of 1/k, but not rounded decimals."""
+    inside = pairs.q[: 100 * _MANY_ROWS]
+    inside = inside[(inside > 0) & (inside < 1)].astype(np.float64)
+    if pairs.n_classes > 1 or inside.size < _MANY_ROWS:
+        return
+    tolerance = 10 * np.finfo(pairs.q.dtype).eps
+    k = np.arange(2, _MOST_DRAWS + 1)
+    # A few values nearly always decide.
+    for q in (inside[:_MANY_ROWS], inside, pairs.q.astype(np.float64, copy=False)):
+        q = np.unique(q)
+        for start in range(0, q.size, _MANY_ROWS):
+            product = q[start : start + _MANY_ROWS] * k[:, np.newaxis]
+            off = np.abs(product - np.rint(product)).max(axis=1)
+            k = k[off <= tolerance * k]
+            if not k.size:
+                return
+    n_values = np.unique(np.rint(inside * k[0])).size
+    # Models state percentages, and tables have numbers rounded to more digits.
+    is_decimal = 100 % k[0] == 0 or (k[0] > 100 and 10**6 % k[0] == 0)
+    is_decimal |= k[0] == 40  # steps of 2.5%
+    if n_values >= min(3, k[0] - 1) and not is_decimal:
+        warn(_SHARES.format(k=k[0]))
 
 
 def _are_hard(q: np.ndarray) -> bool:

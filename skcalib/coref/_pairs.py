@@ -14,6 +14,7 @@ from sklearn.utils.parallel import delayed
 from .._clusterings import LabelArrays, condensed, true_pairs
 from .._compat import RaggedTransformer
 from .._errors import ParameterError, ParameterTypeError, public
+from .._pairs import shares
 from .._parallel import RandomStateLike, as_generator, parallel
 from .._results import object_array
 from .._validation import check_choice, check_integer, is_sequence, weights_or_ones
@@ -23,6 +24,8 @@ from ..text._documents import Document
 Scores = Sequence[ArrayLike] | np.ndarray
 
 BLOCK = 2**22  # labels in memory at a time
+
+_MANY = 1000  # samples, as in the paper
 
 _EXPECTED = (
     "must contain a matrix of antecedent scores for each document, as returned by "
@@ -39,12 +42,14 @@ class SampledCorefPairs(RaggedTransformer):
 
     Parameters
     ----------
-    n_samples : int, default=1000
-        Number of sampled clusterings of each document, for ``method="sample"``.
-    method : {'sample', 'exact'}, default='sample'
+    n_samples : int, default=None
+        Number of sampled clusterings of each document. If None, the probabilities are
+        exact, or from 1000 samples with ``method="sample"``. Not used by 'exact'.
+    method : {'auto', 'sample', 'exact'}, default='auto'
         Method used to compute the probabilities. 'sample' uses the fraction of sampled
         clusterings in which both mentions are in the same entity, as in the paper.
-        'exact' computes the exact probability and is also faster.
+        'exact' computes the exact probability and is also faster. 'auto' is 'sample' if
+        `n_samples` is given, and 'exact' otherwise.
     decoding : {'map', 'mbr'}, default='map'
         Method that `predict` uses to compute a clustering. 'map' joins each mention to
         its most probable (maximum a posteriori) antecedent, unless it is more probable
@@ -66,6 +71,14 @@ class SampledCorefPairs(RaggedTransformer):
         scores.
     coref_scores : Metrics of the predicted clusterings.
 
+    Notes
+    -----
+    Sampled probabilities carry the number of their samples to
+    :class:`~skcalib.queries.CorefPairQuery`, whose answers have it as `n_draws`. Errors
+    of these answers are those of the exact probability behind the share of samples, as
+    in :func:`~skcalib.metrics.calibration_error`. The number is lost if documents are
+    concatenated or saved to a file.
+
     References
     ----------
     The model, its sampler and the calibration of pairs are described in [NO15]_,
@@ -80,11 +93,11 @@ class SampledCorefPairs(RaggedTransformer):
     >>> from skcalib.coref import SampledCorefPairs
     >>> with np.errstate(divide="ignore"):
     ...     X = [np.log([[1, 0, 0], [0.8, 0.2, 0], [0.3, 0.3, 0.4]])]
-    >>> SampledCorefPairs(random_state=0).transform(X)[0]
-    array([0.807, 0.545, 0.54 ])
-    >>> pairs = SampledCorefPairs(method="exact", decoding="mbr")
+    >>> pairs = SampledCorefPairs(decoding="mbr")
     >>> pairs.transform(X)[0].round(2)
     array([0.8 , 0.54, 0.54])
+    >>> SampledCorefPairs(1000, random_state=0).transform(X)[0]
+    array([0.807, 0.545, 0.54 ])
     >>> pairs.predict(X)[0]
     array([0, 0, 0])
     >>> round(pairs.score(X, [[0, 0, 1]]), 3)
@@ -93,9 +106,9 @@ class SampledCorefPairs(RaggedTransformer):
 
     def __init__(
         self,
-        n_samples: int = 1000,
+        n_samples: int | None = None,
         *,
-        method: str = "sample",
+        method: str = "auto",
         decoding: str = "map",
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
@@ -130,9 +143,10 @@ class SampledCorefPairs(RaggedTransformer):
 
     @public
     def _check_params(self) -> None:
-        check_choice(self.method, ("sample", "exact"), name="method")
+        check_choice(self.method, ("auto", "sample", "exact"), name="method")
         check_choice(self.decoding, ("map", "mbr"), name="decoding")
-        check_integer(self.n_samples, minimum=1, name="n_samples")
+        if self.n_samples is not None:
+            check_integer(self.n_samples, minimum=1, name="n_samples")
 
     @public
     def posterior(self, X: Scores) -> AntecedentPosterior:
@@ -170,13 +184,18 @@ class SampledCorefPairs(RaggedTransformer):
 
     def _pair_proba(self, posterior: AntecedentPosterior) -> np.ndarray:
         self._check_params()
-        if self.method == "exact":
+        method, rng = self.method, self._rng()
+        if method == "auto":
+            method = "exact" if self.n_samples is None else "sample"
+        if method == "exact":
             return self._of_documents(_exact, posterior)
+        n_samples = _MANY if self.n_samples is None else self.n_samples
         # A seed for each document: the samples do not depend on the number of
         # processes.
-        seeds = self._rng().integers(2**63, size=(len(posterior), 2)).tolist()
-        sampled = partial(_sampled, n_samples=self.n_samples)
-        return self._of_documents(sampled, posterior, seeds)
+        seeds = rng.integers(2**63, size=(len(posterior), 2)).tolist()
+        sampled = partial(_sampled, n_samples=n_samples)
+        found = self._of_documents(sampled, posterior, seeds)
+        return object_array([shares(proba, n_samples) for proba in found])
 
     def _of_documents(
         self, function: Callable, posterior: AntecedentPosterior, *arguments: Any

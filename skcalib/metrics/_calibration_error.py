@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._errors import public
-from .._pairs import Pairs, check_pairs
+from .._pairs import Pairs, check_pairs, draws_of, warn_of_shares
 from ._bins import (
     FOR_INTERVAL,
     Binning,
@@ -240,6 +240,8 @@ def calibration_error(
     """
     binning = check_binning(bin_size, n_bins, strategy)
     check_norm(norm, squared, False if debias is None else debias)
+    if n_draws is None and norm == "l2" and (debias is None or debias):
+        n_draws = draws_of(y_proba)
     if n_draws is not None:
         check_norm_of_draws(norm, debias)
         _, rows = read_shares(
@@ -263,6 +265,8 @@ def calibration_error(
         groups=groups,
         hard_labels=hard_labels,
     )
+    if draws_of(y_proba) is None:
+        warn_of_shares(several[0])
     errors = [
         error_of_pairs(pairs, binning, norm, squared, bool(debias)) for pairs in several
     ]

@@ -162,6 +162,9 @@ def rows_of_shares(pairs: Pairs, k: Any, rows: np.ndarray | None = None) -> Draw
             f"integer. Got {pairs.q[i]:.10g} times {k[i]:g}{where}.",
         )
     share = agreeing / k
+    # If rows are selected by their share, a draw is left out only where the row is
+    # selected whatever the draw is.
+    is_sure = (agreeing - 1) / k >= pairs.least
     question = np.arange(n)
     return left_out_rows(
         np.r_[question, question],
@@ -169,7 +172,7 @@ def rows_of_shares(pairs: Pairs, k: Any, rows: np.ndarray | None = None) -> Draw
         positive=np.tile(pairs.indicator(), 2),
         count=np.r_[agreeing - 1, agreeing],
         k=np.r_[k, k],
-        weight=np.r_[share, 1 - share],
+        weight=np.r_[share * is_sure, 1 - share],
         pairs=pairs,
     )
 

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
 from .._errors import ParameterError, public, warn
-from .._pairs import Pairs, check_one_set, check_pairs
+from .._pairs import Pairs, check_one_set, check_pairs, draws_of, warn_of_shares
 from .._parallel import RandomStateLike, as_generator
 from .._results import Result, contains_zero, ends_text, p_text
 from .._validation import check_choice, check_fraction, check_integer
@@ -544,11 +544,15 @@ def calibration_error_interval(
             f"must be 'score' if {given!r} is given: 'simulation' takes rows as "
             "independent and probabilities as exact, as published.",
         )
+    if n_draws is None and method == "score":
+        n_draws = draws_of(y_proba)
     if n_draws is not None:
         pairs, rows = read_shares(y_true, y_proba, n_draws, **params)
         result = interval_of_draws(rows, pairs, binning, level)
     else:
         (pairs,) = check_pairs(y_true, y_proba, hard_labels=hard_labels, **params)
+        if draws_of(y_proba) is None:
+            warn_of_shares(pairs)
         if method == "score":
             result = interval_of_pairs(pairs, binning, level)
         else:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._errors import ParameterError, ParameterTypeError
-from .._pairs import Pairs, check_pairs
+from .._pairs import Pairs, check_pairs, common_draws, draws_of, warn_of_shares
 from .._validation import (
     as_groups,
     as_labels,
@@ -130,16 +130,21 @@ def parts_of_predictions(
                 # With several models, the error says which of them it is about.
                 error.problem += f" The model is {own!r}."
             raise
-        found.append((own, pairs))
+        found.append((own, pairs, draws_of(proba) if n_draws is None else n_draws))
     if by is None:
-        if n_draws is None:
-            return [Part(own, pairs) for own, pairs in found]
-        k, rows = check_n_draws(n_draws, y_true, sample_weight)
-        return [Part(own, p, rows_of_shares(p, k, rows)) for own, p in found]
+        parts = []
+        for own, pairs, k in found:
+            draws = None
+            if k is None:
+                warn_of_shares(pairs)
+            else:
+                draws = rows_of_shares(pairs, *check_n_draws(k, y_true, sample_weight))
+            parts.append(Part(own, pairs, draws))
+        return parts
     answers = []
-    for (own, pairs), (_, proba) in zip(found, several, strict=True):
+    for (own, pairs, k), (_, proba) in zip(found, several, strict=True):
         each: Any = _answers_of_pairs(pairs, y_true, proba, **params)
-        each.n_draws = check_draws_of_model(n_draws, multi_class)
+        each.n_draws = check_draws_of_model(k, multi_class)
         answers.append((own, each))
     return parts_of_answers(answers, y_true, sample_weight, groups, by)
 
@@ -268,12 +273,14 @@ def _held_out(
     }
     # The query numbers the samples of a fold; `test` has their rows in X.
     samples = [test[a.groups] for a, test in zip(answers, tests, strict=True)]
-    return Answers(
+    result = Answers(
         **columns,
         groups=np.concatenate(samples),
         n_unseen=sum(each.n_unseen for each in answers),
-        n_draws=answers[0].n_draws,
+        n_draws=common_draws((each.n_draws for each in answers), "cv_results"),
     )
+    result._least = answers[0]._least
+    return result
 
 
 def weight_and_groups(
@@ -295,6 +302,9 @@ def parts_of_answers(
     `by` has the group of each sample, or is 'label'.
     """
     weight, codes = weight_and_groups(y, sample_weight, groups)
+    for _, each in models:
+        if each.n_draws is None:
+            warn_of_shares(each._pairs)
     if by is None:
         found = [(own, pairs_of_answers(each, weight, codes)) for own, each in models]
     else:
@@ -307,7 +317,7 @@ def parts_of_answers(
         models = models * len(found)
     parts = []
     for (own, pairs), (_, answers) in zip(found, models, strict=True):
-        k = getattr(answers, "n_draws", None)
+        k = answers.n_draws
         draws = None if k is None else rows_of_shares(pairs, k)
         parts.append(Part(own, pairs, draws))
     return parts

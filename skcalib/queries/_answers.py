@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._errors import ParameterError, public
-from .._pairs import Pairs, pool, weighted
+from .._pairs import Pairs, Shares, draws_of, pool, shares, weighted
 from .._results import Result, as_frame
 from .._validation import (
     as_array,
@@ -135,6 +135,7 @@ class Answers(Result):
 
     n_unseen: int
     n_draws: int | None
+    _least: float = 0.0  # pairs with a share of samples below it were left out
     _sample: np.ndarray | None
     _place: np.ndarray | None
     _label: np.ndarray
@@ -159,7 +160,11 @@ class Answers(Result):
         }
         check_same_length(**columns)
         n_unseen = check_integer(n_unseen, minimum=0, name="n_unseen")
-        if n_draws is not None:
+        if isinstance(y_proba, Shares):
+            self._least = y_proba.least
+        if n_draws is None:
+            n_draws = draws_of(y_proba)
+        else:
             n_draws = check_integer(n_draws, minimum=2, name="n_draws")
         true, proba, *others = columns.values()
         if true.ndim != 1 or proba.ndim != 1:
@@ -191,7 +196,7 @@ class Answers(Result):
         n_draws: int | None,
     ) -> Answers:
         """Keep checked arrays."""
-        self.y_true, self.y_proba, self.groups = y_true, y_proba, groups
+        self.y_true, self.groups, self._proba = y_true, groups, np.asarray(y_proba)
         self.item, self.label, self._sample = item, label, groups
         self.n_unseen, self.n_draws = n_unseen, n_draws
         return self
@@ -239,7 +244,7 @@ class Answers(Result):
     def _pairs(self) -> Pairs:
         """The pairs without weights; some rows may have one pair for each class."""
         positive = self.y_true == 1
-        return Pairs(self.y_proba, positive, self.y_proba[positive])
+        return Pairs(self._proba, positive, self._proba[positive], least=self._least)
 
     @cached_property
     def y_true(self) -> np.ndarray:
@@ -247,9 +252,13 @@ class Answers(Result):
         return self._pairs.indicator().astype(np.int64)
 
     @cached_property
-    def y_proba(self) -> np.ndarray:
-        """Probability of yes, of shape (n_pairs,)."""
+    def _proba(self) -> np.ndarray:
         return self._pairs.q
+
+    @property
+    def y_proba(self) -> np.ndarray:
+        """Probability of yes, of shape (n_pairs,); shares carry their `n_draws`."""
+        return shares(self._proba, self.n_draws, self._least)
 
     @cached_property
     def groups(self) -> np.ndarray:
@@ -337,6 +346,7 @@ class Answers(Result):
             )
         columns = {name: array[chosen] for name, array in self._columns().items()}
         answers = Answers.__new__(Answers)
+        answers._least = self._least
         return answers._set(**columns, n_unseen=self.n_unseen, n_draws=self.n_draws)
 
     @public
@@ -438,7 +448,7 @@ class Answers(Result):
         return self.take(asked)
 
     def __len__(self) -> int:
-        return self.y_proba.size
+        return self._proba.size
 
     def __repr__(self) -> str:
         n_groups = len(self) // self._pairs.n_classes

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from .._clusterings import check_entries, condensed, true_pairs
 from .._errors import ParameterError, public
+from .._pairs import common_draws, draws_of
 from .._validation import check_real, is_sequence
 from ..posteriors import AntecedentPosterior
 from ._answers import Answers
@@ -202,11 +203,17 @@ class CorefPairQuery(Query):
             groups=document,
             item=pair,
             label=np.ones(q.size, dtype=np.int64),
+            n_draws=common_draws(
+                (draws_of(part) for part, n in zip(proba, sizes, strict=True) if n),
+                "proba",
+            ),
         )
         if self.min_proba is None:
             return answers
         # Selecting by probability keeps calibrated probabilities calibrated.
-        return answers.take(answers.y_proba >= self.min_proba)
+        chosen = answers.take(answers.y_proba >= self.min_proba)
+        chosen._least = self.min_proba
+        return chosen
 
 
 def _vector(part: Any, size: int, i: int) -> np.ndarray:

@@ -12,14 +12,19 @@ from numpy.typing import ArrayLike
 from scipy.special import stdtr, stdtrit
 
 from .._errors import ParameterError, public, warn
-from .._pairs import Pairs, check_one_set, check_pairs
+from .._pairs import Pairs, check_one_set, check_pairs, draws_of, warn_of_shares
 from .._parallel import RandomStateLike, as_generator
 from .._results import Result, p_text, zero_in_words
 from .._validation import check_choice, check_fraction, check_integer
 from ..metrics._bins import FOR_INTERVAL, Binning, check_binning
 from ..metrics._decomposition import brier_of_rows
+from ..metrics._draws import DrawRows, bins_of_draws, rows_of_shares
 from ..metrics._grouped_bins import GroupedBins, grouped_bins, squared_norm
-from ..metrics._interval import CalibrationErrorInterval, interval_of_pairs
+from ..metrics._interval import (
+    CalibrationErrorInterval,
+    interval_of_draws,
+    interval_of_pairs,
+)
 from ..significance import paired_bootstrap_test
 from ..significance._two_systems import ConfidenceInterval
 
@@ -268,7 +273,7 @@ def compare_calibration(
         binning = FOR_INTERVAL
     else:
         check_integer(bin_size, minimum=2, name="bin_size")
-    pairs_a, pairs_b = (
+    (pairs_a, draws_a), (pairs_b, draws_b) = (
         _pairs_of_model(
             y,
             proba,
@@ -301,10 +306,16 @@ def compare_calibration(
             f"compare_calibration: with {n_items} {unit}, swapping the models cannot "
             f"give a p-value below {smallest:.3g}. Compare the models on more {unit}."
         )
-    of_a, of_b = (interval_of_pairs(x, binning, level) for x in (pairs_a, pairs_b))
+    models = (pairs_a, draws_a), (pairs_b, draws_b)
+    of_a, of_b = (
+        interval_of_pairs(pairs, binning, level)
+        if draws is None
+        else interval_of_draws(draws, pairs, binning, level)
+        for pairs, draws in models
+    )
     differ = not np.array_equal(pairs_a.indicator(), pairs_b.indicator())
     squares = _DifferenceOfSquares(
-        *(_bins(x, binning) for x in (pairs_a, pairs_b)),
+        *(_bins(*model, binning) for model in models),
         has_own_labels=differ and y_true_b is not None,
     )
     if (of_a.estimate - of_b.estimate) * squares.value < 0:
@@ -345,19 +356,30 @@ def compare_calibration(
     )
 
 
-def _pairs_of_model(y_true: Any, proba: Any, name: str, **params: Any) -> Pairs:
-    """Return the pairs of the model whose probabilities are the parameter `name`."""
+def _pairs_of_model(
+    y_true: Any, proba: Any, name: str, **params: Any
+) -> tuple[Pairs, DrawRows | None]:
+    """Return the pairs of the model whose probabilities are the parameter `name`.
+
+    The second entry has the rows of left-out draws, if the probabilities are shares.
+    """
     try:
         (pairs,) = check_pairs(y_true, proba, **params)
     except ParameterError as error:
         parameter = name if error.name == "y_proba" else error.name
         problem = error.problem.replace("y_proba", name)
         raise type(error)(parameter, problem) from None
-    return pairs
+    k = draws_of(proba)
+    if k is not None:
+        return pairs, rows_of_shares(pairs, k)
+    warn_of_shares(pairs)
+    return pairs, None
 
 
-def _bins(pairs: Pairs, binning: Binning) -> GroupedBins:
+def _bins(pairs: Pairs, draws: DrawRows | None, binning: Binning) -> GroupedBins:
     """Return the bins of a model, where each row is a group if there are no groups."""
+    if draws is not None:
+        return bins_of_draws(draws, binning)
     if pairs.groups is None:
         pairs = replace(pairs, row_groups=np.arange(pairs.q.size))
     return grouped_bins(pairs, binning)

@@ -21,7 +21,7 @@ from sklearn.utils.metadata_routing import (
 )
 
 from .._errors import ParameterError, ParameterTypeError, public
-from .._pairs import OTHER_CLASS, warn_of_labels
+from .._pairs import OTHER_CLASS, warn_of_labels, warn_of_shares
 from .._validation import as_label_lists, as_weights, check_choice, check_integer
 from ..metrics._bins import (
     Binning,
@@ -492,6 +492,7 @@ def _answers_error(
         check_norm_of_draws(norm, debias)
         rows = rows_of_shares(answer_pairs(answers, weight), k)
         return error_of_draws(rows, binning, squared)
+    warn_of_shares(answers._pairs)
     errors = [
         error_of_pairs(answer_pairs(part, weight), binning, norm, squared, bool(debias))
         for part in (answers_by_label(answers) if by_class else [answers])
