@@ -50,9 +50,9 @@ OTHER_CLASS = (
 )
 
 _SHARES = (
-    "All probabilities are multiples of 1/{k}, like shares of {k} samples or votes. If "
-    "they are shares, pass n_draws={k}: a share of 0 or 1 is not a probability of 0 or "
-    "1."
+    "All probabilities are multiples of 1/{k}, like shares of {k} samples or votes. A "
+    "share of 0 or 1 is not a probability of 0 or 1: if each row has its own samples, "
+    "pass n_draws={k}."
 )
 
 MULTI_CLASS = ("pooled", "top_label", "class_wise", "per_class")

@@ -131,7 +131,10 @@ def calibration_error(
         the probability behind the share, not of the share itself (see Notes). Shares
         may not be used if the judged answer was chosen from the same samples, for
         example as the most frequent one: use
-        :func:`~skcalib.rates.sampled_confidence`.
+        :func:`~skcalib.rates.sampled_confidence`. If None, it is the number of samples
+        of the answers that `y_proba` comes from
+        (:attr:`Answers.n_draws <skcalib.queries.Answers>`), unless an error without
+        debiasing or another norm is requested.
 
     Returns
     -------
@@ -153,7 +156,9 @@ def calibration_error(
         are rarer where probabilities are higher, as with the probabilities of another
         class, or if the sum of a row of class probabilities differs from 1 by more than
         0.02. Such sums are normal if several labels may be true at once, because every
-        column is evaluated separately.
+        column is evaluated separately. Also if all probabilities are multiples of 1/k,
+        like shares of samples, and `n_draws` is not known. Multiples of 1/4, 1/5, 1/10
+        and so on are taken as rounded decimals.
 
     See Also
     --------

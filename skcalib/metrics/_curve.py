@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import ndtri, stdtrit
 
 from .._errors import ParameterError, public, warn
 from .._pairs import Pairs, check_one_set, check_pairs
@@ -46,7 +47,8 @@ class ReliabilityCurve(Result):
         Total weight of each bin. Without sample weights this is the number of pairs.
     standard_error : ndarray
         Standard error sqrt(p (1 - p) / weight) of `prob_true`. It is 0 if all labels
-        of a bin are equal; use :meth:`interval` for error bars.
+        of a bin are equal, and does not use groups; use :meth:`interval` for error
+        bars.
     proba_min, proba_max : ndarray
         Smallest and largest probability in each bin.
     bin_size : int or None
@@ -99,6 +101,9 @@ class ReliabilityCurve(Result):
     # Independent pairs with the same variance of the label frequency.
     _trials: np.ndarray | None = None
     _stated: bool = False
+    # Rows of each bin that count as one independent row, and the degrees of freedom of
+    # this estimate, if groups of rows depend on each other.
+    _repetition: tuple[np.ndarray, np.ndarray] | None = None
 
     _COLUMNS = "prob_pred prob_true weight standard_error proba_min proba_max"
 
@@ -143,6 +148,12 @@ class ReliabilityCurve(Result):
         of a bin have one probability, this is the number of rows with this probability
         in all bins.
 
+        If groups of rows depend on each other, the variance of the frequency is
+        estimated from the sums of the groups in the bin, and the interval is computed
+        for the number of independent rows with this variance. For few groups, this
+        number is multiplied by the squared ratio of the quantiles of the normal and of
+        the t distribution.
+
         References
         ----------
         .. [1] K. Nguyen and B. O'Connor (2015). "Posterior calibration and exploratory
@@ -163,7 +174,19 @@ class ReliabilityCurve(Result):
     def _interval(self, level: float, method: str) -> tuple[np.ndarray, np.ndarray]:
         """Return the intervals of :meth:`interval` for checked parameters."""
         trials = self.weight if self._trials is None else self._trials
+        trials = trials * self._independent(level)
         return frequency_interval(self.prob_true, trials, level, method)
+
+    def _independent(self, level: float) -> np.ndarray:
+        """Return the share of the rows that carry the information of independent rows.
+
+        It also makes up for the uncertainty of the variance between few groups.
+        """
+        if self._repetition is None:
+            return np.ones(self.n_bins)
+        rows, freedom = self._repetition
+        chance = (1 + level) / 2
+        return (ndtri(chance) / stdtrit(freedom, chance)) ** 2 / rows
 
     @public
     def consistency_band(
@@ -202,8 +225,8 @@ class ReliabilityCurve(Result):
         tail exceeds its nominal probability. Otherwise, a tail exceeds its nominal
         probability by at most 0.1 percentage points in bins of 500 pairs with a skewed
         distribution of q, and by up to 3 percentage points in a bin of few pairs that
-        spans nearly all of [0, 1]. Weights are treated as frequencies, and pairs as
-        independent.
+        spans nearly all of [0, 1]. Weights are treated as frequencies. Pairs of
+        different groups are treated as independent, as in :meth:`interval`.
 
         References
         ----------
@@ -223,12 +246,13 @@ class ReliabilityCurve(Result):
         """
         level = check_fraction(confidence_level, name="confidence_level")
         variance, unit = self._label_variance, self._unit
+        independent = self._independent(level)
         if variance is None:  # a curve made by hand: one probability per bin
             variance = self.weight * self.prob_pred * (1 - self.prob_pred)
         return consistency_interval(
             self.prob_pred,
-            self.weight,
-            variance,
+            self.weight * independent,
+            variance * independent,
             np.ones_like(self.prob_pred) if unit is None else unit,
             (self.proba_min, self.proba_max),
             level,
@@ -285,11 +309,14 @@ class ReliabilityCurve(Result):
 
     def _in_words(self) -> list[str]:
         low, high = self.interval()
+        grouped = ""
+        if self._repetition is not None:
+            grouped = " Pairs of one group are taken as dependent."
         outside = int(((self.prob_pred < low) | (self.prob_pred > high)).sum())
         return [
             f"In {outside} of {self.n_bins} bins the mean probability is outside the "
             "95% confidence interval of the label frequency. For a calibrated model, "
-            "about one bin in twenty is outside.",
+            f"about one bin in twenty is outside.{grouped}",
         ]
 
     def __repr__(self) -> str:
@@ -305,13 +332,14 @@ def curve_of_pairs(pairs: Pairs, binning: Binning) -> ReliabilityCurve:
         return _curve_of_bins(bins_of(pairs, binning), pairs.q.size, None)
     # The debiased error is computed now, since the curve does not keep the pairs.
     grouped = GroupedBins(GroupedRows(pairs), binning)
+    repetition = grouped.repetition_of_bins() if pairs.row_groups is not None else None
     debiased: float | ParameterError = grouped.debiased_square
     try:
         grouped.check_several_groups()
         check_debiasable(grouped.bins.weight)
     except ParameterError as error:
         debiased = ParameterError(error.name, error.problem)  # without a traceback
-    return _curve_of_bins(grouped.bins, pairs.q.size, debiased)
+    return _curve_of_bins(grouped.bins, pairs.q.size, debiased, repetition)
 
 
 def curve_of_table(table: CellTable, binning: Binning) -> ReliabilityCurve:
@@ -321,7 +349,10 @@ def curve_of_table(table: CellTable, binning: Binning) -> ReliabilityCurve:
 
 
 def _curve_of_bins(
-    sums: Bins, n_pairs: int, debiased: float | ParameterError | None
+    sums: Bins,
+    n_pairs: int,
+    debiased: float | ParameterError | None,
+    repetition: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> ReliabilityCurve:
     """Return the curve of the sums in bins; `debiased` is for dependent pairs."""
     # Rounding may leave a share of positives 1e-16 outside [0, 1].
@@ -342,6 +373,7 @@ def _curve_of_bins(
         _debiased=debiased,
         _trials=sums.trials,
         _stated=sums.stated,
+        _repetition=repetition,
     )
 
 
@@ -357,6 +389,7 @@ def adaptive_reliability_curve(
     labels: ArrayLike | None = None,
     pos_label: Hashable = None,
     sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
 ) -> ReliabilityCurve:
     """Compute a reliability curve with the same number of pairs in every bin.
 
@@ -406,6 +439,9 @@ def adaptive_reliability_curve(
         has two columns.
     sample_weight : array-like of shape (n,), default=None
         Frequencies: a row of weight 3 is equivalent to three rows.
+    groups : array-like of shape (n,), default=None
+        Group (sentence, document) of each row. Rows of the same group may depend on
+        each other, which makes the intervals of the bins wider.
 
     Returns
     -------
@@ -463,5 +499,6 @@ def adaptive_reliability_curve(
         labels=labels,
         pos_label=pos_label,
         sample_weight=sample_weight,
+        groups=groups,
     )
     return curve_of_pairs(pairs, binning)

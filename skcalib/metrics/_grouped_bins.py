@@ -536,6 +536,8 @@ class GroupedBins:
         Expected sums of w r and of w by group.
     label_variance, mean_proba : ndarray of shape (n_sets,)
         Means of q (1 - q) and of q.
+    set_of_bin : ndarray of shape (n_bins,), int
+        The set of each bin.
     n_effective : ndarray of shape (n_sets,)
         Number of groups of equal size that would carry the same information.
     same : ndarray of shape (n_codes,)
@@ -630,6 +632,8 @@ class GroupedBins:
         weight[shares.bin[inside]] = 0
         # Sets of no weight are left out; `number` is meaningless for them.
         number = (np.cumsum(weight > 0) - 1).astype(np.int32)
+        self.set_of_bin = number[:n_bins].copy()
+        self.set_of_bin[shares.bin[inside]] = number[n_bins + shares.tie[inside]]
         self.weight = weight[weight > 0]
         self._edge_value, self._edge_set = shares.value[edge], number[shares.bin[edge]]
         self._edge_taken, self._edge_total = shares.taken[edge], shares.total[edge]
@@ -767,6 +771,21 @@ class GroupedBins:
         seen = self.entries.squares(self.centred) / self.count_sum**2
         # theory, (G2), left
         return (m * seen + self.label_variance / m) / (m + 1)
+
+    def repetition_of_bins(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return how many rows of each bin count as one independent row, at least 1.
+
+        The second array has the degrees of freedom of this estimate.
+        """
+        m = self.n_effective
+        positive = self.mean_proba - self.residual_sum / self.count_sum
+        # A bin of one probability 0 or 1 has another variance if labels contradict it.
+        variance = np.maximum(self.label_variance, positive * (1 - positive))
+        ratio = self.count_sum / m
+        seen = self.mean_variance() * m / np.maximum(m - 1, 0.5)
+        np.divide(seen * self.count_sum, variance, out=ratio, where=variance > 0)
+        of_bin = self.set_of_bin
+        return np.maximum(ratio, 1)[of_bin], np.maximum(m - 1, 1)[of_bin]
 
     def null_variance(self) -> np.ndarray:
         """Return the variance of the mean residual under perfect calibration.

@@ -355,7 +355,9 @@ def calibration_error_interval(
         of a model that agree with the judged answer. The interval is then about the
         error of the probability behind the share (see Notes). Requires method 'score'.
         Shares may not be used if the judged answer was chosen from the same samples:
-        use :func:`~skcalib.rates.sampled_confidence`.
+        use :func:`~skcalib.rates.sampled_confidence`. If None, and the method is
+        'score', it is the number of samples of the answers that `y_proba` comes from
+        (:attr:`Answers.n_draws <skcalib.queries.Answers>`).
 
     Returns
     -------

@@ -502,9 +502,9 @@ class ReliabilityDisplay(ModelsDisplay):
         sample_weight : array-like of shape (n,), default=None
             Frequency of each row.
         groups : array-like of shape (n,), default=None
-            Group (sentence, document) of each row, used for the interval of the error.
-            Rows of the same group may depend on each other. These groups are not the
-            groups of `by`.
+            Group (sentence, document) of each row, used for the interval of the error,
+            the bars and the band. Rows of the same group may depend on each other.
+            These groups are not the groups of `by`.
         confidence_level : float, default=0.95
             Confidence level of the interval of the error, of the bars and of the band.
         name : str or list of str, default=None
@@ -615,10 +615,10 @@ class ReliabilityDisplay(ModelsDisplay):
         sample_weight : array-like of shape (n_samples,), default=None
             Frequency of each sample.
         groups : array-like of shape (n_samples,), default=None
-            Group of each sample, used for the interval of the error. Samples of the
-            same group may depend on each other. These groups are not the groups of
-            `by`. If None, samples are treated as independent, and pairs of the same
-            sample as dependent.
+            Group of each sample, used for the interval of the error, the bars and the
+            band. Samples of the same group may depend on each other. These groups are
+            not the groups of `by`. If None, samples are treated as independent, and
+            pairs of the same sample as dependent.
         confidence_level : float, default=0.95
             Confidence level of the interval of the error, of the bars and of the band.
         name : str or list of str, default=None

@@ -97,7 +97,7 @@ class Answers(Result):
     n_draws : int, default=None
         Number of samples of each pair, at least 2, if `y_proba` is the share of samples
         of a model that agree with the judged answer, as in
-        :func:`~skcalib.metrics.calibration_error`.
+        :func:`~skcalib.metrics.calibration_error`. Metrics of `y_proba` use it.
 
     Raises
     ------

@@ -155,7 +155,9 @@ def compare_calibration(
     proba_a : array-like of shape (n,) or (n, n_classes)
         Probabilities of model A, as in :func:`~skcalib.metrics.calibration_error`.
     proba_b : array-like of shape (n,) or (n, n_classes)
-        Probabilities of model B for the same rows.
+        Probabilities of model B for the same rows. If the probabilities of a model are
+        shares of samples from the answers to a query, its error is the error of the
+        probability behind the share. Brier scores are those of the share.
     groups : array-like of shape (n,), default=None
         Sentence or document of each row. Rows of the same group may depend on each
         other. If None, rows are treated as independent, which is wrong for the tokens

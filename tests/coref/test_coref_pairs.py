@@ -163,3 +163,14 @@ def test_scores_of_another_shape_are_named():
     message = "'X' parameter of SampledCorefPairs.transform .* square.* document 1"
     with pytest.raises(ValueError, match=message):
         SampledCorefPairs(2).transform([np.zeros((2, 2)), np.zeros((2, 3))])
+
+
+def test_the_default_is_exact_unless_a_number_of_samples_is_given(data):
+    exact = SampledCorefPairs(method="exact").transform(data[0])
+    found = SampledCorefPairs().transform(data[0])
+    assert np.concatenate(found).tolist() == np.concatenate(exact).tolist()
+    few = np.concatenate(SampledCorefPairs(7, random_state=0).transform(data[0]))
+    assert np.abs(few * 7 - np.rint(few * 7)).max() < 1e-12
+    many = SampledCorefPairs(method="sample", random_state=0).transform(data[0])
+    expected = SampledCorefPairs(1000, random_state=0).transform(data[0])
+    assert np.concatenate(many).tolist() == np.concatenate(expected).tolist()

@@ -355,3 +355,42 @@ def test_bins_of_one_row_have_a_curve_without_a_debiased_error():
         assert each.error() == 0
         with pytest.raises(ValueError, match="ReliabilityCurve.error needs|one group"):
             each.error(debias=True)
+
+
+@pytest.mark.parametrize(("n_groups", "most"), [(8, 0.05), (40, 0.08), (300, 0.07)])
+def test_groups_make_the_intervals_of_bins_valid(n_groups, most):
+    """Rows of a group share half of their deviations; few groups are conservative."""
+    rng, outside = np.random.default_rng(n_groups), []
+    groups = np.repeat(np.arange(n_groups), 30)
+    for _ in range(100):
+        q = rng.beta(0.8, 0.8, groups.size)
+        alike = rng.random(n_groups)[groups]
+        chance = np.where(rng.random(groups.size) < 0.5, alike, rng.random(groups.size))
+        y = chance < q
+        curve = adaptive_reliability_curve(y, q, n_bins=8, groups=groups)
+        low, high = curve.interval()
+        band = curve.consistency_band()
+        outside.append(
+            (
+                ((curve.prob_pred < low) | (curve.prob_pred > high)).mean(),
+                ((curve.prob_true < band[0]) | (curve.prob_true > band[1])).mean(),
+            )
+        )
+    assert (np.mean(outside, axis=0) < most).all()
+    plain = adaptive_reliability_curve(y, q, n_bins=8)
+    assert plain.prob_true.tolist() == curve.prob_true.tolist()
+    assert (high - low > np.subtract(*plain.interval()[::-1])).mean() > 0.5
+
+
+def test_intervals_of_copied_rows_are_at_least_those_of_the_rows():
+    rng = np.random.default_rng(0)
+    q = rng.random(400)
+    y = rng.random(400) < q
+    low, high = adaptive_reliability_curve(y, q, n_bins=4).interval()
+    row = np.repeat(np.arange(400), 25)
+    copies = adaptive_reliability_curve(y[row], q[row], n_bins=4, groups=row)
+    found = copies.interval()
+    assert found[0] == pytest.approx(low, abs=0.012)
+    assert found[1] == pytest.approx(high, abs=0.012)
+    single = adaptive_reliability_curve(y, q, n_bins=4, groups=np.arange(400))
+    assert single.interval()[0].tolist() == low.tolist()

@@ -1,6 +1,8 @@
 """Calibration error of the probability behind a share of samples."""
 
 import itertools
+import pickle
+from contextlib import nullcontext
 from functools import partial
 
 import numpy as np
@@ -11,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from skcalib import ReliabilityDisplay
 from skcalib.metrics import calibration_error, calibration_error_interval
 from skcalib.queries import Answers, ClassQuery
-from skcalib.scorers import make_calibration_scorer
+from skcalib.scorers import compare_calibration, make_calibration_scorer
 
 
 def outcomes_of_a_question(p, right, k):
@@ -81,11 +83,16 @@ def test_a_calibrated_model_has_no_error_on_average_but_its_shares_do(k):
         y, share = rng.random(500) < p, rng.binomial(k, p) / k
         squares.append(calibration_error(y, share, n_draws=k, squared=True))
         rejected += calibration_error_interval(y, share, n_draws=k).pvalue < 0.05
-        of_share += calibration_error_interval(y, share).pvalue < 0.05
+        with warns_of(3) if k == 3 else nullcontext():
+            of_share += calibration_error_interval(y, share).pvalue < 0.05
     assert abs(np.mean(squares)) < 3 * np.std(squares) / 150**0.5
     assert 1 <= rejected <= 17  # 0.1% and 99.9% quantiles of 150 draws of .05
     # Shares of 20 samples are multiples of .05, so that 0 and 1 count as rounded.
     assert of_share > (120 if k == 3 else 25)
+
+
+def warns_of(k):
+    return pytest.warns(UserWarning, match=f"pass n_draws={k}")
 
 
 def data(n=400, k=6, seed=3):
@@ -155,7 +162,8 @@ def test_shares_in_single_precision_are_accepted():
 def test_plug_in_is_the_error_of_the_share():
     y, share, _ = data()
     found = calibration_error_interval(y, share, n_draws=6)
-    assert found.plug_in == calibration_error(y, share)
+    with warns_of(6):
+        assert found.plug_in == calibration_error(y, share)
 
 
 @pytest.mark.parametrize("function", [calibration_error, calibration_error_interval])
@@ -287,3 +295,51 @@ def test_displays_of_estimators_have_the_error_of_the_function():
 def test_the_most_frequent_class_is_chosen_from_the_draws(function):
     with pytest.raises(ValueError, match="'top_label': the class is chosen from"):
         function(multi_class="top_label", n_draws=2)
+
+
+@pytest.mark.parametrize("k", [3, 6, 8, 15, 64, 300])
+def test_shares_of_samples_are_recognised(k):
+    rng = np.random.default_rng(0)
+    p = rng.beta(0.8, 0.8, 300)
+    y, share = rng.random(300) < p, rng.binomial(k, p) / k
+    for q in (share, share.astype(np.float32)):
+        with warns_of(k):
+            calibration_error(y, q)
+    with warns_of(k):
+        ReliabilityDisplay.from_predictions(y, share)
+
+
+@pytest.mark.parametrize("steps", [1, 2, 4, 5, 10, 20, 40, 100, 200, 1000, 10_000])
+def test_rounded_probabilities_are_not_shares(steps):
+    rng = np.random.default_rng(0)
+    p = rng.beta(0.8, 0.8, 300)
+    q = np.rint(p * steps) / steps
+    for each in (q, q.astype(np.float32)):
+        calibration_error(rng.random(300) < p, each, hard_labels=steps == 1)
+
+
+def test_probabilities_of_answers_carry_the_number_of_their_samples():
+    y, share, _ = data()
+    rows = np.arange(y.size)
+    answers = Answers(y, share, rows, 0 * rows, 0 * rows, n_draws=6)
+    q = pickle.loads(pickle.dumps(answers)).y_proba
+    expected = calibration_error_interval(y, share, n_draws=6)
+    assert calibration_error_interval(y, q) == expected
+    assert calibration_error(y, q, squared=True) == calibration_error(
+        y, share, n_draws=6, squared=True
+    )
+    assert ReliabilityDisplay.from_predictions(y, q).error == expected
+    half = rows % 2 == 0
+    assert calibration_error_interval(y[half], q[half]) == calibration_error_interval(
+        y[half], share[half], n_draws=6
+    )
+    found = compare_calibration(y, q, np.full(y.size, 0.5), random_state=0)
+    assert found.error_a == expected.estimate
+    # Errors of the share, as published, and results of arithmetic.
+    for params in ({"debias": False}, {"norm": "l1"}):
+        with warns_of(6):
+            plain = calibration_error(y, share, **params)
+        assert calibration_error(y, q, **params) == plain
+    assert repr(1 - q) == repr(1 - share)
+    with warns_of(6):
+        calibration_error(y, np.clip(q, 0, 1))

@@ -1,6 +1,7 @@
 """CorefPairQuery: pairs by loops over mentions, through every door; the scorers."""
 
 import itertools
+import pickle
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from skcalib import AntecedentRanker, SampledCorefPairs
 from skcalib.coref import AntecedentFeatures
 from skcalib.datasets import make_coref_documents
-from skcalib.metrics import calibration_error
+from skcalib.metrics import calibration_error, calibration_error_interval
 from skcalib.posteriors import AntecedentPosterior
 from skcalib.queries import CorefPairQuery
 from skcalib.scorers import (
@@ -24,6 +25,7 @@ from skcalib.scorers import (
     make_calibration_scorer,
     make_query_scorer,
 )
+from skcalib.sequence import cross_val_marginals
 
 EPS = np.finfo(float).eps
 
@@ -345,3 +347,38 @@ def test_without_probabilities_no_query_is_known():
     scorer = make_calibration_scorer()
     with pytest.raises(ValueError, match="not a classifier"):
         scorer(OnlyPosterior(), [], [])
+
+
+@pytest.mark.parametrize("min_proba", [None, 0.1])
+def test_sampled_probabilities_of_a_calibrated_model_are_calibrated(min_proba):
+    """Without the number of samples, p-values were below 1e-300.
+
+    Pairs near `min_proba` are selected because their samples agree, which would be an
+    error of the model if the sample that is left out decided the selection.
+    """
+    query, squares, rejected = CorefPairQuery(min_proba), [], 0
+    for seed in range(60):
+        _, y, scores = make_coref_documents(40, return_scores=True, random_state=seed)
+        answers = query(SampledCorefPairs(20, random_state=seed), scores, y)
+        assert answers.n_draws == 20
+        given = answers.y_true, answers.y_proba
+        found = calibration_error_interval(*given, groups=answers.groups)
+        rejected += found.pvalue < 0.05
+        squares.append(
+            calibration_error(*given, groups=answers.groups, squared=True, n_bins=10)
+        )
+    assert abs(np.mean(squares)) < 3 * np.std(squares) / 60**0.5
+    assert rejected <= 9  # 99.9% quantile of 60 draws of .05
+
+
+def test_the_number_of_samples_is_seen_through_steps_folds_and_files(data, pipe):
+    documents, y, scores = data
+    sampled = make_pipeline(pipe[0], pipe[1], SampledCorefPairs(30, random_state=0))
+    for model in (sampled, GridSearchCV(sampled, {}, cv=2).fit(documents[:6], y[:6])):
+        assert CorefPairQuery()(model, documents, y).n_draws == 30
+    proba, _ = cross_val_marginals(sampled, documents, y, cv=2, n_jobs=2)
+    proba = pickle.loads(pickle.dumps(proba))
+    assert CorefPairQuery().from_proba(y, proba).n_draws == 30
+    proba[0] = SampledCorefPairs(20).transform(scores[:1])[0]
+    with pytest.raises(ValueError, match="'proba'.* same number .*Got 20 and 30"):
+        CorefPairQuery().from_proba(y, proba)
