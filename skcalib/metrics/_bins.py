@@ -513,7 +513,12 @@ def _starts_of_parts(
 
 
 def cut_by_size(total: float, bin_size: float) -> np.ndarray:
-    """Return the bounds of Algorithm 1, which merges a short last bin into another."""
+    """Return the bounds of Algorithm 1, which merges a short last bin into another.
+
+    Its steps: `order_pairs` sorts by q (1), this function divides into bins of beta and
+    merges a short last bin (2 and 3), `Bins` has the sums of y and q of each bin (4),
+    and `norm_of` returns the root of the weighted mean square of the differences (5).
+    """
     # Weights such as .1 sum up to slightly less than an integer.
     n_bins = int(np.floor(total / bin_size + 1e-9))
     if n_bins <= 1:

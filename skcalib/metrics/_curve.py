@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtri, stdtrit
 
 from .._errors import ParameterError, public, warn
-from .._pairs import Pairs, check_one_set, check_pairs
+from .._pairs import Pairs, check_one_set, check_pairs, draws_of
 from .._results import Result
 from .._validation import check_choice, check_fraction
 from ._bins import (
@@ -101,9 +101,10 @@ class ReliabilityCurve(Result):
     # Independent pairs with the same variance of the label frequency.
     _trials: np.ndarray | None = None
     _stated: bool = False
-    # Rows of each bin that count as one independent row, and the degrees of freedom of
-    # this estimate, if groups of rows depend on each other.
+    # If groups of rows depend on each other: trials of each bin that count as one, and
+    # the degrees of freedom of this estimate.
     _repetition: tuple[np.ndarray, np.ndarray] | None = None
+    _are_shares: bool = False
 
     _COLUMNS = "prob_pred prob_true weight standard_error proba_min proba_max"
 
@@ -309,14 +310,18 @@ class ReliabilityCurve(Result):
 
     def _in_words(self) -> list[str]:
         low, high = self.interval()
-        grouped = ""
+        meaning = "For a calibrated model, about one bin in twenty is outside."
+        if self._are_shares:
+            meaning = (
+                "The probabilities are shares of samples, so that more bins may be "
+                "outside even if the model is calibrated."
+            )
         if self._repetition is not None:
-            grouped = " Pairs of one group are taken as dependent."
+            meaning += " Pairs of one group are taken as dependent."
         outside = int(((self.prob_pred < low) | (self.prob_pred > high)).sum())
         return [
             f"In {outside} of {self.n_bins} bins the mean probability is outside the "
-            "95% confidence interval of the label frequency. For a calibrated model, "
-            f"about one bin in twenty is outside.{grouped}",
+            f"95% confidence interval of the label frequency. {meaning}",
         ]
 
     def __repr__(self) -> str:
@@ -501,4 +506,5 @@ def adaptive_reliability_curve(
         sample_weight=sample_weight,
         groups=groups,
     )
-    return curve_of_pairs(pairs, binning)
+    curve = curve_of_pairs(pairs, binning)
+    return replace(curve, _are_shares=draws_of(y_proba) is not None)

@@ -773,7 +773,7 @@ class GroupedBins:
         return (m * seen + self.label_variance / m) / (m + 1)
 
     def repetition_of_bins(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return how many rows of each bin count as one independent row, at least 1.
+        """Return how many of the `trials` of each bin count as one, at least 1.
 
         The second array has the degrees of freedom of this estimate.
         """
@@ -781,11 +781,11 @@ class GroupedBins:
         positive = self.mean_proba - self.residual_sum / self.count_sum
         # A bin of one probability 0 or 1 has another variance if labels contradict it.
         variance = np.maximum(self.label_variance, positive * (1 - positive))
-        ratio = self.count_sum / m
         seen = self.mean_variance() * m / np.maximum(m - 1, 0.5)
-        np.divide(seen * self.count_sum, variance, out=ratio, where=variance > 0)
+        of_one = np.divide(seen, variance, out=1 / m, where=variance > 0)
         of_bin = self.set_of_bin
-        return np.maximum(ratio, 1)[of_bin], np.maximum(m - 1, 1)[of_bin]
+        rows = np.maximum(of_one[of_bin] * self.bins.trials, 1)
+        return rows, np.maximum(m - 1, 1)[of_bin]
 
     def null_variance(self) -> np.ndarray:
         """Return the variance of the mean residual under perfect calibration.

@@ -7,7 +7,7 @@ model, have a panel each.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -785,7 +785,9 @@ class ReliabilityDisplay(ModelsDisplay):
         display._models = [
             Model(
                 name=name,
-                curve=curve_of_pairs(pairs, binning),
+                curve=replace(
+                    curve_of_pairs(pairs, binning), _are_shares=draws is not None
+                ),
                 error=error_of(pairs, level, draws),
                 count=_histogram(pairs.q, pairs.weight),
                 y_prob=pairs.q,
@@ -1045,11 +1047,17 @@ class ReliabilityDisplay(ModelsDisplay):
                 f"{sentence} The intervals are not adjusted for the number of groups."
                 for sentence in _models.errors_in_words(errors, "groups")
             ]
-        return [
+        said = [
             _error_in_words(model.name, model.error)
             for model in self._models
             if model.error is not None
         ]
+        if any(getattr(model.curve, "_are_shares", False) for model in self._models):
+            said.append(
+                "The curve shows shares of samples, and the error is that of the "
+                "probabilities behind them."
+            )
+        return said
 
 
 def _take_figure(fig: Any, n_rows: int, n_columns: int, counts: bool) -> Any:

@@ -6,6 +6,7 @@ is of whole taggings and clusterings, and does not need a query for them.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 from inspect import signature
@@ -388,13 +389,15 @@ def make_calibration_scorer(
         Number of samples, if the probability is the share of samples of a model that
         agree, as in :func:`~skcalib.metrics.calibration_error`. If None, it is the
         attribute `n_draws` of the answers to the query. Not available for 'top_label',
-        since the class is chosen from the samples.
+        since the class is chosen from the samples. The error does not depend on the
+        number of samples: choose it by a Brier score, which improves with it.
 
     Returns
     -------
     scorer : callable
         ``scorer(estimator, X, y, *, sample_weight=None)`` -> float. The score is at
-        most 0, unless both `squared` and `debias` are True.
+        most 0, unless both `squared` and `debias` are True, or the number of samples is
+        known: it is then positive if the debiased squared error is negative.
 
     See Also
     --------
@@ -491,7 +494,9 @@ def _answers_error(
     if k is not None:
         check_norm_of_draws(norm, debias)
         rows = rows_of_shares(answer_pairs(answers, weight), k)
-        return error_of_draws(rows, binning, squared)
+        square = error_of_draws(rows, binning, squared=True)
+        # Clipped at 0, well calibrated models would tie, and the first would be chosen.
+        return square if squared else math.copysign(math.sqrt(abs(square)), square)
     warn_of_shares(answers._pairs)
     errors = [
         error_of_pairs(answer_pairs(part, weight), binning, norm, squared, bool(debias))
