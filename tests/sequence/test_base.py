@@ -24,7 +24,7 @@ from sklearn.model_selection import (
 )
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import get_tags
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import estimator_checks_generator as all_checks
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skcalib.datasets import make_tagged_sentences
@@ -117,7 +117,11 @@ class OneDict(OneTokenSentences, CRFTagger):
         return [[{str(k): x for k, x in enumerate(row)}] for row in X.tolist()]
 
 
-@parametrize_with_checks([OneWord(), OneDict()])
+# scikit-learn 1.7 passes a generator to parametrize, which pytest deprecates.
+@pytest.mark.parametrize(
+    ("estimator", "check"),
+    [each for tagger in (OneWord(), OneDict()) for each in all_checks(tagger)],
+)
 def test_all_checks_of_scikit_learn_pass_on_sentences_of_one_token(estimator, check):
     check(estimator)
 
