@@ -517,7 +517,9 @@ def warn_of_shares(pairs: Pairs) -> None:
     # Models state percentages, and tables have numbers rounded to more digits.
     is_decimal = 100 % k[0] == 0 or (k[0] > 100 and 10**6 % k[0] == 0)
     is_decimal |= k[0] == 40  # steps of 2.5%
-    if n_values >= min(3, k[0] - 1) and not is_decimal:
+    # bfloat16 has steps of 1/256 above 1/2; a grid such as linspace has no value twice.
+    is_other = k[0] in (256, 512) or n_values == inside.size
+    if n_values >= min(3, k[0] - 1) and not is_decimal and not is_other:
         warn(_SHARES.format(k=k[0]))
 
 

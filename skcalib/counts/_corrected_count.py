@@ -670,11 +670,13 @@ def _contrast(
     if estimand == "trend":
         problem = f"applies to counts and means. Got estimand={estimand!r}."
         raise ParameterError("compare", problem)
+    pair = check_pair(compare, name="compare", what="periods")
     if periods is None:
-        raise ParameterError("periods", "must be given for 'compare'.")
+        problem = f"must be given with 'periods'. Got {compare!r:.200} alone."
+        raise ParameterError("compare", problem)
     names, code = as_codes(periods, n, name="periods")
     known = names.tolist()
-    for each in check_pair(compare, name="compare", what="periods"):
+    for each in pair:
         if each not in known:
             problem = f"must have two of the periods {known!r:.200}. Got {each!r}."
             raise ParameterError("compare", problem)
@@ -684,8 +686,8 @@ def _contrast(
     if lengths is not None and estimand == "mean":
         problem = "applies to counts. A mean per document does not depend on it."
         raise ParameterError("lengths", problem)
-    pair = (1.0, 1.0) if lengths is None else lengths
-    over = check_pair(pair, name="lengths", what="numbers")
+    given = (1.0, 1.0) if lengths is None else lengths
+    over = check_pair(given, name="lengths", what="numbers")
     weight = np.zeros(n)
     for sign, each, length in zip((1, -1), compare, over, strict=True):
         own = code == known.index(each)

@@ -158,7 +158,7 @@ def calibration_error(
         0.02. Such sums are normal if several labels may be true at once, because every
         column is evaluated separately. Also if all probabilities are multiples of 1/k,
         like shares of samples, and `n_draws` is not known. Multiples of 1/4, 1/5, 1/10
-        and so on are taken as rounded decimals.
+        and so on are taken as rounded decimals, and 1/256 as the steps of bfloat16.
 
     See Also
     --------

@@ -703,7 +703,7 @@ def test_a_period_without_labels_is_not_compared():
         ({"compare": (1, 3)}, "two of the periods .* Got 3"),
         ({"compare": (1, 1)}, "two different periods. Got 1 twice"),
         ({"compare": 1}, "must be a pair of periods"),
-        ({"compare": (1, 2), "periods": None}, "'periods' .*must be given"),
+        ({"compare": (1, 2), "periods": None}, "must be given with 'periods'"),
         ({"compare": (1, 2), "lengths": (0, 1)}, "'lengths'"),
         ({"lengths": (1, 1)}, "'lengths' .*applies to 'compare'"),
         ({"compare": (1, 2), "estimand": "trend"}, "'compare' .*counts and means"),

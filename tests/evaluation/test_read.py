@@ -81,7 +81,7 @@ def test_every_reader_has_a_rule_for_unanswered_questions():
 
 
 @pytest.mark.parametrize(
-    "path", ["docs/guide/language_models.rst", "docs/guide/compare.rst"]
+    "path", ["docs/guide/answer_files.rst", "docs/guide/compare.rst"]
 )
 def test_the_guide_names_every_format(path):
     text = " ".join((ROOT / path).read_text("utf-8").split())
