@@ -156,9 +156,10 @@ def calibration_error(
         are rarer where probabilities are higher, as with the probabilities of another
         class, or if the sum of a row of class probabilities differs from 1 by more than
         0.02. Such sums are normal if several labels may be true at once, because every
-        column is evaluated separately. Also if all probabilities are multiples of 1/k,
-        like shares of samples, and `n_draws` is not known. Multiples of 1/4, 1/5, 1/10
-        and so on are taken as rounded decimals, and 1/256 as the steps of bfloat16.
+        column is evaluated separately. Also if all probabilities, some of them 0 or 1,
+        are multiples of 1/k, like shares of samples, and `n_draws` is not known.
+        Multiples of 1/4, 1/5, 1/10 and so on are taken as rounded decimals, and 1/256
+        as the steps of bfloat16.
 
     See Also
     --------

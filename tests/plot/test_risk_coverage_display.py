@@ -162,7 +162,7 @@ def test_the_answers_of_a_sentence_are_a_group():
 
 def test_a_sentence_of_weight_3_is_three_sentences():
     X, y = make_tagged_sentences(60, random_state=0)
-    tagger = HMMTagger().fit(X[:20], y[:20])
+    tagger = HMMTagger(1.0).fit(X[:20], y[:20])
     weight = np.arange(40) % 4
     rows = np.repeat(np.arange(20, 60), weight)
     found = RiskCoverageDisplay.from_estimator(

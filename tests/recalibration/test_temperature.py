@@ -233,7 +233,7 @@ def test_a_known_temperature_is_found_again(temperature):
 
 def test_held_out_data_of_another_kind_are_better_calibrated(corpus):
     X, y = make_tagged_sentences(600, mean_length=8, random_state=1)
-    model = TemperatureScaling(HMMTagger(), cv=3).fit(X[:300], y[:300])
+    model = TemperatureScaling(HMMTagger(1.0), cv=3).fit(X[:300], y[:300])
 
     def error(tagger):
         answers = TagQuery()(tagger, X[300:], y[300:])
