@@ -2,9 +2,8 @@
 
     python benchmarks/growth.py
 
-A row is a function on n rows, items, tokens or mentions: the processor time at each
-size (the best of three, or one run above a second), and the power of n that leads from
-the second time to the last. REASONS has what a power above MOST is due to.
+A row is a function on n rows, items, tokens or mentions: the processor time (best of
+three, or one run above a second), and the power of n from the second time to the last.
 """
 
 import os
@@ -22,7 +21,7 @@ from skcalib import SampledCorefPairs, counts, metrics, rates, recalibration, sc
 from skcalib import significance as tests
 from skcalib.posteriors import AntecedentPosterior, LinearChainPosterior
 
-MOST = 1.2
+MOST = 1.2  # power with which a function needs a reason
 REASONS = {
     "corrected_count": "sorts, in arrays that are larger than the cache",
     "mbr_clusters": "each step looks at all pairs of mentions",
@@ -31,7 +30,6 @@ REASONS = {
     "n systems": "n systems have n (n - 1) / 2 pairs",
     "n classes pooled": "sums of squares over all pairs of classes",
 }
-threshold = rates.threshold_for_precision
 interval, ranking = metrics.calibration_error_interval, metrics.confidence_ranking
 
 
@@ -82,7 +80,7 @@ CASES = [
         "confidence_ranking, tens": lambda y, q: ranking(y, q, groups=tens(y)),
         "compare_calibration": lambda y, q: scorers.compare_calibration(y, q, q**0.9),
         "accuracy_interval": lambda y, _: rates.accuracy_interval(y, groups=tens(y)),
-        "threshold_for_precision": partial(threshold, precision=0.9),
+        "threshold_for_precision": partial(rates.threshold_for_precision, precision=0.9),
         "calibration_decisions": recalibration.calibration_decisions,
         "judged_accuracy": lambda y, q: rates.judged_accuracy(q, few(y)),
         "corrected_count": lambda y, q: counts.corrected_count(few(y), q),
@@ -113,10 +111,9 @@ CASES = [
 def main():
     rows = []
     for least, make, functions in CASES:
-        sizes = [least, 10 * least, 100 * least]
         for name, function in functions.items():
             spent = []
-            for given in map(make, sizes):
+            for given in map(make, [least, 10 * least, 100 * least]):
                 call = {0: lambda f=function, given=given: f(*given)}
                 with warnings.catch_warnings(action="ignore"):
                     once = best_times(call, 1, time.process_time)[0]
@@ -125,8 +122,8 @@ def main():
             power = np.log10(spent[2] / spent[1])
             row = {"function": name, "n": least}
             row |= {f"ms, {10**k} n": f"{1e3 * t:.3g}" for k, t in enumerate(spent)}
-            reason = REASONS.get(name, "not known") if power > MOST else ""
-            rows.append(row | {"power": f"{power:.2f}", "reason": reason})
+            row["power"] = f"{power:.2f}"
+            rows.append(row | {"reason": REASONS.get(name, "") * (power > MOST)})
     print_table(rows)
     write_csv("growth.csv", rows, f"processor time; {versions('numpy', 'scipy')}")
 
