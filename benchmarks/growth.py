@@ -80,7 +80,7 @@ CASES = [
         "confidence_ranking, tens": lambda y, q: ranking(y, q, groups=tens(y)),
         "compare_calibration": lambda y, q: scorers.compare_calibration(y, q, q**0.9),
         "accuracy_interval": lambda y, _: rates.accuracy_interval(y, groups=tens(y)),
-        "threshold_for_precision": partial(rates.threshold_for_precision, precision=0.9),
+        "threshold": partial(rates.threshold_for_precision, precision=0.9),
         "calibration_decisions": recalibration.calibration_decisions,
         "judged_accuracy": lambda y, q: rates.judged_accuracy(q, few(y)),
         "corrected_count": lambda y, q: counts.corrected_count(few(y), q),
