@@ -18,6 +18,8 @@ EPS = np.finfo(np.float64).eps
 # Values that meet each other, the ends, and all between, down to denormals.
 LEVELS = st.sampled_from([0.0, -0.0, 0.1, 0.25, 0.5, 0.9, 1.0])
 PROBABILITIES = st.one_of(LEVELS, st.floats(0, 1))
+# Eighths look like shares of eight samples.
+pytestmark = pytest.mark.filterwarnings("ignore:All probabilities are multiples")
 EIGHTHS = st.integers(0, 8).map(lambda i: i / 8)
 NORMS = st.sampled_from(["l1", "l2", "max"])
 SQUARE = {"debias": True, "squared": True}
