@@ -262,7 +262,8 @@ class TestSizeAndPower:
     @pytest.mark.slow
     def test_calibrated_groups_are_rejected_as_often_as_the_level_says(self):
         groups = np.arange(300) // 5
-        assert abs(self.rejections(lambda q: q, 300, groups) - 0.05) < 0.03
+        # conservative where the rows of a group are independent
+        assert 0.01 < self.rejections(lambda q: q, 300, groups) < 0.07
 
     @pytest.mark.slow
     def test_a_shift_is_seen_in_most_samples(self):
