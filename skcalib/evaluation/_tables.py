@@ -778,7 +778,7 @@ def _blocks(
             return
         before = b"" if n_header else _BEFORE.findall(block)[0]
         rows = _split(block[len(before) :], delimiter, width)
-        if rows is None:  # from here on, the slower parser
+        if rows is None:  # the csv module reads the rest
             break
         first = 1 - n_header
         n_header, line = 1, line + before.count(b"\n")
