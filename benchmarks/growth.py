@@ -23,12 +23,12 @@ from skcalib.posteriors import AntecedentPosterior, LinearChainPosterior
 
 MOST = 1.2  # power with which a function needs a reason
 REASONS = {
+    "judged_accuracy": "arrays that are larger than the cache",
     "corrected_count": "sorts, in arrays that are larger than the cache",
     "mbr_clusters": "each step looks at all pairs of mentions",
     "pairs of mentions": "the result has all pairs of mentions",
     "SampledCorefPairs": "the result has all pairs of mentions",
     "n systems": "n systems have n (n - 1) / 2 pairs",
-    "n classes pooled": "sums of squares over all pairs of classes",
 }
 interval, ranking = metrics.calibration_error_interval, metrics.confidence_ranking
 
@@ -123,7 +123,7 @@ def main():
             row = {"function": name, "n": least}
             row |= {f"ms, {10**k} n": f"{1e3 * t:.3g}" for k, t in enumerate(spent)}
             row["power"] = f"{power:.2f}"
-            rows.append(row | {"reason": REASONS.get(name, "") * (power > MOST)})
+            rows.append(row | {"reason": REASONS.get(name, "") if power > MOST else ""})
     print_table(rows)
     write_csv("growth.csv", rows, f"processor time; {versions('numpy', 'scipy')}")
 

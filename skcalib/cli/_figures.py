@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,10 +14,12 @@ from .._pairs import check_pairs
 from ..plot import ReliabilityDisplay, RiskCoverageDisplay, SystemScoresDisplay, _style
 from ..plot._base import plain_text
 from ._blocks import Interval
-from ._compare_numbers import Compared
 from ._report_numbers import Alone, Measured, with_probabilities
 from ._runs import Answers
 from ._shared import new_file
+
+if TYPE_CHECKING:  # `report` does not need the tests of differences
+    from ._compare_numbers import Compared
 
 # With more values of --by, the panels of the figure would be too small.
 MOST_PANELS = 6

@@ -47,8 +47,8 @@ _PRODUCTS = 2**17
 # Number of entries of groups that are multiplied together, which the cache can hold.
 _ENTRIES = 20_000
 
-# Sums of more pairs of sets than this, and than four for each entry, are not stored in
-# one table (16 bytes each), but in tables of this number.
+# Sums of more pairs of sets than this, and than seven for each entry, are not stored
+# in one table (8 bytes for each pair in both orders), but in tables of `_PART` sums.
 _CELLS, _PART = 4_000_000, 2**16
 
 # This number of pairs in such tables takes the time of one product. If most of the time
@@ -321,7 +321,7 @@ class Entries:
             columns = [values * np.sqrt(self._part) for values in columns]
         n_groups, n_sets = self.shape
         by_set, by_group = self._n_products
-        if by_set <= by_group and n_sets**2 <= max(_CELLS, 4 * self.group.size):
+        if by_set <= by_group and n_sets**2 <= max(_CELLS, 7 * self.group.size):
             diagonals = [scale * self.by_set(values * values) for values in columns]
             sums = _sums_of_products(self._ends_of_groups, self.set, n_sets, columns)
             total = np.array([float(each @ each) for each in diagonals])
