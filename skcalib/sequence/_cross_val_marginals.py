@@ -97,7 +97,7 @@ def cross_val_marginals(
     >>> from skcalib.sequence import HMMTagger, cross_val_marginals
     >>> X = [["the", "dog"], ["a", "dog"], ["the", "cat"], ["a", "cat"]]
     >>> y = [["D", "N"]] * 4
-    >>> proba, classes = cross_val_marginals(HMMTagger(), X, y, cv=2)
+    >>> proba, classes = cross_val_marginals(HMMTagger(0.05), X, y, cv=2)
     >>> classes
     array(['D', 'N'], dtype='<U1')
     >>> proba[0].round(2)

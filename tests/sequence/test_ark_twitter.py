@@ -131,7 +131,7 @@ def test_the_defaults_tag_better_than_the_most_frequent_tag_of_each_word(
         for word, tag in zip(*map(chain.from_iterable, held_out), strict=True)
     ]
     assert np.mean(right) == pytest.approx(0.704, abs=0.001)
-    assert HMMTagger().fit(*train).score(*held_out) > np.mean(right)
+    assert HMMTagger().fit(*train).score(*held_out) > np.mean(right) + 0.05
     assert CRFTagger().fit(*train).score(*held_out) > np.mean(right) + 0.05
     assert crf.score(*held_out) > np.mean(right) + 0.15
 

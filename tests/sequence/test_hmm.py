@@ -64,6 +64,22 @@ def test_an_emission_pseudocount_of_zero_is_not_taken_for_none():
     same_rows(tagger.emission_log_proba_, WORDS, 0)
 
 
+def test_an_unknown_word_counts_as_the_words_that_occur_once():
+    # "a" and "the" occur once, with D; "dogs" with N; "bark" with V
+    once = [[*row[:-1], count] for row, count in zip(WORDS, [2, 1, 1], strict=True)]
+    tagger = HMMTagger(0.5, unknown_words="once").fit(X, Y)
+    same_rows(tagger.emission_log_proba_, once, F(1, 2))
+    same_rows(tagger.transition_log_proba_, MOVES, F(1, 2))
+    same_rows(HMMTagger().fit(X, Y).emission_log_proba_, once, F(1, 100))
+    plain = HMMTagger(unknown_words="pseudocount").fit(X, Y)
+    same_rows(plain.emission_log_proba_, WORDS, F(1, 100))
+
+
+def test_unknown_words_is_one_of_two_names():
+    with pytest.raises(ValueError, match="'unknown_words'.*'once', 'pseudocount'"):
+        HMMTagger(unknown_words="suffix").fit(X, Y)
+
+
 @pytest.mark.parametrize("pseudocount", [1, F(1, 4)])
 def test_an_end_state_is_one_more_thing_that_follows_a_tag(pseudocount):
     tagger = HMMTagger(float(pseudocount), end_state=True).fit(X, Y)
