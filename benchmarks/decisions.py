@@ -1,18 +1,13 @@
-"""Does calibration help to decide, and do models generate structures like those seen?
+"""Does calibration help to decide?
 
-    SKCALIB_DATA=... python benchmarks/decisions.py [decoding checks] [--cache FOLDER]
+    SKCALIB_DATA=... python benchmarks/decisions.py [--cache FOLDER]
 
-decoding: Nguyen and O'Connor (2015) ask in their conclusion whether calibrated
-probabilities help decisions that rely on expectations, such as minimum Bayes risk (MBR)
-decoding. The best structure as a whole does not change with the temperature; the
-decisions by marginals do. Measured here: the accuracy of tags (tweets, web text), the
-F1 of names in tweets, and the CoNLL F1 of coreference (GUM, LitBank), with the paired
-bootstrap over sentences or documents. Ten minutes of one core.
-
-checks: statistics of samples from the posterior (numbers of nouns and of verbs, numbers
-and lengths of names, numbers of entities, singletons and mentions of the largest
-entity) are compared with the test parts, before and after one temperature: posterior
-predictive checks. Three minutes.
+Nguyen and O'Connor (2015) ask in their conclusion whether calibrated probabilities help
+decisions that rely on expectations, such as minimum Bayes risk (MBR) decoding. The best
+structure as a whole does not change with the temperature; the decisions by marginals
+do. Measured here: the accuracy of tags (tweets, web text), the F1 of names in tweets,
+and the CoNLL F1 of coreference (GUM, LitBank), with the paired bootstrap over sentences
+or documents. Ten minutes of one core.
 
 All temperatures are fitted on the development parts. Models are those of tagging.py and
 entities.py.
@@ -20,11 +15,9 @@ entities.py.
 
 import functools
 import time
-from types import SimpleNamespace
 
 import _study
 import entities
-import matplotlib.pyplot as plt
 import numpy as np
 from _common import print_table, versions, write_csv
 from joblib import Memory
@@ -243,177 +236,13 @@ def decoding(fit, rank):
     write_csv("decoding.csv", rows, note)
 
 
-# Predictive checks
-
-N_SAMPLES = 400
-CHECKED_TAGGERS = (
-    "HMM, untuned",
-    "HMM, by likelihood",
-    "CRF basic, by likelihood",
-    "CRF advanced, unregularised",
-    "CRF advanced, by likelihood",
-)
-CHECKED_NAMERS = (
-    "HMM, pseudocount 0.01",
-    "CRF advanced, c2 = 0.1",
-    "CRF advanced, c2 = 0",
-)
-
-DRAWN = {("by likelihood", "1", name) for name in ("entities", "largest entity")}
-
-
-def is_start(tags):
-    return np.char.startswith(np.asarray(tags, dtype=str), "B-")
-
-
-STATISTICS = {
-    "tags": {
-        "verbs": lambda tags: (tags == "V").sum(),
-        "nouns": lambda tags: (tags == "N").sum(),
-        "kinds of tags": lambda tags: len(set(tags.tolist())),
-    },
-    "names": {
-        "names": lambda tags: is_start(tags).sum(),
-        "tokens in names": lambda tags: (np.asarray(tags) != "O").sum(),
-    },
-    "coreference": {
-        "entities": lambda labels: np.unique(labels).size,
-        "singletons": lambda labels: (sizes(labels) == 1).sum(),
-        "largest entity": lambda labels: sizes(labels).max(initial=0),
-    },
-}
-
-
-def sizes(labels):
-    return np.unique(labels, return_counts=True)[1]
-
-
-def tag_checks(task, corpus, role, models, X, y):
-    """Yield the rows and the checks of a tagger before and after a temperature."""
-    for when, model in models.items():
-        posterior = last_step(model).posterior(transform_before(model, X))
-        samples = posterior.sample(N_SAMPLES, random_state=0)
-        for name, statistic in STATISTICS[task].items():
-            check = checked(y, [model.classes_[each] for each in samples], statistic)
-            yield row_of(task, corpus, role, when, name, check), check
-
-
-def checked(y, samples, statistic):
-    """Compare a statistic with its values in samples from the posterior."""
-    observed = np.array([statistic(np.array(labels)) for labels in y], float)
-    drawn = np.array([[statistic(row) for row in rows] for rows in samples], float)
-    low, high = np.quantile(
-        drawn, [(1 - 0.95) / 2, (1 + 0.95) / 2], axis=1, method="inverted_cdf"
-    )
-    inside = (low[:, np.newaxis] <= drawn) & (drawn <= high[:, np.newaxis])
-    below = (drawn < observed[:, np.newaxis]).mean(axis=1)
-    equal = (drawn == observed[:, np.newaxis]).mean(axis=1)
-    pooled = np.column_stack([observed, drawn])
-    deviation = (pooled - pooled.mean(axis=1, keepdims=True)) ** 2
-    variance = deviation.mean(axis=1, keepdims=True)
-    varies = variance[:, 0] > 0
-    spread = (deviation[varies] / variance[varies]).mean(axis=0)
-    return SimpleNamespace(
-        observed=observed,
-        mean=drawn.mean(axis=1),
-        low=low,
-        high=high,
-        covered=(low <= observed) & (observed <= high),
-        proba=inside.mean(axis=1),
-        pit=below + equal / 2,
-        pvalue=rank_pvalue(pooled.sum(axis=0)),
-        spread_pvalue=rank_pvalue(spread),
-    )
-
-
-def rank_pvalue(values):
-    """Return the two-sided p-value of the first of exchangeable values."""
-    margin = 1e-9 * np.abs(values).max(initial=0.0)
-    tails = (values[0] <= values + margin).sum(), (values[0] >= values - margin).sum()
-    return min(1.0, 2 * min(tails) / values.size)
-
-
-def row_of(task, corpus, role, when, statistic, check):
-    p = check.proba
-    return {
-        "task": task,
-        "corpus": corpus,
-        "model": role,
-        "temperature": when,
-        "statistic": statistic,
-        "items": check.observed.size,
-        "observed": f"{check.observed.sum():.0f}",
-        "expected": f"{check.mean.sum():.1f}",
-        "p": f"{check.pvalue:.4f}",
-        "p of spread": f"{check.spread_pvalue:.4f}",
-        "covered, %": f"{100 * check.covered.mean():.1f}",
-        "so if the model is right, %": f"{100 * p.mean():.1f}",
-        "standard error, %": f"{100 * np.sqrt((p * (1 - p)).sum()) / p.size:.1f}",
-        "mean pit": f"{check.pit.mean():.3f}",
-    }
-
-
-def draw(checks):
-    figure, axes = plt.subplots(
-        1, len(checks), figsize=(4.6 * len(checks), 4), layout="constrained"
-    )
-    for ax, ((title, name), check) in zip(
-        np.atleast_1d(axes), checks.items(), strict=True
-    ):
-        order, place = np.argsort(check.mean, kind="stable"), np.arange(check.mean.size)
-        ax.vlines(place, check.low[order], check.high[order], color="0.75", lw=1.2)
-        ax.plot(place, check.mean[order], color="0.4", lw=1)
-        for there, color in (
-            (check.covered[order], "C0"),
-            (~check.covered[order], "C1"),
-        ):
-            ax.plot(place[there], check.observed[order][there], ".", color=color, ms=4)
-        ax.set_title(title, fontsize="medium")
-        ax.set(xlabel="Document, in the order of the mean", ylabel=name.capitalize())
-    _study.save(figure, "predictive_checks.png", 90)
-
-
-def checks(fit, rank):
-    rows, drawn = [], {}
-    _, dev, (X, y) = load("ark")
-    for role in CHECKED_TAGGERS:
-        model = fit("ark", role)
-        models = {"1": model, "fitted": scaled(model, dev)}
-        rows += [row for row, _ in tag_checks("tags", "ark", role, models, X, y)]
-    parts = entities.load()
-    X, y = parts["same sections"]
-    for role in CHECKED_NAMERS:
-        model = entities.MODELS[role].fit(*parts["train"])
-        models = {"1": model, "fitted": scaled(model, parts["dev"])}
-        rows += [row for row, _ in tag_checks("names", "btc", role, models, X, y)]
-    for corpus, role in RANKED:
-        y, before, after, _ = rank(corpus, RANKERS[role])
-        for when, posterior in (("1", before), ("fitted", after)):
-            samples = posterior.sample(N_SAMPLES, random_state=0)
-            for name, statistic in STATISTICS["coreference"].items():
-                check = checked(y, samples, statistic)
-                rows.append(row_of("coreference", corpus, role, when, name, check))
-                if (role, when, name) in DRAWN:
-                    drawn[f"{corpus}, {role}", name] = check
-    print_table(rows)
-    note = f"{N_SAMPLES} samples; " + versions("numpy", "scipy", "sklearn-crfsuite")
-    write_csv("predictive_checks.csv", rows, note)
-    draw(drawn)
-
-
-PARTS = {"decoding": decoding, "checks": checks}
-
-
 def main():
     parser = _study.parser_of(__doc__)
-    parser.add_argument("parts", nargs="*", default=list(PARTS), metavar="part")
     parser.add_argument("--cache", help="folder to keep models in")
-    options = parser.parse_args()
-    memory = Memory(options.cache, verbose=0)
+    memory = Memory(parser.parse_args().cache, verbose=0)
     start = time.perf_counter()
-    for part in options.parts:
-        PARTS[part](memory.cache(chosen_model), memory.cache(ranked))
-        print(f"{part}: {time.perf_counter() - start:.0f} s in all", flush=True)
+    decoding(memory.cache(chosen_model), memory.cache(ranked))
+    print(f"{time.perf_counter() - start:.0f} s")
 
 
 if __name__ == "__main__":

@@ -46,7 +46,6 @@ PAGES_OF_NAMES = {
 PIVOTED = {
     ("sentences.rst", "world | miscalibrated"),
     ("sentences.rst", "world | claim"),
-    ("bin_size.rst", "model | rows × classes"),
     ("bin_size.rst", "bin size | calibrated: plug-in square"),
     ("coref_corpora.rst", "offset of NEW | LitBank, by CoNLL F1"),
     ("count_coverage.rst", "Corpus | sd, mix .5"),
@@ -84,7 +83,6 @@ OTHER_SOURCES = [
     ("coreference.rst", "an example", "90% 25%"),
     ("count_coverage.rst", "standard error of 95% in 300 samples", "1.3"),
     ("counting.rst", "an example", "335"),
-    ("decisions.rst", "samples and the observation", "401"),
     ("documents_to_label.rst", "quantile of the chi-square distribution", "3.84"),
     ("emoticons.rst", "settings", "5000 454"),
     ("emoticons.rst", "size of the corpus", "35,873"),
