@@ -9,10 +9,19 @@ import sys
 from pathlib import Path
 
 from docutils import nodes
+from docutils.parsers.rst.directives.tables import CSVTable
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "benchmarks"))
 
 from _common import RESULTS, RUN, header_of
+
+
+class MeasuredTable(CSVTable):
+    """A CSV of benchmarks/results as a table, without the header above the names."""
+
+    def get_csv_data(self):
+        lines, source = super().get_csv_data()
+        return lines[1:], source
 
 
 def measured(name, rawtext, text, lineno, inliner, options=None, content=None):
@@ -33,4 +42,5 @@ def measured(name, rawtext, text, lineno, inliner, options=None, content=None):
 
 def setup(app):
     app.add_role("measured", measured)
+    app.add_directive("measured-table", MeasuredTable)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
