@@ -36,7 +36,7 @@ def save(figure, name, dpi=80):
     print(f"written: {name}")
 
 
-def draw_pairs(ax, comparison, kind, metric, title, most=None, scale=1):
+def draw_pairs(ax, comparison, kind, metric, title, most=None, scale=1, **borders):
     """Draw gain against confidence for the pairs of systems of some kind.
 
     What is far above every threshold only squeezes the curve, so that gains above
@@ -48,7 +48,8 @@ def draw_pairs(ax, comparison, kind, metric, title, most=None, scale=1):
     if kind is not None:
         shown = [k for k in range(len(kind)) if kind[k] is not None]
         gain, pvalue, kind = gain[shown], pvalue[shown], [kind[k] for k in shown]
-    SignificanceDisplay.from_pvalues(gain, pvalue, kind=kind, ax=ax, metric_name=metric)
+    borders |= {"kind": kind, "ax": ax, "metric_name": metric}
+    SignificanceDisplay.from_pvalues(gain, pvalue, **borders)
     ax.set_title(title)
     if most is not None:
         open_gain = abs(scale * comparison.gain[comparison.pvalue > 0.05]).max(

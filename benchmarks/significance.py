@@ -159,7 +159,7 @@ def synthetic(n_jobs, models, trained_on, X, y, X_test, y_test, count):
     ]
     # the longest first
     jobs.sort(key=lambda job: (job[0] != "CRF", -job[2]))
-    start, systems, sizes = time.perf_counter(), {}, {}
+    systems, sizes = {}, {}
     with Parallel(n_jobs=n_jobs, return_as="generator") as parallel:
         tasks = (
             delayed(train_one)(models, *job, X, y, X_test, y_test, count)
@@ -167,26 +167,21 @@ def synthetic(n_jobs, models, trained_on, X, y, X_test, y_test, count):
         )
         for name, size, found, seconds in parallel(tasks):
             systems[name], sizes[name] = found, size
-            print(
-                f"trained {len(systems)}/{len(jobs)}: {name} on {size} sentences, "
-                f"score {score(found):.4f}, {seconds:.0f} s; "
-                f"{time.perf_counter() - start:.0f} s in all",
-                flush=True,
-            )
+            print(f"{name}, {size}: {score(found):.4f}, {seconds:.0f} s", flush=True)
     names = sorted(systems, key=lambda name: (name[:3], int(name.split()[1])))
     return {name: systems[name] for name in names}, sizes
 
 
-def model_of(systems):
-    return {name: name.split()[0] for name in systems}
+def kind_of(pair):
+    """Return whether the names of two systems begin with the same model."""
+    same = len({name.split()[0] for name in pair}) == 1
+    return "same model" if same else "different models"
 
 
 def pairs_by_kind(systems):
     """Yield the pairs of systems of one model, and those of two."""
-    model = model_of(systems)
-    for kind, same in (("same model", True), ("different models", False)):
-        pairs = combinations(systems, 2)
-        yield kind, [(a, b) for a, b in pairs if (model[a] == model[b]) is same]
+    for kind in ("same model", "different models"):
+        yield kind, [p for p in combinations(systems, 2) if kind_of(p) == kind]
 
 
 def threshold_row(systems, pairs, size, statistic, repeats):
@@ -218,7 +213,6 @@ def sizes_rows(systems, n_test, sizes, statistic="ratio"):
             repeats = max(1, min(REPEATS, n_test // size))
             found = threshold_row(systems, pairs, size, statistic, repeats)
             rows.append({"pairs": kind, "sentences": size, **found})
-            print(f"{kind}, {size} sentences: {found['threshold']}", flush=True)
     return rows
 
 
@@ -245,7 +239,6 @@ def genre_rows(systems, genre):
                     **found,
                 }
             )
-        print(f"{name}: {rows[-2]['threshold']}, {rows[-1]['threshold']}", flush=True)
     return rows
 
 
@@ -288,12 +281,11 @@ def in_order(systems, genre):
     rng = np.random.default_rng(0)
     web = np.flatnonzero(np.char.startswith(genre, "EWT"))
     other = np.flatnonzero(np.char.startswith(genre, "GUM"))
-    for split in range(SPLITS):
+    for _ in range(SPLITS):
         mixed = rng.permutation(web)
         half = mixed.size // 2
         yield "EWT, other half", outcomes(systems, mixed[:half], mixed[half:])
         yield "EWT half -> GUM", outcomes(systems, mixed[:half], other)
-        print(f"split {split + 1}/{SPLITS} of all of EWT", flush=True)
     names = [name for name in np.unique(genre) if np.sum(genre == name) >= 40]
     sources = [name for name in names if name.startswith("EWT")]
     for source in sources:
@@ -302,7 +294,6 @@ def in_order(systems, genre):
             mixed = rng.permutation(rows)
             half = mixed.size // 2
             yield "genre, other half", outcomes(systems, mixed[:half], mixed[half:])
-        print(f"halves of {source}", flush=True)
     for source, target in product(sources, names):
         if source == target:
             continue
@@ -311,7 +302,6 @@ def in_order(systems, genre):
         # as many as a half has, so that the p-values are alike
         rows = rng.permutation(rows)[: rows.size // 2]
         yield kind, outcomes(systems, rows, new)
-    print("all pairs of genres", flush=True)
 
 
 def prediction_rows(systems, genre):
@@ -373,12 +363,9 @@ def draw_sizes(ax, rows, label, prefix=""):
     ax.legend()
 
 
-def draw_synthetic(comparison, model, rows):
+def draw_synthetic(comparison, rows):
     figure, axes = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
-    kind = [
-        "same model" if model[a] == model[b] else "different models"
-        for a, b in comparison.pairs
-    ]
+    kind = list(map(kind_of, comparison.pairs))
     title = f"UD EWT test part, {comparison.n_items} sentences"
     _study.draw_pairs(
         axes[0], comparison, kind, "token accuracy, points", title, scale=100
@@ -481,7 +468,7 @@ def main():
     n_real = int(np.sum(comparison.pvalue_adjusted <= 0.05))
     print(f"{n_real} of {len(comparison.pairs)} pairs survive Holm's rule")
     draw_natural(comparisons)
-    draw_synthetic(comparison, model_of(systems), tables["sizes"])
+    draw_synthetic(comparison, tables["sizes"])
     draw_genres(tables["genres"])
     draw_prediction(tables["prediction"])
     print(f"{time.perf_counter() - start:.0f} s")

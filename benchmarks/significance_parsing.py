@@ -13,7 +13,6 @@ paper, and on samples of these sentences. Labels are compared without subtypes.
 Run time on one core: about ten minutes.
 """
 
-import time
 from itertools import combinations
 
 import _study
@@ -21,7 +20,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from _common import print_table, versions, write_csv
 from parse_corpora import PARSER, new_pipeline
-from significance import draw_sizes, pairs_by_kind, score, threshold_row
+from significance import draw_sizes, kind_of, pairs_by_kind, score, threshold_row
 from spacy.tokens import Doc
 from spacy.training import Example
 from trees import LONGEST, Sentence, TreePosterior, features, scores_of
@@ -132,7 +131,6 @@ def trained(train, test):
     uas, las, rows = {}, {}, []
     for k in range(N_MODELS):
         for number, model in enumerate(MODELS):
-            start = time.perf_counter()
             size = TRAINED_ON[model][k % len(TRAINED_ON[model])]
             seed = 1000 * number + k  # no two systems on the same resample
             drawn = np.random.default_rng(seed).integers(len(train), size=size)
@@ -156,7 +154,6 @@ def trained(train, test):
                 )
                 row["LAS"] = f"{score(las[name]):.4f}"
             rows.append(row)
-            print(row, f"{time.perf_counter() - start:.0f} s", flush=True)
     rows.sort(key=lambda row: row["system"].split()[0])
     systems = {row["system"]: uas[row["system"]] for row in rows}
     return systems, las, rows
@@ -224,13 +221,7 @@ def size_rows(uas, las):
 def draw(uas, rows):
     figure, axes = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
     comparison = compare_systems(uas, statistic="ratio")
-    same = {
-        pair for kind, pairs in pairs_by_kind(uas) for pair in pairs if "same" in kind
-    }
-    kind = [
-        "same model" if pair in same else "different models"
-        for pair in comparison.pairs
-    ]
+    kind = list(map(kind_of, comparison.pairs))
     title = f"UD EWT test part, {comparison.n_items} sentences"
     _study.draw_pairs(axes[0], comparison, kind, "UAS, points", title, scale=100)
     draw_sizes(axes[1], rows, "threshold, points of UAS", "UAS, ")
@@ -238,7 +229,6 @@ def draw(uas, rows):
 
 
 def main():
-    start = time.perf_counter()
     uas, las, systems = trained(load("train"), load("test"))
     tables = {
         "significance_parsing_systems.csv": systems,
@@ -249,7 +239,6 @@ def main():
         print_table(rows)
         write_csv(name, rows, versions("numpy", "scipy", "spacy"))
     draw(uas, tables["significance_parsing_sizes.csv"])
-    print(f"{time.perf_counter() - start:.0f} s")
 
 
 if __name__ == "__main__":

@@ -48,7 +48,7 @@ for name, tagger in taggers.items():
 from skcalib import ReliabilityDisplay
 
 display = ReliabilityDisplay.from_estimator(
-    taggers["HMM"], X[test], y[test], query=TagQuery("top"), consistency_band=True
+    taggers["CRF"], X[test], y[test], query=TagQuery("top"), consistency_band=True
 )
 
 # %%
@@ -60,11 +60,11 @@ display = ReliabilityDisplay.from_estimator(
 
 from skcalib import TemperatureScaling
 
-scaled = TemperatureScaling(HMMTagger()).fit(X[train], y[train])
+scaled = TemperatureScaling(CRFTagger()).fit(X[train], y[train])
 pairs = TagQuery()(scaled, X[test], y[test])
 result = calibration_error_interval(pairs.y_true, pairs.y_proba, groups=pairs.groups)
 print(f"temperature {scaled.temperature_:.2f}")
-print(f"HMM, scaled: {result.estimate:.3f} [{result.low:.3f}, {result.high:.3f}]")
+print(f"CRF, scaled: {result.estimate:.3f} [{result.low:.3f}, {result.high:.3f}]")
 
 # %%
 # Is one tagger better?
