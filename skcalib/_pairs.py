@@ -589,9 +589,11 @@ def _matrix_pairs(
 
 
 def holm(pvalues: np.ndarray) -> np.ndarray:
-    """Return p-values adjusted by Holm's method (family-wise error rate)."""
+    """Return p-values adjusted by Holm's method; NaN is not counted and stays NaN."""
+    # NaN is sorted to the end, so that its factors do not matter.
     order = np.argsort(pvalues, kind="stable")
-    stepped = pvalues[order] * np.arange(pvalues.size, 0, -1)
+    n = np.count_nonzero(~np.isnan(pvalues))
+    stepped = pvalues[order] * (n - np.arange(pvalues.size))
     adjusted = np.empty_like(pvalues)
     adjusted[order] = np.minimum(np.maximum.accumulate(stepped), 1)
     return adjusted

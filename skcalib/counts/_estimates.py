@@ -681,13 +681,10 @@ def differences(
     numbers = {x: np.array([getattr(each, x) for each in totals], float) for x in names}
     for name in names[1:]:
         numbers[name][~has_both(sample, weight, place, n_rows)] = np.nan
-    is_tested = np.isfinite(numbers["pvalue"])
-    adjusted = numbers["pvalue"].copy()
-    adjusted[is_tested] = holm(adjusted[is_tested])
     rows = sample.rows[used[sample.rows]]
     return {
         **numbers,
-        "pvalue_adjusted": adjusted,
+        "pvalue_adjusted": holm(numbers["pvalue"]),
         "uncorrected": np.bincount(place, weight * sample.expected, n_rows),
         "n_documents": np.bincount(place[used], minlength=n_rows),
         "n_labelled": np.bincount(place[rows], minlength=n_rows),

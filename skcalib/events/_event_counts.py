@@ -79,39 +79,34 @@ class _CountTable(Result):
                 f"Got {country!r}.",
             )
 
+    def _index_of(self, label: Any, name: str) -> int:
+        """Return the index of the period that is passed as the parameter `name`."""
+        if not isinstance(label, Hashable) or label not in self.periods:
+            problem = f"must be one of the periods {self.periods!r:.200}."
+            raise ParameterError(name, f"{problem} Got {label!r}.")
+        return self.periods.index(label)
+
     def _check_period(self, period: Hashable) -> range:
         """Return the indices of the selected periods."""
         if period is None:
             return range(len(self.periods))
-        if not isinstance(period, Hashable) or period not in self.periods:
-            raise ParameterError(
-                "period",
-                f"must be one of the periods {self.periods!r:.200}. Got {period!r}.",
-            )
-        t = self.periods.index(period)
+        t = self._index_of(period, "period")
         return range(t, t + 1)
 
     def _check_pair(
         self, first: Any, second: Any, months: Any, own: np.ndarray
     ) -> tuple[tuple[int, int], tuple[float, float]]:
         """Return the indices of two periods, and their months or (1, 1) if equal."""
-        at = []
-        for name, label in (("first", first), ("second", second)):
-            if not isinstance(label, Hashable) or label not in self.periods:
-                raise ParameterError(
-                    name,
-                    f"must be one of the periods {self.periods!r:.200}. Got {label!r}.",
-                )
-            at.append(self.periods.index(label))
+        at = self._index_of(first, "first"), self._index_of(second, "second")
         if at[0] == at[1]:
             problem = f"must be another period than 'first'. Got {second!r} twice."
             raise ParameterError("second", problem)
-        pair = own[at].tolist() if months is None else months
+        pair = own[list(at)].tolist() if months is None else months
         one, other = (
             check_real(n, low=LEAST, high=LARGEST, name="months")
             for n in check_pair(pair, name="months", what="numbers")
         )
-        return (at[0], at[1]), (1.0, 1.0) if one == other else (one, other)
+        return at, (1.0, 1.0) if one == other else (one, other)
 
     def _comparison(
         self,
@@ -123,9 +118,8 @@ class _CountTable(Result):
     ) -> PeriodComparison:
         """Return a comparison from estimate, ends and p-value of each actor."""
         estimate, low, high, pvalue = np.array(rows, dtype=float).T
-        adjusted = pvalue.copy()
-        tested = np.flatnonzero(np.isfinite(adjusted[1:])) + 1
-        adjusted[tested] = holm(adjusted[tested])
+        # The first p-value is that of the sum of all actors.
+        adjusted = np.append(pvalue[:1], holm(pvalue[1:]))
         months = None if lengths == (1, 1) else lengths
         country = object_array([None, *self.countries])
         return PeriodComparison(
@@ -279,10 +273,9 @@ class EventCounts(_CountTable):
         for events, t, k in self._events:
             self._cells.setdefault((t, events.countries[k]), []).append(events)
         # Documents are independent, so these numbers of a cell are sums over documents.
-        found = np.array([events.moments(k) for events, _, k in self._events])
-        mean, variance, best, low, high, sampled, of_trees, *parts = found.reshape(
-            -1, 10
-        ).T
+        moments = [events.moments(k) for events, _, k in self._events]
+        found = np.array(moments).reshape(-1, 10).T
+        mean, variance, best, low, high, sampled, of_trees, *parts = found
         cells = np.array(
             [
                 t * len(self.countries) + column[events.countries[k]]
@@ -804,11 +797,8 @@ default='period'
         return as_frame(columns, method=f"{type(self).__name__}.frame")
 
     def __repr__(self) -> str:
-        return (
-            f"EventCounts({self._shape_text()}, "
-            f"n_documents={len(self.document_ids)}, unit={self.unit!r}, "
-            f"n_samples={self.n_samples})"
-        )
+        start = f"{self._shape_text()}, n_documents={len(self.document_ids)}"
+        return self._summary(start, "unit n_samples")
 
 
 # Corrected counts
@@ -1194,11 +1184,8 @@ class CorrectedEventCounts(_CountTable):
         )
 
     def __repr__(self) -> str:
-        return (
-            f"CorrectedEventCounts({self._shape_text()}, n_labelled="
-            f"{len(self._rows)} of {len(self.counts.document_ids)}, "
-            f"confidence_level={self.confidence_level:g})"
-        )
+        labelled = f"n_labelled={len(self._rows)} of {len(self.counts.document_ids)}"
+        return self._summary(f"{self._shape_text()}, {labelled}", "confidence_level:g")
 
 
 # Labels
