@@ -508,11 +508,10 @@ def corrected_count(
         unit=check_real(unit, low=LEAST, high=LARGEST, name="unit"),
         slope=check_slope(slope),
     )
-    columns, place = _table_rows(periods, by, len(y))
+    columns, place = _table_rows(periods if compare is None else None, by, len(y))
     if compare is None:
         c = _weights(weight, estimand, periods, empty_periods, len(y))
     else:
-        columns, place = _table_rows(None, by, len(y))
         c = _contrast(compare, lengths, estimand, periods, len(y))
         estimand = f"difference of {estimand}s"
     _check_compare(compare, lengths, weight)
@@ -534,9 +533,8 @@ def corrected_count(
         )
         sample = replace(sample, slope=0.0, expected=np.broadcast_to(f[0], len(f)))
     found = _estimate(sample, c, columns, place, estimand, method, confidence_level)
-    return replace(
-        found, n_groups=None if codes is None else np.unique(codes[rows]).size
-    )
+    n_groups = None if codes is None else np.unique(codes[rows]).size
+    return replace(found, n_groups=n_groups)
 
 
 def _estimate(

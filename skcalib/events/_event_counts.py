@@ -674,11 +674,6 @@ default='period'
             )
         return np.array(period_names(self.periods))[self.document_place]
 
-    def _means_of(self, country: str) -> np.ndarray:
-        """Return the expected count of one actor in each document."""
-        own = np.array([e.countries[k] == country for e, _, k in self._events], bool)
-        return np.bincount(self._rows[own], self._mean[own], len(self.document_ids))
-
     @public
     def corrected(
         self,
@@ -925,9 +920,11 @@ class CorrectedEventCounts(_CountTable):
 
     def _of(self, country: str) -> tuple[np.ndarray, np.ndarray]:
         """Return labels (NaN if missing) and expected counts of one actor."""
-        y = np.full(len(self.counts.document_ids), np.nan)
+        counts, n = self.counts, len(self.counts.document_ids)
+        y = np.full(n, np.nan)
         y[self._rows] = self._labels[country]
-        return y, self.counts._means_of(country)
+        own = np.array([e.countries[k] == country for e, _, k in counts._events], bool)
+        return y, np.bincount(counts._rows[own], counts._mean[own], n)
 
     def _run(
         self, y: np.ndarray, f: np.ndarray, low: float = 0.0, **more: Any

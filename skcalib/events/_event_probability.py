@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from .._results import Result, p_text, plain
+from .._results import Result, p_text
 from ..posteriors._antecedent_posterior import (
     draw_labels,
     follow,
@@ -173,12 +173,7 @@ class PeriodComparison(Result):
     months: tuple[float, float] | None
     confidence_level: float
 
-    def _columns(self) -> dict[str, np.ndarray]:
-        return {k: v for k, v in vars(self).items() if isinstance(v, np.ndarray)}
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the differences as lists, with both periods and the settings."""
-        return {name: plain(value) for name, value in vars(self).items()}
+    _COLUMNS = "country estimate low high pvalue pvalue_adjusted"
 
     def _lengths(self) -> str:
         if self.months is None:

@@ -344,15 +344,10 @@ class EventCountDisplay(Display):
             for more in [["..."] * (len(names) > _MOST_NAMED)]
             if names
         ]
-        if partial := self._partial():
-            notes.append(f"* {partial}")
+        if self.months is not None:
+            partial = partial_in_words(self.period, np.asarray(self.months))
+            notes += [f"* {partial}"] if partial else []
         return notes
-
-    def _partial(self) -> str:
-        months = self.months
-        if months is None:
-            return ""
-        return partial_in_words(self.period, np.asarray(months))
 
     def _take_axes(
         self, ax: Any, together: bool, n_columns: int, is_shared: bool
@@ -487,19 +482,16 @@ class EventCountDisplay(Display):
 
     def _in_words(self) -> list[str]:
         level = percent_text(self.confidence_level)
-        notes = self._notes()
-        also = [f"{note[0].upper()}{note[1:]}." for note in notes]
-        if self.uncorrected is not None:
-            return [
-                f"The means are corrected by labelled documents. The {level} intervals "
-                "are valid for any model if these documents were drawn at random.",
-                *also,
-            ]
-        return [
+        meaning = (
             "The means are the expected counts given the texts. The "
-            f"{level} intervals account for the uncertainty of coreference only.",
-            *also,
-        ]
+            f"{level} intervals account for the uncertainty of coreference only."
+        )
+        if self.uncorrected is not None:
+            meaning = (
+                f"The means are corrected by labelled documents. The {level} intervals "
+                "are valid for any model if these documents were drawn at random."
+            )
+        return [meaning, *(f"{note[0].upper()}{note[1:]}." for note in self._notes())]
 
 
 def _level_of(

@@ -974,7 +974,11 @@ class ReliabilityDisplay(ModelsDisplay):
             left, lowest = k % n_columns == 0, k + n_columns >= n
             heading = plain_text(_heading(name, model, "\n"))
             _tidy(axes[k], drawn[k]["count_ax"], heading, left=left, lowest=lowest)
-        _share_limits([each["count_ax"] for each in drawn])
+        # All histograms have the same limits.
+        below = [each["count_ax"] for each in drawn if each["count_ax"] is not None]
+        limits = [limit for ax in below for limit in ax.get_ylim()]
+        for ax in below:
+            ax.set_ylim(min(limits), max(limits))
         self._set_artists(drawn)
         width = int(_IN_AN_INCH * self.figure_.bbox.width / self.figure_.dpi)
         lines = [part for line in title for part in wrap(line, width)]
@@ -1079,14 +1083,6 @@ def _take_figure(fig: Any, n_rows: int, n_columns: int, counts: bool) -> Any:
             "its clear() first.",
         )
     return fig
-
-
-def _share_limits(histograms: list[Any]) -> None:
-    """Give all histograms the same limits."""
-    found = [ax for ax in histograms if ax is not None]
-    limits = [limit for ax in found for limit in ax.get_ylim()]
-    for ax in found:
-        ax.set_ylim(min(limits), max(limits))
 
 
 def _tidy(ax: Any, count_ax: Any, heading: str, *, left: bool, lowest: bool) -> None:

@@ -337,14 +337,12 @@ class RiskCoverageDisplay(ModelsDisplay):
             top = max(top, ends[1][curve.coverage >= _LEAST_SHOWN].max())
             if threshold is not None:
                 at, promised = threshold.share_selected, 1 - threshold.precision
-                artists["mark"] = ax.vlines(
-                    at,
-                    0,
-                    promised,
-                    color=color,
-                    linestyle="--",
-                    label=_promise(threshold) or "",
+                label = legend_text(
+                    f"at least {100 * threshold.precision:g}% right if the confidence "
+                    f"is at least {threshold.threshold:.3g}"
                 )
+                style = {"color": color, "linestyle": "--", "label": label}
+                artists["mark"] = ax.vlines(at, 0, promised, **style)
                 top = max(top, promised)
             drawn.append(artists)
         ax.set_ylim(0, min(1.0, 1.1 * top))
@@ -394,13 +392,6 @@ def _threshold(
         _check_unweighted(precision, "sample_weight")
     return threshold_for_precision(
         y_true, y_score, precision=precision, groups=groups, confidence_level=level
-    )
-
-
-def _promise(threshold: PrecisionThreshold) -> str | None:
-    return legend_text(
-        f"at least {100 * threshold.precision:g}% right if the confidence is at least "
-        f"{threshold.threshold:.3g}"
     )
 
 

@@ -10,9 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._errors import ParameterError, ParameterTypeError, public
-from .._validation import check_positive, check_real, check_same_length, is_sequence
+from .._validation import check_positive, check_same_length, is_sequence
 from ..significance import SystemComparison, compare_systems
-from ..significance._experiments import BorderlineThreshold, check_gains, threshold_of
+from ..significance._experiments import (
+    BorderlineThreshold,
+    check_borderline,
+    check_gains,
+    threshold_of,
+)
 from . import _style
 from ._base import (
     Display,
@@ -487,9 +492,7 @@ class SignificanceDisplay(Display):
                 )
             check_same_length(gains=gain, kind=kind)
             kind = [str(each) for each in kind]
-        low = check_real(low, low=0, high=1, name="low")
-        high = check_real(high, low=low, high=1, name="high")
-        quantile = check_real(quantile, low=0, high=1, name="quantile")
+        low, high, quantile = check_borderline(low, high, quantile)
         display = cls(
             # Which system of a pair is better does not matter for the plot.
             gain=np.abs(gain),

@@ -23,7 +23,12 @@ from .._validation import (
     raise_where,
 )
 from ._pair_tests import PairTests
-from ._paired_items import Systems, check_systems
+from ._paired_items import (
+    Systems,
+    check_columns,
+    group_systems,
+    systems_as_statistics,
+)
 from ._resamples import check_n_resamples
 
 # With fewer pairs, a high quantile of the gains is hardly more than their maximum.
@@ -109,7 +114,7 @@ def borderline_threshold(
     (1.59, 21)
     """
     gain, pvalue = check_gains(gains, pvalues)
-    borderline = _check_borderline(low, high, quantile)
+    borderline = check_borderline(low, high, quantile)
     found = threshold_of(gain, pvalue, *borderline)
     if found.threshold is None:
         raise ParameterError(
@@ -126,7 +131,8 @@ def borderline_threshold(
     return found
 
 
-def _check_borderline(low: Any, high: Any, quantile: Any) -> tuple[float, float, float]:
+def check_borderline(low: Any, high: Any, quantile: Any) -> tuple[float, float, float]:
+    """Return the limits of borderline p-values and the quantile of their gains."""
     low = check_real(low, low=0, high=1, name="low")
     high = check_real(high, low=low, high=1, name="high")
     return low, high, check_real(quantile, low=0, high=1, name="quantile")
@@ -322,10 +328,12 @@ def test_size_curve(
     n_repeats = check_n_resamples(n_repeats, name="n_repeats")
     n_resamples = check_n_resamples(n_resamples)
     alpha = check_fraction(alpha, name="alpha")
-    borderline = _check_borderline(low, high, quantile)
+    borderline = check_borderline(low, high, quantile)
     shuffle = check_bool(shuffle, name="shuffle")
     rng = as_generator(random_state)
-    checked = check_systems(systems, statistic, groups)
+    statistics, groups = systems_as_statistics(systems, groups)
+    names, columns = check_columns(statistics, statistic)
+    checked = group_systems(names, columns, statistic, groups)
     size = _check_sizes(sizes, len(checked.columns))
     numbers = _numbers_of(pairs, checked.names)
     rows = []

@@ -88,16 +88,6 @@ def smallest_pvalue(n_differing: int, *, mid_p: bool) -> float:
     return min(2.0 ** max((0 if mid_p else 1) - n_differing, -1000), 1.0)
 
 
-def tango_statistic(
-    wins: np.ndarray, losses: np.ndarray, n: int, gain: np.ndarray | float
-) -> np.ndarray:
-    """Return Tango's standardised distance of (wins - losses) / n from a gain."""
-    above = wins - losses - n * gain
-    with np.errstate(divide="ignore", invalid="ignore"):
-        z = above / _tango_error(wins, losses, n, gain)
-    return np.where(above == 0, 0.0, z)
-
-
 def _tango_error(
     wins: np.ndarray | int,
     losses: np.ndarray | int,
@@ -111,16 +101,6 @@ def _tango_error(
     b = ((2 * n - wins + losses) * gain - (wins + losses)) / 2
     twice = np.sqrt(np.maximum(b * b + 2 * losses * spread, 0)) - b
     return np.asarray(np.sqrt(np.maximum(twice + spread, 0)))
-
-
-def tango_limits(
-    wins: np.ndarray, losses: np.ndarray, n: int, quantile: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return Tango's interval of the gain, for a normal quantile."""
-    # The lower limit is the upper limit of the exchanged systems, with another sign.
-    low = [-_tango_limit(b, a, n, quantile) for a, b in zip(wins, losses, strict=True)]
-    high = [_tango_limit(a, b, n, quantile) for a, b in zip(wins, losses, strict=True)]
-    return np.array(low), np.array(high)
 
 
 def _tango_limit(wins: int, losses: int, n: int, quantile: float) -> float:
@@ -168,7 +148,10 @@ class Moments:
     def distance(self, gain: float) -> np.ndarray:
         """Return the standardised distance of the observed gains from a gain."""
         if self.is_binary:
-            return tango_statistic(self.wins, self.losses, self.n, gain)
+            above = self.total - self.n * gain
+            with np.errstate(divide="ignore", invalid="ignore"):
+                z = above / _tango_error(self.wins, self.losses, self.n, gain)
+            return np.where(above == 0, 0.0, z)
         spread = self.spread(gain)
         if math.isfinite(self.bound):
             # One more unit that differs by 0 or bound, so that the spread is not 0.
@@ -209,7 +192,10 @@ class Moments:
         """
         quantile = float(-ndtri((1 - level) / 2))
         if self.is_binary:
-            low, high = tango_limits(self.wins, self.losses, self.n, quantile)
+            counts = list(zip(self.wins, self.losses, strict=True))
+            high = np.array([_tango_limit(a, b, self.n, quantile) for a, b in counts])
+            # The lower limit is the upper limit of the exchanged systems, negated.
+            low = np.array([-_tango_limit(b, a, self.n, quantile) for a, b in counts])
         else:
             low, high = self.score_limits(quantile)
             # If few units differ, further kinds of differences may be unobserved.

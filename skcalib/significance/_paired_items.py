@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -274,11 +274,9 @@ class PairedItems:
     @cached_property
     def scores(self) -> tuple[float, float]:
         """Return the metric of each system."""
-        if self.is_integer:
-            first, second = self.a.sum(axis=0), self.b.sum(axis=0)
-        else:
-            first, second = column_sums(self.a), column_sums(self.b)
-        return self.metric.value(first), self.metric.value(second)
+        # Sums of integers are exact in any order.
+        sums = partial(np.sum, axis=0) if self.is_integer else column_sums
+        return self.metric.value(sums(self.a)), self.metric.value(sums(self.b))
 
     @property
     def gain(self) -> float:
@@ -412,14 +410,15 @@ def in_groups(
     systems: list[np.ndarray], groups: Any
 ) -> tuple[list[np.ndarray], int | None]:
     """Return the statistics of each system, summed by group, and the group count."""
-    n_groups = None
-    if groups is not None:
-        index = as_groups(groups, len(systems[0]))
-        assert index is not None
+    index, n_groups = as_groups(groups, len(systems[0])), None
+    if index is not None:
         n_groups = int(index.max()) + 1
-        systems = [sum_groups(each, index) for each in systems]
+        systems = [
+            np.column_stack([np.bincount(index, column) for column in each.T])
+            for each in systems
+        ]
     if len(systems[0]) < 2:
-        unit = "items" if groups is None else "groups"
+        unit = "items" if index is None else "groups"
         raise ParameterError(
             None,
             f"needs at least two {unit}, because one cannot be resampled. Got "
@@ -502,11 +501,6 @@ def check_rows(good: np.ndarray, columns: np.ndarray, rule: str, name: str) -> N
         )
 
 
-def sum_groups(columns: np.ndarray, index: np.ndarray) -> np.ndarray:
-    """Return the sums of the rows of each group, given the group of each row."""
-    return np.column_stack([np.bincount(index, x) for x in columns.T])
-
-
 @dataclass(frozen=True)
 class Systems:
     """Checked statistics of several systems on the same items, or summed by group.
@@ -553,23 +547,15 @@ class Systems:
         )
 
 
-def check_systems(systems: Any, statistic: Any, groups: Any) -> Systems:
-    """Return the checked statistics of several systems, summed by group."""
-    systems, groups = systems_as_statistics(systems, groups)
-    return group_systems(*check_columns(systems, statistic), statistic, groups)
-
-
 def check_columns(
     systems: Any, statistic: Any, least: int = 2
 ) -> tuple[list[str], list[np.ndarray]]:
     """Return the names and the checked statistics of at least `least` systems."""
     check_metric_name(statistic)
     if not isinstance(systems, Mapping):
-        raise ParameterTypeError(
-            "systems",
-            f"must be a mapping from names to statistics. Got "
-            f"{type(systems).__name__}.",
-        )
+        kind = type(systems).__name__
+        problem = f"must be a mapping from names to statistics. Got {kind}."
+        raise ParameterTypeError("systems", problem)
     if len(systems) < least:
         number = "one system" if least == 1 else "two systems"
         problem = f"must contain at least {number}. Got {len(systems)}."

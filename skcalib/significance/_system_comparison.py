@@ -206,11 +206,8 @@ class SystemComparison(Result):
         [('a', 'b')]
         """
         alpha = check_fraction(alpha, name="alpha")
-        return [
-            pair
-            for pair, p in zip(self.pairs, self.pvalue_adjusted, strict=True)
-            if p <= alpha
-        ]
+        tested = zip(self.pairs, self.pvalue_adjusted, strict=True)
+        return [pair for pair, p in tested if p <= alpha]
 
     @public
     def matrix(self, column: str = "pvalue_adjusted") -> np.ndarray:

@@ -674,9 +674,9 @@ def permutation_test(
     rng = as_generator(random_state)
     items = check_items(stats_a, stats_b, statistic, groups)
     drawn, error = None, 0.0
-    known = None
-    if method != "monte_carlo":
-        known = _known_swaps(items, alternative, method)
+    known = (
+        None if method == "monte_carlo" else _known_swaps(items, alternative, method)
+    )
     if known is not None:
         p, way = known
     elif method == "exact":
