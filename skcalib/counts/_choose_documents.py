@@ -173,6 +173,7 @@ def choose_documents(
     for name, values in (("sd", sd), ("size", size)):
         if values is not None:
             parts.append(_shares(values, len(parts[0]) if parts else None, name=name))
+    # The mean of two goals also draws documents that only one of them prefers.
     goal = parts[0] if len(parts) == 1 else (parts[0] + parts[1]) / 2
     n = check_integer(n, minimum=1, name="n")
     if n > len(goal):
@@ -182,6 +183,8 @@ def choose_documents(
     if mix == 0:
         problem = "must be positive, so that every document can be drawn. Got 0."
         raise ParameterError("mix", problem)
+    # This bounds the weight 1 / pi of a document by N / (n mix). In place, because a
+    # corpus may have many millions of documents.
     goal *= 1 - mix
     goal += mix / len(goal)
     rng = as_generator(random_state)
@@ -233,6 +236,7 @@ def _allocate(n: int, goal: np.ndarray, n_documents: np.ndarray) -> np.ndarray:
             break
         share[change] = np.where(over, n_documents, least)[change]
         fixed |= change
+    # A share that is a whole number may be just below it, up to rounding.
     draws = np.clip(np.floor(share + 1e-9).astype(int), least, n_documents)
     while draws.sum() != n:  # at most one draw per stratum is left over
         if draws.sum() < n:
@@ -246,6 +250,8 @@ def _allocate(n: int, goal: np.ndarray, n_documents: np.ndarray) -> np.ndarray:
 
 def _probabilities(goal: np.ndarray, n: int) -> np.ndarray:
     """Return probabilities proportional to `goal`, at most 1, that add up to n."""
+    # Documents beyond probability 1 are drawn for certain. The others then share the
+    # rest of the draws, which may lift further documents beyond 1.
     certain = np.zeros(len(goal), dtype=bool)
     while True:
         rest = n - int(certain.sum())
@@ -261,10 +267,13 @@ def _probabilities(goal: np.ndarray, n: int) -> np.ndarray:
 
 def _systematic(pi: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
     """Return n indices, drawn systematically in a random order."""
+    # Ticks at a distance of 1 along the cumulated probabilities: each document contains
+    # a tick with its own probability (Hartley and Rao 1962).
     order = rng.permutation(len(pi))
     steps = pi[order]
     np.cumsum(steps, out=steps)
     steps *= n / steps[-1]
     ticks = rng.random() + np.arange(n)
     places = np.searchsorted(steps, ticks, side="right")
+    # The last tick may lie beyond the last document, up to rounding.
     return np.sort(order[np.minimum(places, len(pi) - 1)])

@@ -485,6 +485,7 @@ def corrected_count(
     low, high = check_bounds(bounds, y, f, rows)
     labelled = ~np.isnan(y)
     codes = check_groups(groups, labelled)
+    # Groups of one document are no groups: documents are then independent.
     is_clustered = codes is not None and bool(np.bincount(codes).max() > 1)
     stratum_codes, merged = check_strata(strata, f, labelled, codes)
     is_given = inclusion_probability is not None
@@ -518,8 +519,10 @@ def corrected_count(
     if weight is not None and columns:
         problem = "accepts either 'weight' or 'periods' and 'by', but not both."
         raise ParameterError(None, problem)
+    # Given probabilities may be small on one side of the median.
     if not is_given:
         check_sides(f, rows)
+    # A wrong number of labels explains any other deviation from a random sample.
     if not (is_given and number_is_wrong(sample)):
         warn_of_the_sample(sample, is_given)
     if is_given:
@@ -561,6 +564,7 @@ def _estimate(
         # A contrast has negative weights. Whether a count is 0 is no question.
         is_tested=bool(weight.min(initial=0) < 0),
     )
+    # With expectations of 0 and no slope, the labels alone remain.
     no_model = np.broadcast_to(0.0, sample.n_documents)
     labels = replace(sample, expected=no_model, slope=0.0)
     alone = weighted_total(labels, fit(labels), weight, method=overall, level=level)
@@ -584,6 +588,7 @@ def _estimate(
     elif columns:
         numbers = domain_totals(sample, fitted, place, method=method, level=level)
         warn_of_empty_rows(columns, numbers["n_labelled"])
+        # The number of documents in a row is known, so it does not widen intervals.
         if estimand == "mean":
             for name in ("estimate", "low", "high", "standard_error", "uncorrected"):
                 numbers[name] = numbers[name] / numbers["n_documents"]
@@ -706,6 +711,7 @@ def as_column(values: Any, n: int | None, *, name: str) -> np.ndarray:
     if n is not None and len(array) != n:
         problem = f"must have one entry for each of {n} documents. Got {len(array)}."
         raise ParameterError(name, problem)
+    # The usual case needs no mask: fmin and fmax ignore NaN, which callers check.
     ends = np.fmin.reduce(array, initial=0), np.fmax.reduce(array, initial=0)
     if max(-ends[0], ends[1]) > LARGEST:
         too_large = np.isfinite(array) & (np.abs(array) > LARGEST)
@@ -720,6 +726,7 @@ def check_labels(y_true: Any) -> tuple[np.ndarray, np.ndarray]:
         np.isinf(y), y, "be finite, or NaN where there is no label", name="y_true"
     )
     rows = np.flatnonzero(~np.isnan(y))
+    # A corpus of fewer documents may be labelled completely.
     if len(rows) < min(_FEWEST_LABELS, max(len(y), 1)):
         problem = (
             f"must have at least {_FEWEST_LABELS} labels. Got {len(rows)} labels in "
@@ -753,6 +760,7 @@ def check_bounds(
                 "bounds=(-numpy.inf, numpy.inf)."
             )
             raise ParameterError("y_true", problem)
+        # Labels of 0 and 1 may be small counts if the model expects larger ones.
         is_binary = np.isin(labels, (0, 1)).all() and f.max() <= 1 + 1e-9
         bounds = (0.0, 1.0 if is_binary else np.inf)
     if not isinstance(bounds, (tuple, list)) or len(bounds) != 2:
@@ -829,6 +837,7 @@ def check_groups(groups: Any, labelled: np.ndarray) -> np.ndarray | None:
             f"single documents were drawn, {NO_GROUPS}."
         )
         raise ParameterError("groups", problem)
+    # With two groups, the slope would leave no degree of freedom for the variance.
     if (held > 0).sum() < 3 and not labelled.all():
         problem = f"must have at least 3 labelled groups. Got {(held > 0).sum()}."
         raise ParameterError("groups", problem)
@@ -904,6 +913,7 @@ def check_strata(
             "Otherwise, remove the documents of the stratum from the corpus."
         )
         raise ParameterError("strata", problem)
+    # One document that is the whole stratum has no sampling error.
     single = (held == 1) & (n_units > 1)
     if not single.any():
         return codes, codes
@@ -923,6 +933,7 @@ def _join(single: np.ndarray, is_open: np.ndarray, means: np.ndarray) -> np.ndar
     for h in np.flatnonzero(single):
         if (joined == joined[h]).sum() > 1:
             continue  # another stratum has been merged with it
+        # Completely labelled strata have no sampling error that could be shared.
         others = np.flatnonzero(is_open & (np.arange(len(means)) != h))
         if not others.size:
             problem = (
@@ -1003,8 +1014,10 @@ def warn_of_the_sample(sample: Sample, is_given: bool) -> None:
     """
     f = sample.expected
     by_f, by_doubt = deviation(sample, f), 0.0
+    # f (1 - f) is the variance of a label. Fitting a model on the labels lowers it.
     if f.min() >= 0 and f.max() <= 1:
         by_doubt = deviation(sample, f * (1 - f))
+    # Only the larger of the two deviations is reported: one may cause the other.
     design = PROBABILITY if is_given else "equal inclusion probabilities"
     if abs(by_f) > max(_MOST_DEVIATION, abs(by_doubt)):
         more = "larger" if by_f > 0 else "smaller"

@@ -156,6 +156,7 @@ def threshold_of(
     quantile: float = 0.95,
 ) -> BorderlineThreshold:
     """Return the threshold (None without a borderline pair) and the number of pairs."""
+    # The sign depends on the order of the pair, which is arbitrary.
     borderline = np.abs(gain[(pvalue >= low) & (pvalue <= high)])
     if not borderline.size:
         return BorderlineThreshold(None, 0)
@@ -342,6 +343,7 @@ def test_size_curve(
             PairTests(subset, "two-sided", "auto", n_resamples, rng).run(numbers)
             for subset in _subsets(checked, each, n_repeats if shuffle else None, rng)
         ]
+        # The threshold is that of the pairs of all subsamples together.
         gain, p = np.hstack([(test.gain, test.pvalue) for test in tests])
         threshold = threshold_of(gain, p, *borderline)
         rows.append((*threshold, float(p.mean()), float((p <= alpha).mean())))
@@ -518,6 +520,7 @@ def _n_samples(values: Any, name: str) -> int:
     shape = getattr(values, "shape", None)
     if shape:
         return int(shape[0])
+    # An array of no dimension has the attribute __len__, which raises an error.
     sized = shape is None and hasattr(values, "__len__")
     if isinstance(values, (str, bytes)) or not sized:
         raise ParameterTypeError(
@@ -547,6 +550,7 @@ def _sizes(sizes: Any, n: int, n_models: int) -> list[int]:
 
 def _size(size: Any, n: int) -> int:
     """Return the number of samples, at least 1, from a number or a fraction."""
+    # The integer 1 is one sample, and 1.0 is all samples.
     if isinstance(size, Integral) or not isinstance(size, Real):
         return check_n_resamples(size, name="sizes")
     if not 0 < float(size) <= 1:

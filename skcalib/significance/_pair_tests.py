@@ -47,6 +47,7 @@ def choose_test(items: PairedItems, alternative: str, method: str) -> PairTest:
         return PairTest("identical", items)
     flips = None
     if items.is_constant or method in ("auto", "sign_flips"):
+        # Only 'auto' corrects sign flips for ties and for skewness.
         flips = FlippedGain(items, adjusts=method == "auto")
         if method != "auto" or items.is_constant or not flips.suits_bootstrap:
             return PairTest("sign_flips", items, flips)
@@ -54,6 +55,7 @@ def choose_test(items: PairedItems, alternative: str, method: str) -> PairTest:
     known = undrawn_p_value(linear, items.metric.name, alternative, method)
     if known is None:
         return PairTest("resamples", items, flips)
+    # The bootstrap cannot know more than the signs of the differences show.
     if flips is not None and flips.rejects(known[0], alternative):
         return PairTest("sign_flips", items, flips)
     return PairTest("undrawn", items, flips, known)
@@ -127,6 +129,7 @@ class PairTests:
                 "is the same in every item. Their p-values are computed by swapping "
                 "the systems at random.",
             )
+        # All pairs share the resamples, whose sums of systems are computed once.
         if left:
             flipped += self._draw(found, left)
         self._flip(found, flipped)
@@ -170,6 +173,7 @@ class PairTests:
         for k, test in left:
             up, down = thresholds(test.items.gain, self.alternative)
             tolerance = test.items.tolerance
+            # Ties count as extreme.
             limits.append((*found.pairs[k], up - tolerance, down + tolerance))
         n, n_systems, m = self.systems.columns.shape
         columns, metric = self.systems.columns.reshape(n, -1), self.systems.metric

@@ -145,6 +145,7 @@ def metric_of_callable(function: Callable, a: np.ndarray, b: np.ndarray) -> Metr
     columns of a matrix; a function written with ``s[..., 0]`` takes them in rows. The
     layout is determined on sums of these data: the values must agree.
     """
+    # m + 2 rows of m columns: a function cannot confuse rows with columns unnoticed.
     m = a.shape[1]
     left_out = [a.sum(axis=0) - a[i % len(a)] for i in range(m)]
     probe = np.stack([a.sum(axis=0), b.sum(axis=0), *left_out])
@@ -298,6 +299,7 @@ class PairedItems:
         The better system comes first in that order, so that swapping the systems
         changes no draw.
         """
+        # Equal systems have no better one: the smaller of both tables is used.
         first, second = self.scores
         columns_a, columns_b = list(self.a.T), list(self.b.T)
         if first >= second:
@@ -314,6 +316,8 @@ class PairedItems:
         """The gain as one ratio of sums, or None if it is not a ratio."""
         if self.metric.quotient is not _ratio:
             return None
+        # With other lengths, the gain is a difference of two ratios. A row with length 0
+        # must not have a difference, since resamples may consist of such rows.
         length = self.a[:, 1]
         if not length.any() or (length != self.b[:, 1]).any():
             return None
@@ -328,6 +332,7 @@ class PairedItems:
         """Whether every resample has the observed gain."""
         linear = self.linear
         if linear is None:
+            # For other metrics, only systems that are equal, or rows that are.
             same = bool((self.a == self.b).all())
             return same or all(bool((x == x[0]).all()) for x in (self.a, self.b))
         if linear.is_integer:
@@ -345,6 +350,7 @@ class PairedItems:
     @property
     def tolerance(self) -> float:
         """Distance below a threshold up to which a rounded number counts as a tie."""
+        # The difference of two scores has the rounding error of the scores.
         return max(1e-9 * abs(self.gain), 1e-12 * max(map(abs, self.scores)))
 
 
@@ -369,7 +375,7 @@ def is_integer(columns: np.ndarray) -> bool:
 
 def distinct_rows(columns: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Return the distinct rows in a fixed order, and the count of each."""
-    order = np.lexsort(columns[::-1])
+    order = np.lexsort(columns[::-1])  # the last key is the first criterion
     rows = np.column_stack([column[order] for column in columns])
     new = np.zeros(len(rows), dtype=bool)
     new[:1] = True
@@ -474,9 +480,11 @@ def check_statistics(stats: Any, statistic: str | Callable, *, name: str) -> np.
         check_rows(columns[:, 1] >= 0, columns, "denominators of at least 0", name)
     if statistic == "f1":
         least = np.minimum(columns[:, 1], columns[:, 2])
+        # Weighted counts may exceed their limit by rounding.
         good = (columns >= 0).all(axis=1) & (columns[:, 0] <= least * (1 + 1e-9))
         rule = "columns with 0 <= correct <= guessed and gold, in this order"
         check_rows(good, columns, rule, name)
+    # A mean is a ratio of sums whose lengths are 1, also after rows have been grouped.
     if statistic == "mean":
         columns = np.column_stack([columns[:, 0], np.ones(len(columns))])
     return columns

@@ -313,6 +313,7 @@ class SystemComparison(Result):
         power = check_fraction(power, name="power")
         n_units = self.n_questions if self.n_groups is None else self.n_groups
         least = smallest_pvalue(n_units, mid_p=n_units >= FEWEST_FLIPS)
+        # Even if all units differ in the same direction, no gain is significant.
         if least > 1 - self.confidence_level:
             return np.full(len(self.pairs), np.nan)
         z, z_power = self._quantile(), float(ndtri(power))
@@ -320,6 +321,8 @@ class SystemComparison(Result):
         if not m.is_binary:
             gain = (z + z_power) * m.standard_error()
             return np.where(gain < m.bound, m.scale * gain, np.inf)
+        # A gain cannot exceed the share of discordant questions, which it may therefore
+        # raise, and a larger share needs a larger gain: both are found by iteration.
         share, gain = self._discordant(), np.zeros(len(self.pairs))
         for _ in range(100):
             left = np.sqrt(np.maximum(share - gain**2, 0))
@@ -406,6 +409,8 @@ class SystemComparison(Result):
         alpha = check_fraction(alpha, name="alpha")
         order = self._best_first()
         place = {self.names[k]: i for i, k in enumerate(order)}
+        # Piepho (2004), insert and absorb: a separated pair splits each group with both
+        # systems into two groups without one of them. Parts of others are absorbed.
         groups = [set(range(len(order)))]
         for (a, b), p in zip(self.pairs, self.pvalue_adjusted, strict=True):
             if p > alpha:
@@ -413,6 +418,7 @@ class SystemComparison(Result):
             i, j = place[a], place[b]
             split = [g - {x} for g in groups if {i, j} <= g for x in (i, j)]
             whole = [g for g in groups if not {i, j} <= g]
+            # The longest first, because it may contain shorter parts.
             for part in sorted(split, key=len, reverse=True):
                 if not any(part <= other for other in whole):
                     whole.append(part)
@@ -428,6 +434,8 @@ class SystemComparison(Result):
     def _tail(self, distance: np.ndarray) -> np.ndarray:
         """Return one-sided p-values, not below the smallest attainable p-value."""
         m = self._moments
+        # The normal tail can be below all p-values of so few signs. A power far beyond
+        # 1000 underflows.
         floor = 0.0 if m.is_binary else 2.0 ** -min(m.n_effective, 1000)
         return as_pvalues(np.maximum(ndtr(-distance), floor))
 
@@ -440,6 +448,7 @@ class SystemComparison(Result):
 
     def _discordant(self) -> np.ndarray:
         m = self._moments
+        # the mean under Jeffreys's prior, which is neither 0 nor 1
         return (m.wins + m.losses + 0.5) / (m.n + 1)
 
     def to_dict(self) -> dict[str, Any]:
@@ -748,6 +757,7 @@ def compare_systems(
         tests = PairTests(checked, alternative, method, n_resamples, rng)
         tested = _test_metric(tests, statistic, pairs, level, largest)
         _warn_of_floor(tested.test.method, adjust, alpha, n_resamples)
+    # A one-sided p-value does not decide whether 0 is inside a two-sided interval.
     gain_low, gain_high = tested.moments.limits(
         tested.gain, tested.test.pvalue if alternative == "two-sided" else None, level
     )
@@ -816,6 +826,7 @@ def _test_scores(
     warn_of_large_group(codes)
     ends = []
     for k, values in enumerate(score):
+        # The mean of several samples of a question varies less than one verdict.
         if aligned is not None and (aligned.n_samples[:, k] != 1).any():
             questions = np.repeat(np.arange(n), aligned.n_samples[:, k])
             interval = accuracy_interval(
@@ -833,7 +844,7 @@ def _test_scores(
     n_flips = n_flips or N_FLIPS
     moments, test = gains_of_scores(score, pairs, codes, n_flips, rng)
     mean = score.mean(axis=1)
-    gain = np.array([mean[j] - mean[i] for i, j in pairs]) + 0.0
+    gain = np.array([mean[j] - mean[i] for i, j in pairs]) + 0.0  # no negative zero
     n_drawn = n_flips if any("drawn" in words for words in test.method) else None
     return _Tested(mean, low, high, gain, moments, test, n_groups, n_drawn)
 
@@ -895,6 +906,7 @@ def _bound_of(systems: Systems, score: np.ndarray, statistic: str | Callable) ->
     if systems.metric.quotient is not None:
         rows = systems.columns.reshape(-1, systems.columns.shape[2])
         parts, whole = systems.metric.quotient(rows)
+    # If no row has more parts than its whole, no sum of rows has.
     is_share = (parts >= 0) & (parts <= whole * (1 + 1e-9))
     return 1.0 if is_share.all() else math.inf
 
@@ -903,6 +915,7 @@ def _warn_of_floor(
     method: list[str], adjust: str | None, alpha: float, n_resamples: int
 ) -> None:
     """Warn if no p-value of resamples could be significant when adjusted."""
+    # Holm's method multiplies the smallest p-value by the number of pairs.
     n_pairs, least = len(method), 1 / (n_resamples + 1)
     if adjust is None or n_pairs * least <= alpha or "monte_carlo" not in method:
         return

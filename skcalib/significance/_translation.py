@@ -203,10 +203,12 @@ def _bleu_of_one(sums: list[float]) -> float:
     if not any(right):
         return 0.0
     penalty = math.exp(1 - reference / length) if length < reference else 1.0
+    # sacrebleu's logarithm of 0; n-grams that are longer than all sentences keep it.
     smooth, logs = 1.0, [-9999999999.0] * _BLEU_ORDER
     for n in range(_BLEU_ORDER):
         if total[n] == 0:
             break
+        # The k-th order without a match counts as a fraction 1 / 2^k of one match.
         if right[n] == 0:
             smooth *= 2
             logs[n] = math.log(100.0 / (smooth * total[n]))
@@ -240,6 +242,7 @@ def chrf(sums: np.ndarray) -> np.ndarray:
         n_columns = 3 * _CHRF_ORDER
     sums = _as_sums(sums, n_columns, "chrf")
     said, reference, both = sums[..., 0::3], sums[..., 1::3], sums[..., 2::3]
+    # As in sacrebleu, orders that one side does not have are left out of the means.
     known = (said > 0) & (reference > 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         precision, recall = np.zeros(said.shape[:-1]), np.zeros(said.shape[:-1])

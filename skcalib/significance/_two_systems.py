@@ -83,6 +83,7 @@ class PairedTestResult(Result):
     pvalue: float
 
     def __post_init__(self) -> None:
+        # Underflow must not turn a possible event into a probability of 0.
         object.__setattr__(self, "pvalue", float(as_pvalues(np.array(self.pvalue))))
 
     def to_dict(self) -> dict[str, Any]:
@@ -413,6 +414,7 @@ def paired_bootstrap_test(
     rng = as_generator(random_state)
     items = check_items(stats_a, stats_b, statistic, groups)
     test = choose_test(items, alternative, method)
+    # 'auto' leaves out items without information, so the items may be fewer now.
     items, flips = test.items, test.flips
     if test.engine == "identical":
         same = ConfidenceInterval(items.gain, items.gain)
@@ -427,6 +429,7 @@ def paired_bootstrap_test(
         _warn_of_few(flips, items, alternative)
     if test.undrawn is not None and items.linear is not None:
         p, way = test.undrawn
+        # In units of a win, so that the interval does not depend on the unit of scores.
         wins, size = items.linear.in_wins
         half = size * linear_half_width(wins, level, way)
         ends = _around(items.gain, half, p, alternative, level)
@@ -434,6 +437,7 @@ def paired_bootstrap_test(
     elif test.engine == "resamples":
         found = _drawn(items, alternative, level, n_resamples, rng)
     if flips is not None:
+        # Resamples of few items can give smaller p-values than all signs of them.
         if test.engine == "sign_flips" or flips.rejects(found.pvalue, alternative):
             way, p, low, high, error, drawn = flips.test(
                 alternative, level, n_resamples, rng
@@ -480,6 +484,7 @@ def _warn_of_few(flips: FlippedGain, items: PairedItems, alternative: str) -> No
     """Warn that the usual significance level cannot be reached."""
     unit = "items" if items.n_groups is None else "groups"
     smallest = flips.smallest_p_value(alternative)
+    # 2^-5 < .05 < 2^-4 with one side; two sides need one item more, mid-p one less.
     least = ("four", "five", "six")[1 + (alternative == "two-sided") - flips.mid_p]
     warn(
         f"paired_bootstrap_test: the systems differ in so few {unit} that no p-value "
@@ -499,6 +504,7 @@ def _drawn(
     """Return p-value and interval from resamples that are drawn."""
     gains, seen, n_undefined = resample_gains(items, alternative, n_resamples, rng)
     p, error = plain_p_value(seen, n_resamples)
+    # Symmetric around the gain, as the two-sided p-value is: theory, (P1).
     half = half_width_of_drawn(np.abs(gains - items.gain), level)
     return _Found(
         "monte_carlo",
@@ -521,6 +527,7 @@ def _around(
     saddlepoint approximation.
     """
     if alternative == "two-sided":
+        # 1 - level has a rounding error; nextafter gives the widest interval without 0.
         if p < (1 - level) * (1 - 1e-12):
             half = min(half, math.nextafter(abs(gain), 0.0))
         else:
@@ -687,6 +694,7 @@ def permutation_test(
             "data need more. Use method='monte_carlo'.",
         )
     else:
+        # Swapping equal rows changes nothing, so only the others are drawn.
         swapped = drawn_flips(*_differing(items), n_resamples, rng)
         n_extreme = int(_is_extreme(items, swapped, alternative).sum())
         p, error = plain_p_value(n_extreme, n_resamples)
@@ -719,6 +727,7 @@ def _known_swaps(
             return None
         swapped, chance = flips
         return float(chance[_is_extreme(items, swapped, alternative)].sum()), "exact"
+    # A swap changes the sign of a difference, and the common length stays.
     gain = SignedSum(items.linear.difference, items.linear.times)
     exact = gain.exact_tails(*limits)
     found = None if exact is None else ("exact", exact)
@@ -743,6 +752,7 @@ def _is_extreme(
     `swapped` are sums of the rows of `_differing` over the swapped items.
     """
     distinct, times = items.distinct
+    # What a swap adds to the sums of A, it takes from the sums of B.
     gains = items.gains(times @ distinct + np.hstack([swapped, -swapped]))[0]
     if alternative == "greater":
         return gains >= items.gain - items.tolerance
