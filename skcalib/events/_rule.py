@@ -193,12 +193,9 @@ class EventRule:
 
     def __repr__(self) -> str:
         verbs = "None" if self.verbs is None else repr(tuple(sorted(self.verbs)))
-        return (
-            f"EventRule({verbs}, lexicon={self.lexicon!r}, "
-            f"lowercase={self.lowercase}, relative_pronouns={self.relative_pronouns}, "
-            f"compound={self.compound}, passive={self.passive}, "
-            f"conjuncts={self.conjuncts})"
-        )
+        names = "lexicon lowercase relative_pronouns compound passive conjuncts"
+        settings = [f"{name}={getattr(self, name)!r}" for name in names.split()]
+        return f"EventRule({', '.join([verbs, *settings])})"
 
     def may_match(self, document: Document) -> bool:
         """Return whether a document can have an event.

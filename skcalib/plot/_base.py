@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
+from operator import attrgetter
 from textwrap import wrap
 from typing import Any, ParamSpec, TypeVar
 
@@ -112,7 +113,7 @@ def of_models(attribute: str, doc: str) -> Any:
     """Return a property: the attribute of the only model, or the list of several."""
 
     def shown(display: Any) -> Any:
-        return display._shown([getattr(model, attribute) for model in display._models])
+        return display._shown(list(map(attrgetter(attribute), display._models)))
 
     return property(shown, doc=doc)
 

@@ -435,7 +435,7 @@ class BinSizeDisplay(ModelsDisplay):
             raise ParameterError(
                 "squared", f"requires norm='l2'. Got curves of norm {first.norm!r}."
             )
-        styles = _style.line_styles(curve_kwargs, len(models), name="curve_kwargs")
+        styles = _style.line_styles(curve_kwargs, len(models))
         style = _style.line_style(true_error_kwargs, name="true_error_kwargs")
         self.ax_: Any = _style.take_axes(ax, _style.COLUMN, 2.5)
         self.figure_: Any = self.ax_.figure

@@ -437,20 +437,13 @@ class ReliabilityDisplay(ModelsDisplay):
     count = of_models("count", "Histogram of the probabilities of each model.")
     y_prob = of_models("y_prob", "Probabilities of the pairs of each model.")
 
-    @property
-    def prob_true(self) -> Any:
-        """Frequencies of the bins of each model."""
-        return self._shown([model.curve.prob_true for model in self._models])
-
-    @property
-    def prob_pred(self) -> Any:
-        """Mean probabilities of the bins of each model."""
-        return self._shown([model.curve.prob_pred for model in self._models])
-
-    @property
-    def estimator_name(self) -> Any:
-        """The attribute `name` under scikit-learn's name."""
-        return self.name
+    prob_true = of_models("curve.prob_true", "Frequencies of the bins of each model.")
+    prob_pred = of_models(
+        "curve.prob_pred", "Mean probabilities of the bins of each model."
+    )
+    estimator_name = of_models(
+        "name", "The attribute `name` under scikit-learn's name."
+    )
 
     @classmethod
     @public
@@ -881,7 +874,7 @@ class ReliabilityDisplay(ModelsDisplay):
                 "display was created from 'prob_true' and 'prob_pred'. Use "
                 "from_predictions.",
             )
-        styles = _style.line_styles(curve_kwargs, len(models), name="curve_kwargs")
+        styles = _style.line_styles(curve_kwargs, len(models))
         own = _style.line_style(kwargs, name="kwargs")
         for twice in [key for key in own if any(key in each for each in styles)]:
             problem = f"takes {twice!r} alone or in 'curve_kwargs', not both."

@@ -312,7 +312,7 @@ class RiskCoverageDisplay(ModelsDisplay):
         if band is not None:
             check_choice(band, ("pointwise", "simultaneous"), name="band")
         models = self._models if name is None else self._with("name", name)
-        styles = _style.line_styles(curve_kwargs, len(models), name="curve_kwargs")
+        styles = _style.line_styles(curve_kwargs, len(models))
         ax = _style.take_axes(ax, _style.COLUMN, 2.6, are_short=True)
         self.ax_: Any = ax
         self.figure_: Any = ax.figure

@@ -400,8 +400,9 @@ def line_style(kwargs: Any, *, name: str) -> dict[str, Any]:
     return normalize_kwargs(dict(kwargs or {}), Line2D)
 
 
-def line_styles(kwargs: Any, n: int, *, name: str) -> list[dict[str, Any]]:
+def line_styles(kwargs: Any, n: int) -> list[dict[str, Any]]:
     """Return the style of each of `n` curves, from one dict for all or a list."""
+    name = "curve_kwargs"
     if kwargs is None or isinstance(kwargs, Mapping):
         return [line_style(kwargs, name=name)] * n
     is_list = isinstance(kwargs, Sequence) and not isinstance(kwargs, str)

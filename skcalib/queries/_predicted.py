@@ -402,7 +402,7 @@ def predicted_entities(
             f"must have a different label for each of the {posterior.n_tags} tags of "
             f"the posterior. Got {order!r:.200}.",
         )
-    meaning, labels = meaning_of(order, scheme, "classes")
+    meaning, labels = meaning_of(order, scheme)
     tags = [meaning[tag] for tag in order]
     if label is not None and label not in labels:
         raise ParameterError(

@@ -147,12 +147,10 @@ def span_array(found: Iterable[Iterable[tuple]], labels: list[str]) -> np.ndarra
     return np.array(rows, dtype=np.intp).reshape(-1, 4)
 
 
-def meaning_of(
-    classes: list, scheme: str, name: str
-) -> tuple[dict[Any, Tag], list[str]]:
+def meaning_of(classes: list, scheme: str) -> tuple[dict[Any, Tag], list[str]]:
     """Return the prefix and label of each tag of a model, and the entity labels."""
-    meaning = read_tags(classes, scheme, name)
-    check_possible(meaning, scheme, name)
+    meaning = read_tags(classes, scheme, "classes")
+    check_possible(meaning, scheme, "classes")
     return meaning, _labels_of(meaning)
 
 
@@ -341,7 +339,7 @@ class SpanQuery(TaggerQuery):
             tags, classes, posterior.n_tags, name="classes", of="posterior"
         ).tolist()
         scheme = as_posterior_scheme(self.scheme)
-        meaning, known = meaning_of(order, scheme, "classes")
+        meaning, known = meaning_of(order, scheme)
         gold, names = self._gold(tags, lengths)
         labels = [*known, *sorted(set(names) - set(known))]
         if names and known and not set(names) & set(known):

@@ -596,9 +596,8 @@ def judged_difference(
     inner = as_groups(groups, y.size)
     expansion = _expansions(inclusion_probability, has)
     values = _values(y, -1.0, 1.0, 0.0)
-    found_verdicts = None
-    if len(values) == 3:
-        found_verdicts = _verdict_codes(f_a, f_b, most=_MOST_PAIRS)
+    is_verdict = len(values) == 3
+    found_verdicts = _verdict_codes(f_a, f_b, most=_MOST_PAIRS) if is_verdict else None
     if found_verdicts is not None:
         method, (codes, verdicts) = "post-stratified", found_verdicts
         weight = np.full(y.size, 1 / y.size)
@@ -646,11 +645,9 @@ def _check_two(has: np.ndarray, *, name: str, what: str = "an item") -> None:
 
 def _mean(scores: np.ndarray, weight: np.ndarray | None = None) -> float:
     """Return the mean of the scores that are not missing."""
-    missing = np.isnan(scores)
-    if missing.any():
-        scores = scores[~missing]
-        weight = None if weight is None else weight[~missing]
-    return float(np.average(scores, weights=weight))
+    known = ~np.isnan(scores)
+    weights = None if weight is None else weight[known]
+    return float(np.average(scores[known], weights=weights))
 
 
 def _expansions(inclusion_probability: Any, is_labelled: np.ndarray) -> np.ndarray:

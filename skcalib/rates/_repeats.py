@@ -272,8 +272,10 @@ def pass_at_k(
     )
 
 
-def _check_enough(number: np.ndarray, k: int) -> None:
-    """Raise if a question has fewer than k samples."""
+def question_pass_at_k(
+    right: np.ndarray, number: np.ndarray, k: int, *, all_of: bool
+) -> np.ndarray:
+    """Return the unbiased estimate of each question."""
     short = number < k
     if short.any():
         row = int(short.argmax())
@@ -284,13 +286,6 @@ def _check_enough(number: np.ndarray, k: int) -> None:
             f"{number.size} questions have fewer than {k} samples. Use a smaller k or "
             "draw more samples.",
         )
-
-
-def question_pass_at_k(
-    right: np.ndarray, number: np.ndarray, k: int, *, all_of: bool
-) -> np.ndarray:
-    """Return the unbiased estimate of each question."""
-    _check_enough(number, k)
     chosen = right if all_of else number - right
     # C(m, k) / C(n, k) is the product of (m - i) / (n - i), and 0 if m < k
     share = np.ones(number.size)

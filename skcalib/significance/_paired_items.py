@@ -316,7 +316,7 @@ class PairedItems:
         """The gain as one ratio of sums, or None if it is not a ratio."""
         if self.metric.quotient is not _ratio:
             return None
-        # With other lengths, the gain is a difference of two ratios. A row with length 0
+        # With other lengths, the gain is a difference of two ratios. A row of length 0
         # must not have a difference, since resamples may consist of such rows.
         length = self.a[:, 1]
         if not length.any() or (length != self.b[:, 1]).any():
