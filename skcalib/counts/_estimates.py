@@ -517,12 +517,7 @@ _PRIOR_LABELS = 8.0
 
 
 def domain_totals(
-    sample: Sample,
-    found: Fit,
-    place: np.ndarray,
-    *,
-    method: str,
-    level: float,
+    sample: Sample, found: Fit, place: np.ndarray, *, method: str, level: float
 ) -> dict[str, np.ndarray]:
     """Estimate the sum of y in each domain, as columns of a table.
 

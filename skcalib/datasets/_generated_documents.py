@@ -82,10 +82,7 @@ def _draw_entities(scores: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 def _make_document(
-    i: int,
-    date: datetime.date | None,
-    clauses: Iterable[Clause],
-    entities: np.ndarray,
+    i: int, date: datetime.date | None, clauses: Iterable[Clause], entities: np.ndarray
 ) -> Document:
     """Return document `i`, in which the last word of each mention is its head."""
     sentences, mentions = [], []

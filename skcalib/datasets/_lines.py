@@ -23,13 +23,7 @@ TextFile = str | os.PathLike[str] | TextIO
 DAMAGED = (gzip.BadGzipFile, zipfile.BadZipFile, zlib.error, EOFError)
 
 # Exceptions raised by zipfile for wrong bytes or for encrypted members.
-BAD_ZIP = (
-    *DAMAGED,
-    lzma.LZMAError,
-    struct.error,
-    RuntimeError,
-    UnicodeDecodeError,
-)
+BAD_ZIP = (*DAMAGED, lzma.LZMAError, struct.error, RuntimeError, UnicodeDecodeError)
 
 
 class Line(NamedTuple):

@@ -227,9 +227,7 @@ None, default='quarter'
         chosen = [found[i] for i in kept]
         dates = [each.date for each in chosen]
         periods, place = assign_periods(
-            dates,
-            self.freq,
-            lambda i: name_of(chosen[i], kept[i]),
+            dates, self.freq, lambda i: name_of(chosen[i], kept[i])
         )
         # Without this quick test, scores of all documents would be needed.
         may_match = getattr(self.rule, "may_match", None)

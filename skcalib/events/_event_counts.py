@@ -15,22 +15,12 @@ from scipy.special import ndtri
 from .._errors import ParameterError, ParameterTypeError, public, warn
 from .._pairs import holm
 from .._parallel import RandomStateLike
-from .._periods import (
-    EMPTY_PERIODS,
-    full_over_observed,
-    period_names,
-    trend_weights,
-)
+from .._periods import EMPTY_PERIODS, full_over_observed, period_names, trend_weights
 from .._results import Result, as_frame, object_array
 from .._validation import check_choice, check_fraction, check_pair, check_real
 from ..counts import CorrectedCount, choose_documents, corrected_count
 from ..counts._choose_documents import DocumentChoice
-from ..counts._corrected_count import (
-    LARGEST,
-    LEAST,
-    NOT_A_SAMPLE,
-    LabelsOnly,
-)
+from ..counts._corrected_count import LARGEST, LEAST, NOT_A_SAMPLE, LabelsOnly
 from ..counts._estimates import equivalent_labels
 from ._event_probability import (
     SUM_ROUNDING,
@@ -123,16 +113,7 @@ class _CountTable(Result):
         months = None if lengths == (1, 1) else lengths
         country = object_array([None, *self.countries])
         return PeriodComparison(
-            country,
-            estimate,
-            low,
-            high,
-            pvalue,
-            adjusted,
-            first,
-            second,
-            months,
-            level,
+            country, estimate, low, high, pvalue, adjusted, first, second, months, level
         )
 
     def __len__(self) -> int:

@@ -21,24 +21,13 @@ from ..metrics._size_curves import (
     doubling_sizes,
 )
 from . import _models, _style
-from ._base import (
-    ModelsDisplay,
-    as_list,
-    check_type,
-    drawing,
-    legend_text,
-    stacked,
-)
+from ._base import ModelsDisplay, as_list, check_type, drawing, legend_text, stacked
 from ._models import Query
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_MEANINGS = {
-    "l1": "mean distance",
-    "l2": "root mean square",
-    "max": "largest distance",
-}
+_MEANINGS = {"l1": "mean distance", "l2": "root mean square", "max": "largest distance"}
 
 
 class BinSizeDisplay(ModelsDisplay):
@@ -530,10 +519,7 @@ class BinSizeDisplay(ModelsDisplay):
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers behind the plot, by name (or position) of the model."""
         return {
-            key: {
-                "curve": model.curve.to_dict(),
-                "true_error": plain(model.true_error),
-            }
+            key: {"curve": model.curve.to_dict(), "true_error": plain(model.true_error)}
             for key, model in self._by_key()
         }
 

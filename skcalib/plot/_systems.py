@@ -19,14 +19,7 @@ from ..significance._experiments import (
     threshold_of,
 )
 from . import _style
-from ._base import (
-    Display,
-    check_type,
-    drawing,
-    legend_text,
-    percent_text,
-    plain_text,
-)
+from ._base import Display, check_type, drawing, legend_text, percent_text, plain_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

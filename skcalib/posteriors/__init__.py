@@ -10,7 +10,4 @@ if typing.TYPE_CHECKING:
 else:
     __getattr__, __dir__ = _names.load_late(__name__)
 
-__all__ = [
-    "AntecedentPosterior",
-    "LinearChainPosterior",
-]
+__all__ = ["AntecedentPosterior", "LinearChainPosterior"]

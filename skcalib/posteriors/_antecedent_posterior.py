@@ -440,8 +440,7 @@ class AntecedentPosterior(ScoreMatrices):
 
     @public
     def entity_proba(
-        self,
-        members: Sequence[Collection[int]] | Sequence[Sequence[Collection[int]]],
+        self, members: Sequence[Collection[int]] | Sequence[Sequence[Collection[int]]]
     ) -> np.ndarray | list[np.ndarray]:
         """Return the probability that given mentions are exactly one entity.
 

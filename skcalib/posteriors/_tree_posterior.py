@@ -11,12 +11,7 @@ from numpy.typing import ArrayLike
 from .._clusterings import each_entry
 from .._errors import ParameterError, public
 from .._parallel import RandomStateLike, as_generator
-from .._validation import (
-    check_bool,
-    check_integer,
-    check_positive,
-    is_integer,
-)
+from .._validation import check_bool, check_integer, check_positive, is_integer
 from . import _tree_algorithms as sums
 from ._checks import (
     MOST_SCORE,

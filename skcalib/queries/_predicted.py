@@ -16,11 +16,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from .._clusterings import check_entries
-from .._entities import (
-    EntityEvents,
-    as_posterior_scheme,
-    tags_of_entity,
-)
+from .._entities import EntityEvents, as_posterior_scheme, tags_of_entity
 from .._errors import ParameterError, ParameterTypeError, public
 from .._results import Result, object_array
 from .._validation import (

@@ -11,12 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._errors import ParameterError, public
-from .._validation import (
-    as_probabilities,
-    check_choice,
-    check_integer,
-    is_sequence,
-)
+from .._validation import as_probabilities, check_choice, check_integer, is_sequence
 from ..posteriors._tree_posterior import TreePosterior, check_trees
 from ._answers import Answers
 from ._query import (

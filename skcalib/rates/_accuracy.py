@@ -177,7 +177,7 @@ def accuracy_interval(
     if n_effective == 0:
         warn(
             "All scores are in one group, so the variation between groups cannot be "
-            "estimated. The interval is [0, 1].",
+            "estimated. The interval is [0, 1]."
         )
     warn_of_large_group(codes)
     return AccuracyInterval(

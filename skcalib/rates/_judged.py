@@ -705,7 +705,7 @@ def _is_one_group(groups: np.ndarray | None, rows: np.ndarray) -> bool:
         return False
     warn(
         "All labels are in one group, so the variation between groups cannot be "
-        "estimated. The interval contains all possible values.",
+        "estimated. The interval contains all possible values."
     )
     return True
 
@@ -724,11 +724,7 @@ class MeanLabel(NamedTuple):
 
 
 def _post_stratified(
-    labels: Labels,
-    strata: Strata,
-    verdicts: np.ndarray,
-    population: str,
-    level: float,
+    labels: Labels, strata: Strata, verdicts: np.ndarray, population: str, level: float
 ) -> MeanLabel:
     """Return the mean label, estimated from the labels of each verdict."""
     _warn_of_verdicts(verdicts, strata.weight, strata.n_labelled)
@@ -760,7 +756,7 @@ def _warn_of_verdicts(
         f"No item with the verdict {shown}{more} has a label. These items are "
         f"{float(weight[lacking].sum()):.1%} of all items. Nothing is assumed about "
         "their labels: the estimate uses the middle of the possible values. Label a "
-        "few of these items.",
+        "few of these items."
     )
 
 
@@ -818,7 +814,7 @@ def _by_regression(
             f"PPI++ has {rows.size} labels. With fewer than {_ENOUGH}, the errors of "
             "the judge can hardly be estimated. Label more items, or round the judge's "
             "scores to verdicts, for example judge >= 0.5, to use "
-            "method='post-stratified'.",
+            "method='post-stratified'."
         )
     found = regression_interval(
         f, y, groups, population=population, level=level, low=low

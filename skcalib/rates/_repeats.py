@@ -20,11 +20,7 @@ from .._validation import (
     check_integer,
     raise_where,
 )
-from ._accuracy import (
-    AccuracyInterval,
-    accuracy_interval,
-    as_scores,
-)
+from ._accuracy import AccuracyInterval, accuracy_interval, as_scores
 
 # The prior of the Beta-binomial model: a uniform mean, and a concentration whose
 # logarithm is uniform between these limits.

@@ -16,13 +16,7 @@ from .._clusterings import as_list
 from .._errors import ParameterError, public
 from .._pairs import Pairs
 from .._results import Result, object_array
-from .._validation import (
-    as_array,
-    as_groups,
-    check_fraction,
-    is_missing,
-    is_sequence,
-)
+from .._validation import as_array, as_groups, check_fraction, is_missing, is_sequence
 from ..metrics._bins import check_binning
 from ..metrics._draws import DrawRows, left_out_rows
 from ..metrics._interval import (

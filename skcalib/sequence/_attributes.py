@@ -162,8 +162,7 @@ def sparse_width(sentences: list[Any]) -> int | None:
     widths = sorted({width for _, width in shapes})
     if len(widths) > 1:
         raise ParameterError(
-            "X",
-            f"must contain matrices with the same number of columns. Got {widths}.",
+            "X", f"must contain matrices with the same number of columns. Got {widths}."
         )
     return widths[0]
 

@@ -162,9 +162,7 @@ class ItemStream:
 
 
 def train(
-    settings: dict[str, Any],
-    items: ItemStream,
-    targets: list[list[str]],
+    settings: dict[str, Any], items: ItemStream, targets: list[list[str]]
 ) -> tuple[bytes, Any]:
     """Return the bytes of CRFsuite's model file and the log of the training.
 

@@ -23,12 +23,7 @@ from .._validation import (
     raise_where,
 )
 from ._pair_tests import PairTests
-from ._paired_items import (
-    Systems,
-    check_columns,
-    group_systems,
-    systems_as_statistics,
-)
+from ._paired_items import Systems, check_columns, group_systems, systems_as_statistics
 from ._resamples import check_n_resamples
 
 # With fewer pairs, a high quantile of the gains is hardly more than their maximum.
@@ -126,7 +121,7 @@ def borderline_threshold(
         warn(
             f"The threshold of borderline_threshold is from {found.n_pairs} "
             "borderline pairs. With so few pairs, it is little more than the largest "
-            "of their gains. Compare more systems.",
+            "of their gains. Compare more systems."
         )
     return found
 

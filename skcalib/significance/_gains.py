@@ -89,10 +89,7 @@ def smallest_pvalue(n_differing: int, *, mid_p: bool) -> float:
 
 
 def _tango_error(
-    wins: np.ndarray | int,
-    losses: np.ndarray | int,
-    n: int,
-    gain: np.ndarray | float,
+    wins: np.ndarray | int, losses: np.ndarray | int, n: int, gain: np.ndarray | float
 ) -> np.ndarray:
     """Return the standard deviation of wins - losses if this is the true gain."""
     # The maximum likelihood estimate of the fraction of losses, for a fixed gain,

@@ -127,7 +127,7 @@ class PairTests:
                 f"There is zero variance of the gain in {len(constant)} of "
                 f"{len(found.pairs)} pairs ({names[i]!r} and {names[j]!r} first): it "
                 "is the same in every item. Their p-values are computed by swapping "
-                "the systems at random.",
+                "the systems at random."
             )
         # All pairs share the resamples, whose sums of systems are computed once.
         if left:

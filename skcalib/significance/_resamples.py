@@ -187,10 +187,7 @@ def plain_p_value(seen: int, n_resamples: int) -> tuple[float, float]:
 
 
 def resample_gains(
-    items: PairedItems,
-    alternative: str,
-    n_resamples: int,
-    rng: np.random.Generator,
+    items: PairedItems, alternative: str, n_resamples: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, int, int]:
     """Return gains of resamples, how many are extreme, and how many were 0/0."""
     linear, tolerance = items.linear, items.tolerance

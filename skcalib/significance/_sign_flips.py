@@ -655,10 +655,7 @@ class FlippedGain:
         length, times = self.gain.length, self.times
         share = length / length.max()
         square = float(times @ share**2)
-        return (
-            float(times @ share) ** 2 / square,
-            square**2 / float(times @ share**4),
-        )
+        return (float(times @ share) ** 2 / square, square**2 / float(times @ share**4))
 
     @property
     def _equal_lengths(self) -> bool:
@@ -699,11 +696,7 @@ class FlippedGain:
         return False
 
     def test(
-        self,
-        alternative: str,
-        level: float,
-        n_resamples: int,
-        rng: np.random.Generator,
+        self, alternative: str, level: float, n_resamples: int, rng: np.random.Generator
     ) -> tuple[str, float, float, float, float, int | None]:
         """Return method, p-value, ends of the interval, error and number of draws.
 

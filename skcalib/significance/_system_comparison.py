@@ -923,5 +923,5 @@ def _warn_of_floor(
         f"compare_systems: n_resamples={n_resamples} gives p-values of at least "
         f"{least:.3g}. Multiplied by {n_pairs} pairs, this is {n_pairs * least:.3g}, "
         f"more than alpha={alpha:g}, so the number of resamples decides what is "
-        f"significant. Draw more than {int(n_pairs / alpha)} resamples.",
+        f"significant. Draw more than {int(n_pairs / alpha)} resamples."
     )

@@ -423,7 +423,7 @@ def paired_bootstrap_test(
         warn(
             "paired_bootstrap_test: zero variance of the gain. The gain is the same "
             "in every item, so resampling is not informative. The p-value is "
-            "computed by swapping the systems at random instead.",
+            "computed by swapping the systems at random instead."
         )
     elif flips is not None and flips.smallest_p_value(alternative) > _USUAL_LEVEL:
         _warn_of_few(flips, items, alternative)
@@ -490,7 +490,7 @@ def _warn_of_few(flips: FlippedGain, items: PairedItems, alternative: str) -> No
         f"paired_bootstrap_test: the systems differ in so few {unit} that no p-value "
         f"can be below {smallest:.3g}, whatever the gain. Compare them on more {unit} "
         f"(p < .05 requires at least {least} in which they differ), or report the "
-        "scores without a test.",
+        "scores without a test."
     )
 
 
