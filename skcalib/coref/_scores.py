@@ -176,13 +176,10 @@ def _table(true: Clusters, pred: Clusters, drop_singletons: bool) -> Table:
     ]
     pairs = np.array(shared, dtype=np.intp).reshape(-1, 2)
     cells, count = np.unique(pairs, axis=0, return_counts=True)
-    return Table(
-        np.array(list(map(len, true)), dtype=float),
-        np.array(list(map(len, pred)), dtype=float),
-        cells[:, 0],
-        cells[:, 1],
-        count.astype(float),
+    n_true, n_pred = (
+        np.array(list(map(len, side)), dtype=float) for side in (true, pred)
     )
+    return Table(n_true, n_pred, cells[:, 0], cells[:, 1], count.astype(float))
 
 
 # Each function returns numerator and denominator of precision, then of recall.

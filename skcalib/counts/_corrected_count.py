@@ -555,14 +555,10 @@ def _estimate(
     if not supports_model(sample, fitted):
         sample = replace(sample, slope=0.0)
         fitted = fit(sample)
+    # A contrast has negative weights. Whether a count is 0 is no question.
+    is_tested = bool(weight.min(initial=0) < 0)
     total = weighted_total(
-        sample,
-        fitted,
-        weight,
-        method=overall,
-        level=level,
-        # A contrast has negative weights. Whether a count is 0 is no question.
-        is_tested=bool(weight.min(initial=0) < 0),
+        sample, fitted, weight, method=overall, level=level, is_tested=is_tested
     )
     # With expectations of 0 and no slope, the labels alone remain.
     no_model = np.broadcast_to(0.0, sample.n_documents)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy.optimize import brentq
@@ -661,17 +662,10 @@ def differences(
         weight = weight / np.bincount(cells, np.abs(weight))[cells].clip(
             np.finfo(float).tiny
         )
-    totals = [
-        weighted_total(
-            sample,
-            fitted,
-            weight * (place == k),
-            method=method,
-            level=level,
-            is_tested=True,
-        )
-        for k in range(n_rows)
-    ]
+    estimate = partial(
+        weighted_total, sample, fitted, method=method, level=level, is_tested=True
+    )
+    totals = [estimate(weight * (place == k)) for k in range(n_rows)]
     names = ("estimate", "low", "high", "standard_error", "pvalue")
     numbers = {x: np.array([getattr(each, x) for each in totals], float) for x in names}
     for name in names[1:]:

@@ -333,20 +333,13 @@ def read_conll2012(path: TextFile) -> list[Document]:
     """
     with opened(path) as (file, source):
         parts = [
-            (name, part, _conll2012_draft(blocks))
+            (name, {} if part is None else {"part": part}, _conll2012_draft(blocks))
             for name, part, blocks in _conll2012_parts(file, source)
         ]
     warn_of_repeated([draft for _, _, draft in parts])
     return [
-        Document(
-            name,
-            None,
-            draft.sentences,
-            draft.mentions,
-            draft.entities,
-            {} if part is None else {"part": part},
-        )
-        for name, part, draft in parts
+        Document(name, None, draft.sentences, draft.mentions, draft.entities, metadata)
+        for name, metadata, draft in parts
     ]
 
 

@@ -524,14 +524,9 @@ def _count_chunk(
     for case in cases:
         # the samples of a document do not depend on other documents or processes
         seed = np.random.SeedSequence(entropy, spawn_key=(case.position,))
+        rng, evidence = np.random.default_rng(seed), (case.agent, case.code)
         distribution = event_distribution(
-            case.scores,
-            case.agent,
-            case.code,
-            len(case.names),
-            n_equal=case.n_equal,
-            rng=np.random.default_rng(seed),
-            **options,
+            case.scores, *evidence, len(case.names), case.n_equal, rng=rng, **options
         )
         events.append(_events(case, distribution))
     return events

@@ -458,15 +458,10 @@ class EventCounts(_CountTable):
                 parts.append(pmf_of(difference, events.distribution.proba))
         start, pmf = sum_of(parts)
         value = start + np.arange(pmf.size)
-        return CountComparison(
-            float(pmf[value > 0].sum()),
-            float(pmf[value == 0].sum()),
-            float(pmf[value < 0].sum()),
-            float(value @ pmf),
-            first,
-            second,
-            period,
-        )
+        orders = value > 0, value == 0, value < 0
+        greater, equal, less = (float(pmf[each].sum()) for each in orders)
+        mean = float(value @ pmf)
+        return CountComparison(greater, equal, less, mean, first, second, period)
 
     @public
     def compare_periods(

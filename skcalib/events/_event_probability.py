@@ -349,8 +349,8 @@ def event_distribution(
     agent: np.ndarray,
     code: np.ndarray,
     n_codes: int,
-    *,
     n_equal: np.ndarray | None = None,
+    *,
     entities: bool,
     method: str,
     n_samples: int,
@@ -399,16 +399,9 @@ def event_distribution(
     if not is_single:
         parts = variance_parts(*outcomes, weight)
         outcomes = mixture(*outcomes, weight)
-    return Distribution(
-        *outcomes,
-        low=low,
-        high=high,
-        best=best if entities else np.minimum(best, 1),
-        exact=exact,
-        link=links,
-        parts=parts,
-        n_trees=int(times.sum()),
-    )
+    best = best if entities else np.minimum(best, 1)
+    n_trees = int(times.sum())
+    return Distribution(*outcomes, low, high, best, exact, links, parts, n_trees)
 
 
 def mixture(rows: np.ndarray, proba: np.ndarray, weight: np.ndarray) -> Outcomes:
@@ -754,16 +747,10 @@ class DocumentEvents:
             UncertainLink(agent, other, self.texts[agent], self.texts[other], linked)
             for agent, other, linked in self.distribution.link[column]
         )
-        return UncertainDocument(
-            self.document,
-            self.id,
-            period,
-            self.countries[column],
-            self.proba(column),
-            float(self.distribution.low[column]),
-            float(self.distribution.high[column]),
-            links,
-        )
+        found = self.distribution
+        ends = float(found.low[column]), float(found.high[column])
+        what = self.document, self.id, period, self.countries[column]
+        return UncertainDocument(*what, self.proba(column), *ends, links)
 
 
 @dataclass(frozen=True, slots=True)

@@ -538,18 +538,9 @@ class ReliabilityDisplay(ModelsDisplay):
         news: 2000 pairs
         letters: 1000 pairs
         """
-        parts = _models.parts_of_predictions(
-            y_true,
-            y_proba,
-            name,
-            multi_class,
-            labels,
-            pos_label,
-            sample_weight,
-            groups,
-            by,
-            n_draws,
-        )
+        classes = multi_class, labels, pos_label
+        of_rows = sample_weight, groups, by, n_draws
+        parts = _models.parts_of_predictions(y_true, y_proba, name, *classes, *of_rows)
         bins = bin_size, n_bins, strategy
         return cls._draw(
             parts, bins, confidence_level, pos_label, ax, plot_params, by, name

@@ -170,15 +170,9 @@ class LinearChainPosterior:
         )
 
     def _chain(self, dtype: Any = np.float64) -> Chain:
-        return Chain(
-            packing=Packing(self.lengths),
-            scores=self.log_emission,
-            transition=self.log_transition,
-            start=self.log_start,
-            end=self.log_end,
-            names=np.arange(len(self)),
-            dtype=np.dtype(dtype),
-        )
+        scores = self.log_emission, self.log_transition, self.log_start, self.log_end
+        names = np.arange(len(self))
+        return Chain(Packing(self.lengths), *scores, names, np.dtype(dtype))
 
     def _split(self, rows: np.ndarray, lengths: Any = None) -> list[np.ndarray]:
         """Split rows, by default of tokens, into a list with an entry per sequence."""

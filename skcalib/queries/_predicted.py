@@ -304,16 +304,8 @@ def _entity_table(
     if tokens is not None:
         rows = found[:, :3].tolist()
         text = label_array(" ".join(map(str, tokens[i][a:b])) for i, a, b in rows)
-    return PredictedEntities(
-        sentence=sentence,
-        start=start,
-        stop=stop,
-        label=label_array(labels[k] for k in label.tolist()),
-        proba=np.clip(proba, 0, 1),
-        text=text,
-        tokens=tokens,
-        lengths=lengths,
-    )
+    names, proba = label_array(labels[k] for k in label.tolist()), np.clip(proba, 0, 1)
+    return PredictedEntities(sentence, start, stop, names, proba, text, tokens, lengths)
 
 
 @public

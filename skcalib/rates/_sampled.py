@@ -220,16 +220,9 @@ class SampledConfidence(Result):
         n, left = self.share.size, self._left_out
         y = table[np.arange(n), self.chosen]
         pairs = Pairs(self.share, y, self.share[y], row_groups=as_groups(groups, n))
-        rows = left_out_rows(
-            left["question"],
-            left_out=left["left_out"],
-            positive=table[left["question"], left["chosen"]],
-            count=left["count"],
-            k=left["k"],
-            weight=left["weight"],
-            pairs=pairs,
-        )
-        return pairs, rows
+        left = dict(left)  # a copy, since the numbers are stored
+        positive = table[left["question"], left.pop("chosen")]
+        return pairs, left_out_rows(**left, positive=positive, pairs=pairs)
 
 
 @public

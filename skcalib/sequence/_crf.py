@@ -239,12 +239,8 @@ def _read_model(data: bytes) -> CRFWeights:
     transition[moves["source"], moves["target"]] = moves["w"]
     if (state["source"] >= n_attributes).any() or (state["target"] >= n_labels).any():
         raise IndexError
-    return CRFWeights(
-        labels=labels,
-        attributes=attributes,
-        state=(state["source"], state["target"], state["w"]),
-        transition=transition,
-    )
+    weights = state["source"], state["target"], state["w"]
+    return CRFWeights(labels, attributes, weights, transition)
 
 
 def _strings(data: bytes, start: int, n: int) -> list[str]:

@@ -539,13 +539,8 @@ class Systems:
 
     def items(self, i: int, j: int) -> PairedItems:
         """Return the paired items of two systems."""
-        return PairedItems(
-            self.columns[:, i],
-            self.columns[:, j],
-            self.metric,
-            self.n_items,
-            self.n_groups,
-        )
+        a, b = self.columns[:, i], self.columns[:, j]
+        return PairedItems(a, b, self.metric, self.n_items, self.n_groups)
 
     def take(self, rows: np.ndarray) -> Systems:
         """Return the same systems on some of the items or groups."""

@@ -863,16 +863,9 @@ def mcnemar_test(
     check_choice(alternative, ALTERNATIVES, name="alternative")
     mid_p = check_bool(mid_p, name="mid_p")
     only_a, only_b = _discordant(correct_a, correct_b)
-    return McNemarResult(
-        statistic=only_a - only_b,
-        pvalue=float(
-            mcnemar_pvalues(only_a, only_b, alternative=alternative, mid_p=mid_p)
-        ),
-        n_only_a=only_a,
-        n_only_b=only_b,
-        alternative=alternative,
-        mid_p=mid_p,
-    )
+    p = mcnemar_pvalues(only_a, only_b, alternative=alternative, mid_p=mid_p)
+    tested = only_a - only_b, float(p), only_a, only_b
+    return McNemarResult(*tested, alternative=alternative, mid_p=mid_p)
 
 
 def _discordant(correct_a: Any, correct_b: Any) -> tuple[int, ...]:
