@@ -589,11 +589,13 @@ def _matrix_pairs(
 
 
 def holm(pvalues: np.ndarray) -> np.ndarray:
-    """Return p-values adjusted by Holm's method; NaN is not counted and stays NaN."""
-    # NaN is sorted to the end, so that its factors do not matter.
-    order = np.argsort(pvalues, kind="stable")
-    n = np.count_nonzero(~np.isnan(pvalues))
-    stepped = pvalues[order] * (n - np.arange(pvalues.size))
-    adjusted = np.empty_like(pvalues)
+    """Return p-values adjusted by Holm's method (family-wise error rate).
+
+    A p-value of NaN stays NaN, and is not counted.
+    """
+    n_known = np.count_nonzero(~np.isnan(pvalues))
+    order = np.argsort(pvalues, kind="stable")[:n_known]  # NaN is sorted last
+    stepped = pvalues[order] * np.arange(n_known, 0, -1)
+    adjusted = np.full_like(pvalues, np.nan)
     adjusted[order] = np.minimum(np.maximum.accumulate(stepped), 1)
     return adjusted

@@ -401,10 +401,7 @@ def _accuracy(part: Answers, level: float) -> AccuracyInterval:
     with warnings.catch_warnings(action="ignore", category=UserWarning):
         # of a single group, and of a large one, of which a note is
         return accuracy_interval(
-            part.y,
-            questions=part.question,
-            groups=part.groups,
-            confidence_level=level,
+            part.y, questions=part.question, groups=part.groups, confidence_level=level
         )
 
 
@@ -477,17 +474,10 @@ def _calibration(part: Answers, level: float) -> Stated:
 
 def _adjust_pvalues(parts: dict[str, Measured]) -> None:
     """Add the p-value of each part, adjusted over all parts by Holm's method."""
-    pvalues = np.array(
-        [
-            np.nan
-            if each.stated is None
-            else each.stated.checked.calibration_error.pvalue
-            for each in parts.values()
-        ]
-    )
-    is_tested = ~np.isnan(pvalues)
-    pvalues[is_tested] = holm(pvalues[is_tested])
-    for part, pvalue in zip(parts.values(), pvalues.tolist(), strict=True):
+    stated = (part.stated for part in parts.values())
+    pvalues = [s and s.checked.calibration_error.pvalue for s in stated]
+    adjusted = holm(np.array(pvalues, dtype=float))  # None becomes NaN
+    for part, pvalue in zip(parts.values(), adjusted.tolist(), strict=True):
         part.pvalue_adjusted = part.p_value_adjusted = pvalue
 
 

@@ -456,7 +456,7 @@ def sibling(path: Path, name: str) -> Any:
     return parse(other.read_bytes(), name) if other.is_file() else None
 
 
-class Archive:
+class Archive(zipfile.ZipFile):
     """The members of a zip archive, read one at a time.
 
     A member may unpack to 256 MiB, and all members together to 200 times the size of
@@ -465,21 +465,14 @@ class Archive:
 
     def __init__(self, path: Path):
         try:
-            self._zip = zipfile.ZipFile(path)
+            super().__init__(path)
         except (zipfile.BadZipFile, OSError, NotImplementedError, ValueError) as error:
             raise NoAnswersError(
                 f"must be a complete zip archive. Got {path.name}: {error}."
             ) from None
         self.path = path
-        self.names = self._zip.namelist()
         self._limit = max(_SMALLEST_LIMIT, _LARGEST_RATIO * path.stat().st_size)
         self._n_read = 0
-
-    def __enter__(self) -> Archive:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._zip.close()
 
     def json(self, name: str) -> Any:
         """Return the JSON value of a member."""
@@ -491,7 +484,7 @@ class Archive:
         limit = min(_LARGEST_MEMBER, self._limit - self._n_read)
         data = bytearray()
         try:
-            with self._open(self._zip.getinfo(name)) as stream:
+            with self._stream(self.getinfo(name)) as stream:
                 while len(data) <= limit and (block := stream.read(_BLOCK)):
                     data += block
         except ImportError:
@@ -514,10 +507,10 @@ class Archive:
         self._n_read += len(data)
         return data
 
-    def _open(self, info: zipfile.ZipInfo) -> IO[bytes]:
+    def _stream(self, info: zipfile.ZipInfo) -> IO[bytes]:
         # Before Python 3.14, zipfile cannot decode Zstandard.
         if info.compress_type != _ZSTANDARD or hasattr(zipfile, "ZIP_ZSTANDARD"):
-            return self._zip.open(info)
+            return self.open(info)
         try:
             import zstandard
         except ImportError as error:

@@ -28,7 +28,7 @@ def claims(source: Source) -> bool:
     """Return whether the file is a log of inspect_ai."""
     if source.kind == "zip":
         with Archive(source.path) as archive:
-            return not set(_HEADERS).isdisjoint(archive.names)
+            return not set(_HEADERS).isdisjoint(archive.namelist())
     content = source.object
     is_log = not {"version", "status"}.isdisjoint(content)
     return is_log and isinstance(content.get("eval"), dict)
@@ -40,13 +40,13 @@ def read(source: Source, options: Options) -> Evaluation:
     if source.kind == "zip":
         with Archive(source.path) as archive:
             # A run that is in progress, or that crashed, does not have a header.
-            head = _HEADERS[0] if _HEADERS[0] in archive.names else _HEADERS[1]
+            members = archive.namelist()
+            head = _HEADERS[0] if _HEADERS[0] in members else _HEADERS[1]
+            every = [name for name in members if name.startswith("samples/")]
             # Of members of one name, the last one is read, as inspect_ai does.
-            names = [
-                n for n in dict.fromkeys(archive.names) if n.startswith("samples/")
-            ]
-            n_more = sum(n.startswith("samples/") for n in archive.names) - len(names)
+            names = dict.fromkeys(every)
             samples = source.progress(map(archive.json, names))
+            n_more = len(every) - len(names)
             return _read(source, options, archive.json(head), samples, n_more)
     samples = source.content.get("samples")
     return _read(source, options, source.content, iter(as_list(samples)))
@@ -63,8 +63,7 @@ def _read(
     head = as_dict(head)
     about = as_dict(head.get("eval"))
     scorer: str | None = None
-    rows = []
-    seen = set()
+    rows, seen = [], set()
     for k, sample in enumerate(samples):
         if not isinstance(sample, dict) or "id" not in sample:
             raise file_error(

@@ -199,12 +199,7 @@ def _read_long(
         )
     columns: dict[str, Column] = {}
     if "score" in roles:
-        columns[roles["score"]] = Numbers(
-            roles["score"],
-            pos_label=options.pos_label,
-            outcomes=True,
-            scale=options.scale,
-        )
+        columns |= _outcomes([roles["score"]], options)
     else:
         columns |= {roles[role]: Names(roles[role]) for role in _ANSWERS}
     proba = None
@@ -443,39 +438,34 @@ def _read_wide(
     usual = next(iter(table.usual("question")), None)
     if question is None and usual not in (*names, gold):
         question = usual
-    texts = {n: Names(n) for n in (*options.groups, question, gold) if n is not None}
-    roles = {"question": question, "gold": gold}
-    known = _identifying(table, {k: n for k, n in roles.items() if n is not None})
-    more = _attributes(table, options, (*options.columns.values(), question, gold))
-    more = [column for column in more if column.name not in (systems or ())]
+    roles = {k: n for k, n in (("question", question), ("gold", gold)) if n is not None}
+    texts = {name: Names(name) for name in (*options.groups, *roles.values())}
+    known = _identifying(table, roles)
+    used = {*options.columns.values(), *roles.values(), *(systems or ())}
+    more = _attributes(table, options, used)
     # All columns that may be systems are read at once, and others are left out then.
-    columns: dict[str, Any]
+    columns: dict[str, Any] = _outcomes(names, options)
     if gold is not None:
         columns = {name: Names(name) for name in names}
-    else:
-        columns = _outcomes(names, options.pos_label, options.scale)
-    numbers: dict[str, Any] = columns
-    failed: dict[Column, ParameterError] | None = None
-    others: list[Any] = [*texts.values(), *known.values(), *more]
-    if gold is None and systems is None:
-        failed = {}
-        # Labels are not numbers, but only columns of numbers are systems by themselves.
-        if options.pos_label is not None:
-            numbers = _outcomes(names)
-            others += numbers.values()
-    table.read([*others, *columns.values()], options.verbose, failed)
+    # Labels are not numbers, but only columns of numbers are systems by themselves.
+    numbers = columns if options.pos_label is None else _outcomes(names, Options())
+    is_free = gold is None and systems is None
+    failed: dict[Column, ParameterError] = {}
+    every = [*texts.values(), *known.values(), *more, *columns.values()]
+    every += numbers.values() if is_free and numbers is not columns else ()
+    table.read(every, options.verbose, failed if is_free else None)
     found = {name: column.finish() for name, column in texts.items()}
     constant: dict[str, float] = {}
+    if is_free:
+        columns, constant = _systems_among(table, columns, numbers, failed)
     if gold is not None:
         scores = _right_answers(table, columns, gold, found[gold], systems)
     else:
-        if failed is not None:
-            columns, constant = _systems_among(table, columns, numbers, failed)
         scores = {name: column.finish() for name, column in columns.items()}
-    left = [name for name in free if name not in scores and name != question]
-    notes = () if systems is not None else (_note(list(scores), left, constant),)
     if not scores:
         return {}
+    left = [name for name in free if name not in scores and name != question]
+    notes = () if systems is not None else (_note(list(scores), left, constant),)
     more = [column for column in more if column.name not in scores]
     groups = _with_attributes({name: found[name] for name in options.groups}, more)
     score = next(iter(scores.values()))
@@ -516,17 +506,14 @@ def _candidates(
     options.reject("plain tables", "filter", "split")
     table.check(options.columns.values())
     table.check(options.groups, "groups")
-    table.check([] if gold is None else [gold], "gold")
+    for option, name in (("gold", gold), ("score", options.score)):
+        table.check([] if name is None else [name], option)
     return names
 
 
-def _outcomes(
-    names: Iterable[str],
-    pos_label: str | None = None,
-    scale: tuple[float, float] | None = None,
-) -> dict[str, Numbers]:
-    settings: dict[str, Any] = {"pos_label": pos_label, "scale": scale}
-    return {name: Numbers(name, outcomes=True, **settings) for name in names}
+def _outcomes(names: Iterable[str], options: Options) -> dict[str, Numbers]:
+    label, scale = options.pos_label, options.scale
+    return {n: Numbers(n, outcomes=True, pos_label=label, scale=scale) for n in names}
 
 
 def _right_answers(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import reprlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
 from itertools import chain
@@ -263,11 +263,9 @@ def as_key(value: Any) -> str:
 
 def scalar_fields(values: Any) -> dict[str, str]:
     """Return the entries of a mapping that name a group: short texts and integers."""
-    if not isinstance(values, Mapping):
-        return {}
     return {
         str(name): str(value)
-        for name, value in values.items()
+        for name, value in as_dict(values).items()
         if isinstance(value, (str, int)) and len(str(value)) <= 100
     }
 
@@ -282,12 +280,6 @@ def columns_of(rows: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
     return {name: [row.get(name) for row in rows] for name in names}
 
 
-def softmax(log_values: np.ndarray) -> np.ndarray:
-    """Return exp(log_values), divided by its sum along the last axis."""
-    weights = np.exp(log_values - log_values.max(axis=-1, keepdims=True))
-    return weights / weights.sum(axis=-1, keepdims=True)
-
-
 # The note of a reader whose probabilities are a softmax; it may say of what.
 SOFTMAX = "Probabilities are the softmax of the options' log-likelihoods{}."
 MINUS = ", minus those without the question"
@@ -299,7 +291,9 @@ def softmaxes(*ways: np.ndarray) -> list[np.ndarray]:
     A value of -inf is a probability of 0. The softmax is not defined if a value is NaN
     or infinite, or if all are -inf.
     """
-    return [softmax(values) for values in ways if np.isfinite(values.max())]
+    defined = (values for values in ways if np.isfinite(values.max()))
+    weights = (np.exp(values - values.max()) for values in defined)
+    return [each / each.sum() for each in weights]
 
 
 def choose(

@@ -64,7 +64,7 @@ def load(path):
         return pytest.importorskip("pyarrow.parquet").read_table(path).to_pylist()
     if path.suffix == ".eval":
         with Archive(path) as archive:
-            return {name: archive.json(name) for name in archive.names}
+            return {name: archive.json(name) for name in archive.namelist()}
     text = path.read_text("utf-8")
     if path.suffix == ".jsonl" and text.startswith("{"):
         return [json.loads(line) for line in text.splitlines()]

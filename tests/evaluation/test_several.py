@@ -231,3 +231,9 @@ def test_systems_of_a_file_with_one_system_cannot_be_chosen(files):
     path = files / "hle/judged_tern.json"
     with pytest.raises(ValueError, match=r"'systems'.*plain tables.*'x'.* for judged"):
         read_evaluations(path, systems=["x"])
+
+
+def test_a_score_beside_columns_of_systems_must_be_a_column(tmp_path):
+    path = write(tmp_path, "id,one,two\na,1,0\nb,0,1\n", "wide.csv")
+    with pytest.raises(ValueError, match=r"'score'.*column.*Got 'acc'.*id, one, two"):
+        read_evaluations(path, systems=["one", "two"], score="acc")
