@@ -12,6 +12,7 @@ import io
 import json
 import math
 import re
+from argparse import Namespace
 from collections.abc import Iterable, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from html import escape
@@ -23,6 +24,7 @@ from typing import Any, NamedTuple, Protocol, TextIO
 from .._errors import printable
 from .._results import Result
 from ..plot._style import INK
+from ._shared import write_text
 
 # A spreadsheet program runs a cell that begins with one of these as a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -315,6 +317,16 @@ def as_markdown(title: str, blocks: Iterable[Block]) -> str:
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
+def write_pages(
+    options: Namespace, title: str, brief: Iterable[Block], page: Iterable[Block]
+) -> None:
+    """Write the files of --markdown and --html."""
+    if options.markdown is not None:
+        write_text(options.markdown, as_markdown(title, brief))
+    if options.html is not None:
+        write_text(options.html, as_page(title, page))
+
+
 def as_json(found: Any) -> str:
     """Return the numbers of a command as JSON.
 
@@ -541,9 +553,11 @@ def cells_of(row: Estimated | None, digits: str) -> list[str]:
     return ["", ""] if row is None else [f"{row.estimate:{digits}}", ends(row, digits)]
 
 
-def svg_or_none(figure: Any) -> str | None:
-    """Return a figure of matplotlib as SVG, and None for None."""
-    return None if figure is None else svg_of(figure, dpi=150, bbox_inches="tight")
+def figures(figure: Any, description: str) -> list[Block]:
+    """Return a figure of matplotlib as a block, and no block for None."""
+    if figure is None:
+        return []
+    return [Figure(svg_of(figure, dpi=150, bbox_inches="tight"), description)]
 
 
 def svg_of(figure: Any, **settings: Any) -> str:

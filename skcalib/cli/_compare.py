@@ -7,6 +7,7 @@ import sys
 from argparse import Namespace
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from .._errors import printable
 from . import _blocks as out
@@ -39,7 +40,6 @@ from ._shared import (
     exclude,
     say,
     settings_of,
-    write_text,
 )
 
 # Largest number of pairs that the terminal shows; of more, it shows the pairs with the
@@ -88,13 +88,8 @@ def run_compare(options: Namespace) -> int:
         print(out.as_text(said.printed(), width=79, break_on_hyphens=False))
     # The output is complete even if a page cannot be written.
     sys.stdout.flush()
-    if options.markdown is not None:
-        text = out.as_markdown(f"Comparison: {said.title()}", said.brief())
-        write_text(options.markdown, text)
-    if options.html is not None:
-        blocks = said.page(settings_of(options))
-        page = out.as_page(f"Comparison: {said.title()}", blocks)
-        write_text(options.html, page)
+    title, page = f"Comparison: {said.title()}", said.page(settings_of(options))
+    out.write_pages(options, title, said.brief(), page)
     for each in _reasons(words, failed, options.fail_if):
         say("compare", f"{options.fail_if}: {each}")
     return FAILED if failed else DONE
@@ -158,6 +153,13 @@ class Comparison:
         self.pairs, self.unit = found.pairs, found.unit
         self.decided = decided_pairs(found)
         self.n_systems = len(found.systems)
+        self.by_judge, self.by_people = "", ""
+        if found.judged is not None:
+            self.by_judge, self.by_people = " by the judge", " by the labels of people"
+        # What is independent, and its number.
+        self.independent = self.unit, found.n
+        if found.n_groups is not None:
+            self.independent = "groups", found.n_groups
         self.level = out.percent(found.confidence_level)
         self.alpha = 1 - found.confidence_level
         self.is_lower_better = bool(found.lower_is_better)
@@ -192,10 +194,9 @@ class Comparison:
             yield self.cards(self.decided[0])
             yield from self.of_pairs(1)[1:]
         yield from map(out.Paragraph, self.warnings())
-        svg = out.svg_or_none(draw_scores(self.found))
         scores = "; ".join(" ".join(row) for row in self.systems().rows)
         said = f"Score of each system with its interval: {scores}."
-        figure = [] if svg is None else [out.Figure(svg, said)]
+        figure = out.figures(draw_scores(self.found), said)
         results: list[out.Block] = [
             *self.figure_of_gains(),
             out.Beside([*figure, out.Page(self.scores())]),
@@ -246,13 +247,17 @@ class Comparison:
             for pair in self.decided
             if pair.a == self.found.baseline
         }
-        if not rows or len(rows) > _MOST_ROWS:
+        if not rows:
+            return []
+        by = "" if self.found.judged is None else " by people"
+        return self._figure(rows, by, "with its interval; the line is at 0.")
+
+    def _figure(self, rows: Any, by: str, said: str) -> list[out.Block]:
+        if len(rows) > _MOST_ROWS:
             return []
         what = self.change.capitalize()
-        by = "" if self.found.judged is None else " by people"
         figure = draw_gains(rows, f"{what}{by}, {self.level} interval")
-        said = f"{what} with its interval; the line is at 0."
-        return [out.Figure(out.svg_or_none(figure) or "", said)]
+        return out.figures(figure, f"{what} {said}")
 
     def scores(self) -> list[out.Block]:
         """Return the table of the systems, and what the letters of several mean."""
@@ -277,11 +282,7 @@ class Comparison:
 
     def notes(self) -> list[out.Block]:
         """Return the notes about the files."""
-        return [out.Paragraph(note, "soft", mark="note  ") for note in self.all_notes()]
-
-    def all_notes(self) -> list[str]:
-        """Return the texts of the notes."""
-        return self.found.notes
+        return [out.Paragraph(note, "soft", mark="note  ") for note in self.found.notes]
 
     def brief(self) -> Iterator[out.Block]:
         """Yield the verdict and the main tables."""
@@ -322,8 +323,7 @@ class Comparison:
         """Return what was compared, and on how many questions."""
         found = self.found
         of = f"{self.n_systems} systems on the same" if self.pairs else "one system on"
-        by = "" if found.judged is None else " by the judge"
-        text = f"{found.metric}{by} of {of} {found.n:,} {self.unit}"
+        text = f"{found.metric}{self.by_judge} of {of} {found.n:,} {self.unit}"
         if found.n_groups is not None:
             text += f" in {found.n_groups} groups ({found.groups})"
         if found.reference:
@@ -346,9 +346,7 @@ class Comparison:
             ]
             for each in systems
         ]
-        metric = self.found.metric
-        if self.found.judged is not None:
-            metric += " by the judge"
+        metric = self.found.metric + self.by_judge
         header = ["system", metric, self.level, *["group"] * has_letters]
         ends = [out.Estimate(each.score, each.low, each.high) for each in systems]
         return out.Table(header, rows, intervals=ends)
@@ -374,7 +372,7 @@ class Comparison:
         # The test of a metric of sums compares whole groups.
         units, n = self.unit, self.found.n
         if self.found.lower_is_better is not None:
-            units, n = self._independent()
+            units, n = self.independent
         # "questions" without its last letter is the singular.
         unit = units[:-1] if better == 1 else units
         test = (
@@ -422,20 +420,14 @@ class Comparison:
         found = self.decisions
         if len(self.pairs) == 1:
             return self.sentence(self.decided[0])
-        by = "" if self.found.judged is None else " by the labels of people"
+        by = self.by_people
         if found.better is not None:
             return f"{found.better} is better than every other system{by}."
         if all(pair.better is None for pair in self.decided):
             return f"No two of the {self.n_systems} systems differ significantly{by}."
-        return self._not_worse()
-
-    def _not_worse(self) -> str:
-        """Return which systems may be as good as the best one."""
-        found = self.decisions
         shown = ", ".join(found.not_worse[:_MOST_NAMED])
         more = len(found.not_worse) - _MOST_NAMED
         shown += f" and {more} more" * (more > 0)
-        by = "" if self.found.judged is None else " by the labels of people"
         return f"{found.best} has the best score{by}. Not significantly worse: {shown}."
 
     def cards(self, pair: Decided) -> out.Cards:
@@ -508,7 +500,7 @@ class Comparison:
         smallest = self.found.smallest_pvalue
         if smallest <= self.alpha or not self.pairs:
             return []
-        unit, _ = self._independent()
+        unit, _ = self.independent
         if not any(pair.wins + pair.losses for pair in self.pairs):
             return [f"The systems have the same scores on all {self.unit}."]
         return [
@@ -594,14 +586,7 @@ class Comparison:
         """Return the gains over the baseline for each value of --by."""
         column, rows, homogeneity = parts
         has_systems = self.n_systems > 2
-        header = [
-            column,
-            *["system"] * has_systems,
-            "n",
-            "baseline",
-            "later",
-            self.change,
-        ]
+        header = [column, *["system"] * has_systems, "n", "baseline", "later"]
         table = [
             [
                 row.value,
@@ -637,7 +622,7 @@ class Comparison:
             sentences = ["These are scores of the judge, without labels of people."]
         return [
             out.Heading(f"by {column}"),
-            out.Table([*header, self.level, "p", "adjusted"], table),
+            out.Table([*header, self.change, self.level, "p", "adjusted"], table),
             *map(out.Paragraph, sentences),
         ]
 
@@ -645,11 +630,9 @@ class Comparison:
         """Return the figure of the gains of a single later system in the parts."""
         rows = [] if self.found.by is None else self.found.by.rows
         gains = {r.value: (r.tested.gain, r.tested) for r in rows if r.tested}
-        if self.n_systems > 2 or not 1 < len(gains) <= _MOST_ROWS:
+        if self.n_systems > 2 or len(gains) < 2:
             return []
-        figure = draw_gains(gains, f"{self.change.capitalize()}, {self.level} interval")
-        said = f"{self.change.capitalize()} of each part with its interval."
-        return [out.Figure(out.svg_or_none(figure) or "", said)]
+        return self._figure(gains, "", "of each part with its interval.")
 
     def calibration(self) -> list[out.Block]:
         """Return differences in the calibration error and in proper scores."""
@@ -727,7 +710,7 @@ class Comparison:
             n = min(each.gain.n_labelled for each in self.found.judged)
             steps.append(out.more_labels(n, self.found.n, self.unit))
         elif more is not None:
-            what, count = self._independent()
+            what, count = self.independent
             several = len(self.pairs) > 1
             single = ", without the correction for several pairs" * several
             steps.append(
@@ -751,12 +734,6 @@ class Comparison:
             f"The {self.change} of {', '.join(names)} differs by {column}: also quote "
             f"the {self.change} of each {column}."
         ]
-
-    def _independent(self) -> tuple[str, int]:
-        """Return the name and the number of what is independent."""
-        if self.found.n_groups is None:
-            return self.unit, self.found.n
-        return "groups", self.found.n_groups
 
     def _not_separated(self, pair: Decided) -> str:
         margin = " To show that systems differ by less than a margin, pass --margin."
@@ -793,7 +770,7 @@ class Comparison:
         return f"{start}, {p}; {gain.method}), {found.n:,} {self.unit}{groups}."
 
     def _how_to_quote_one(self) -> str:
-        (system,), (unit, count) = self.found.systems, self._independent()
+        (system,), (unit, count) = self.found.systems, self.independent
         # At its ends, the width of the interval is proportional to 1 / n.
         factor = 2 if system.score in (system.low, system.high) else 4
         return (

@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from scipy.special import chdtrc, ndtri
 
+from .._errors import ParameterError
 from .._pairs import holm
 from ..evaluation._align import AlignedEvaluations
 from ..rates import pass_at_k
@@ -21,7 +22,7 @@ from ..rates._repeats import SampleVariance, question_pass_at_k, sample_variance
 from ..scorers import compare_calibration
 from ..significance import SystemComparison, compare_systems, paired_bootstrap_test
 from ..significance._system_comparison import adjusted_pvalues
-from ._blocks import INSIDE, as_csv, plain
+from ._blocks import INSIDE, Estimate, as_csv, estimate_of, plain
 from ._corpus import factorised
 from ._labels import JudgedPair, judged_pairs
 from ._report_numbers import ErrorAndRanking, error_and_ranking
@@ -74,14 +75,20 @@ class ComparedSystem:
 
 
 @dataclass
-class Gain:
-    """The gain of system b over the earlier system a, with its tests."""
+class Pair:
+    """The gain of system b over the earlier system a, with its interval."""
 
     a: str
     b: str
     gain: float
     low: float
     high: float
+
+
+@dataclass
+class Gain(Pair):
+    """A gain with its tests."""
+
     pvalue: float
     pvalue_adjusted: float
     method: str
@@ -129,16 +136,12 @@ class Parts(NamedTuple):
     homogeneity: list[Homogeneity]
 
 
-class Decided(NamedTuple):
+@dataclass
+class Decided(Pair):
     """A gain with the system that is better, or None, and the p-value of scores."""
 
-    a: str
-    b: str
-    gain: float
-    low: float
-    high: float
     better: str | None
-    pvalue: float | None = None
+    pvalue: float | None
 
 
 class More(NamedTuple):
@@ -283,15 +286,7 @@ def measure(inputs: Inputs, options: Namespace) -> Compared:
                 random_state=0,
             )
 
-    try:
-        # The whole is compared first: its errors are about options, not about a part.
-        result = compare(np.ones(len(aligned), bool), groups, ADJUST)
-    except ValueError as error:
-        problem = getattr(error, "problem", error)
-        if getattr(error, "name", None) == "groups":
-            raise CommandError(f"--groups {problem}") from None
-        problem = str(problem).replace("must have", "needs")
-        raise CommandError(f"compare {problem}") from None
+    result = compare_all(compare, len(aligned), groups)
     judged = None
     if options.labels:
         judged = judged_pairs(options.labels, whole, groups, options.confidence_level)
@@ -311,7 +306,8 @@ def measure(inputs: Inputs, options: Namespace) -> Compared:
         _use_pass_intervals(found.systems, whole, groups, options)
     if whole.is_repeated:
         found.repeats = list(_repeats(whole))
-    found.notes += _of_large_group(groups)
+    codes = None if groups is None else factorised(groups)[0]
+    found.notes += filter(None, [large_group(codes)])
     is_accuracy = metric == "accuracy"
     if is_accuracy:
         found.notes += _without_confidence(aligned)
@@ -319,10 +315,16 @@ def measure(inputs: Inputs, options: Namespace) -> Compared:
     return found
 
 
-def _of_large_group(groups: np.ndarray | None) -> list[str]:
-    """Return the note on one group with many of the questions."""
-    text = None if groups is None else large_group(factorised(groups)[0])
-    return [] if text is None else [text]
+def compare_all(
+    compare: Compare, n: int, groups: np.ndarray | None
+) -> SystemComparison:
+    """Compare all items before their parts: errors are about options then."""
+    try:
+        return compare(np.ones(n, dtype=bool), groups, ADJUST)
+    except ParameterError as error:
+        option = "--groups" if error.name == "groups" else "compare"
+        problem = error.problem.replace("must have", "needs")
+        raise CommandError(f"{option} {problem}") from None
 
 
 def _add_confidences(
@@ -446,22 +448,20 @@ def _span(options: Namespace) -> float:
 def _use_unit(found: Compared, lowest: float, highest: float) -> None:
     """Replace scores and gains by those in the unit of --scale."""
     span, rows = highest - lowest, [] if found.by is None else found.by.rows
-    for system in found.systems:
-        ends = np.array([system.score, system.low, system.high])
-        system.score, system.low, system.high = (lowest + span * ends).tolist()
-    for gain in [*found.pairs, *(row.tested for row in rows if row.tested)]:
-        gain.gain, gain.low, gain.high = (
-            span * each for each in (gain.gain, gain.low, gain.high)
-        )
+    tested = [row for row in rows if row.tested is not None]
+    gains = [*found.pairs, *(row.tested for row in tested)]
+    for changed, names, start in (
+        (found.systems, "score low high", lowest),
+        (tested, "score_a score_b", lowest),
+        (gains, "gain low high", 0.0),
+        (found.power or (), "detectable_gain", 0.0),
+    ):
+        for each in changed:
+            for name in names.split():
+                setattr(each, name, start + span * getattr(each, name))
+    for gain in found.pairs:
         if gain.limit is not None:
             gain.limit = gain.limit._replace(margin=span * gain.limit.margin)
-    for row in rows:
-        if row.score_a is not None and row.score_b is not None:
-            row.score_a, row.score_b = (
-                lowest + span * each for each in (row.score_a, row.score_b)
-            )
-    for each in found.power or ():
-        each.detectable_gain *= span
 
 
 def _homogeneity(rows: list[Part], level: float) -> Iterator[Homogeneity]:
@@ -489,39 +489,19 @@ def decided_pairs(found: Compared) -> list[Decided]:
 
     With labels of people, the interval of the corrected gain decides.
     """
-    if found.judged is not None:
-        return [
-            _decided(
-                found,
-                (each.a, each.b),
-                (each.gain.estimate, each.gain.low, each.gain.high),
-                is_shown=not each.decisive.low <= 0 <= each.decisive.high,
-            )
-            for each in found.judged
-        ]
-    alpha = 1 - found.confidence_level
-    return [
-        _decided(
-            found,
-            (each.a, each.b),
-            (each.gain, each.low, each.high),
-            is_shown=each.pvalue_adjusted <= alpha,
-            pvalue=each.pvalue_adjusted,
-        )
-        for each in found.pairs
-    ]
-
-
-def _decided(
-    found: Compared,
-    names: tuple[str, str],
-    gain: tuple[float, float, float],
-    *,
-    is_shown: bool,
-    pvalue: float | None = None,
-) -> Decided:
-    is_later = (gain[0] > 0) != bool(found.lower_is_better)
-    return Decided(*names, *gain, names[is_later] if is_shown else None, pvalue)
+    decided = []
+    every: Sequence[JudgedPair | None] = found.judged or [None] * len(found.pairs)
+    for pair, judged in zip(found.pairs, every, strict=True):
+        gain, p = Estimate(pair.gain, pair.low, pair.high), pair.pvalue_adjusted
+        is_shown = p <= 1 - found.confidence_level
+        if judged is not None:
+            gain = estimate_of(judged.gain)
+            is_shown = not judged.decisive.low <= 0 <= judged.decisive.high
+        is_later = (gain.estimate > 0) != bool(found.lower_is_better)
+        better = (pair.b if is_later else pair.a) if is_shown else None
+        of_scores = p if judged is None else None
+        decided.append(Decided(pair.a, pair.b, *gain, better, of_scores))
+    return decided
 
 
 def _decide(found: Compared, result: SystemComparison, options: Namespace) -> Decisions:

@@ -27,9 +27,15 @@ from ..significance import (
 )
 from ..significance._translation import signature
 from . import _blocks as out
-from ._compare_numbers import ADJUST, Compared, numbers_of
+from ._compare_numbers import Compared, compare_all, numbers_of
 from ._options import METRICS, reject
-from ._shared import CommandError, as_option, command_error, in_options
+from ._shared import (
+    CommandError,
+    as_option,
+    command_error,
+    command_errors,
+    in_options,
+)
 
 # Largest number of pairs that a page shows; beyond it, it shows the pairs with the
 # baseline only.
@@ -163,12 +169,7 @@ def measure_texts(metric: str, options: Namespace) -> Compared:
             random_state=0,
         )
 
-    try:
-        result = compare(np.ones(n, dtype=bool), groups, ADJUST)
-    except ParameterError as error:
-        option = "--groups" if error.name == "groups" else "compare"
-        problem = error.problem.replace("must have", "needs")
-        raise CommandError(f"{option} {problem}") from None
+    result = compare_all(compare, n, groups)
     files = {name: [str(path)] for name, path in zip(names, options.file, strict=True)}
     return numbers_of(
         result,
@@ -339,12 +340,8 @@ def _translations(
         n_empty = sum(not line.strip() for line in lines)
         if n_empty:
             notes.append(f"{name} has {n_empty} empty lines of {len(lines)}.")
-        try:
+        with command_errors():  # such as an ImportError: sacrebleu is optional
             systems[name] = _METRICS[metric].statistics(lines, references, **given)
-        except ParameterError as error:
-            raise command_error(error) from None
-        except ImportError as error:  # sacrebleu is optional
-            raise CommandError(str(error)) from None
     return systems
 
 

@@ -19,7 +19,7 @@ from ..plot import _style
 from ..plot._base import plain_text
 from . import _blocks as out
 from ._corpus import Corpus, design_path, proposed, read_corpus
-from ._count_numbers import Counted, Difference, Row, measure
+from ._count_numbers import Change, Counted, Difference, Row, measure
 from ._options import reject
 from ._runs import safe_stem
 from ._shared import (
@@ -298,13 +298,10 @@ class Count:
         found = self.found
         if found.trend is None:
             return []
-        digits = "+.3g"
         rows = [
             [
-                x.part,
-                *out.cells_of(x, digits),
-                f"{x.uncorrected:{digits}}",
-                *([] if x.scaled is None else [out.ends(x.scaled, digits)]),
+                *_cells_of(x, "+.3g"),
+                *([] if x.scaled is None else [out.ends(x.scaled, "+.3g")]),
                 x.verdict,
             ]
             for x in found.trend
@@ -336,16 +333,8 @@ class Count:
                 return []
             return ["" if x.by is None else p_text(x.pvalue_adjusted)]
 
-        digits = ".3g"
         rows = [
-            [
-                x.part,
-                *out.cells_of(x, digits),
-                f"{x.uncorrected:{digits}}",
-                p_text(x.pvalue),
-                *adjusted(x),
-                x.verdict,
-            ]
+            [*_cells_of(x, ".3g"), p_text(x.pvalue), *adjusted(x), x.verdict]
             for x in differences
         ]
         header = [found.by or "corpus", "difference", self.level, _UNCORRECTED, "p"]
@@ -484,6 +473,10 @@ class Count:
         if self.found.freq is not None and n > _MOST_LINES:
             largest = f"{_MOST_LINES} largest of the {n} values of {self.found.by!r}"
             yield f"the figure shows the {largest}."
+
+
+def _cells_of(x: Change, digits: str) -> list[str]:
+    return [x.part, *out.cells_of(x, digits), f"{x.uncorrected:{digits}}"]
 
 
 def figure_of(count: Count) -> Any:

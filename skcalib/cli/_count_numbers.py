@@ -45,25 +45,32 @@ class Row:
     n_labelled: int
 
 
-class Trend(NamedTuple):
-    """The change per period of the corpus, or of a value of --by.
-
-    `scaled` is the change if the counts of partial periods are scaled to full ones, or
-    None if no period is partial.
-    """
+@dataclass
+class Change:
+    """A change over time, in the corpus or for a value of --by."""
 
     by: str | None
     estimate: float
     low: float
     high: float
     uncorrected: float
-    labels_only: LabelsOnly
-    scaled: Estimate | None
 
     @property
     def part(self) -> str:
         """Return the name of the part of the corpus."""
         return "all" if self.by is None else self.by
+
+
+@dataclass
+class Trend(Change):
+    """The change per period.
+
+    `scaled` is the change if the counts of partial periods are scaled to full ones, or
+    None if no period is partial.
+    """
+
+    labels_only: LabelsOnly
+    scaled: Estimate | None
 
     @property
     def verdict(self) -> str:
@@ -75,25 +82,13 @@ class Trend(NamedTuple):
         return "falls" if found.high < 0 else "not shown"
 
 
-class Difference(NamedTuple):
-    """The first period minus the second, in the corpus or for a value of --by.
+@dataclass
+class Difference(Change):
+    """The first period minus the second. The p-value of the corpus is not adjusted."""
 
-    The p-value of the corpus is not adjusted.
-    """
-
-    by: str | None
-    estimate: float
-    low: float
-    high: float
-    uncorrected: float
     pvalue: float
     pvalue_adjusted: float
     verdict: str
-
-    @property
-    def part(self) -> str:
-        """Return the name of the part of the corpus."""
-        return "all" if self.by is None else self.by
 
 
 class Comparison(NamedTuple):

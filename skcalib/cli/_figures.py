@@ -38,8 +38,8 @@ def draw_curves(parts: Mapping[str, Answers], level: float, word: str) -> Any:
         used = with_probabilities(part)
         if used is None:
             continue
-        groups = used.dependent if used.has_two_groups else None
-        (pairs,) = check_pairs(used.y.astype(int), used.q, groups=groups, are_all=False)
+        y, groups = used.y.astype(int), used.clusters
+        (pairs,) = check_pairs(y, used.q, groups=groups, are_all=False)
         models.append((printable(name), pairs, None))
     if not models:
         return None
@@ -63,13 +63,12 @@ def draw_alone(part: Answers, alone: Alone, level: float) -> Any:
     used = with_probabilities(part)
     if used is None or not 0 < used.y.mean() < 1:
         return None
-    groups = used.dependent if used.has_two_groups else None
     with warnings.catch_warnings(action="ignore", category=UserWarning):
         # The report says how the confidence ranks.
         display = RiskCoverageDisplay.from_predictions(
             used.y.astype(bool),
             used.q,
-            groups=groups,
+            groups=used.clusters,
             precision=None if alone.threshold is None else alone.accuracy,
             confidence_level=level,
             ax=_style.empty_figure(),
@@ -80,9 +79,7 @@ def draw_alone(part: Answers, alone: Alone, level: float) -> Any:
 def draw_parts(parts: Mapping[str, Measured], word: str, level: str) -> Any:
     """Return the accuracy and the mean probability of each part, one row per part."""
     known = {n: p.stated.overall for n, p in parts.items() if p.stated is not None}
-    rates = {
-        n: (p.frequency, p.frequency_low, p.frequency_high) for n, p in known.items()
-    }
+    rates = {name: overall.interval for name, overall in known.items()}
     axes = _draw_rows(rates, f"{word.capitalize()} with {level} interval", word)
     means = [each.mean_probability for each in known.values()]
     style = {"marker": "D", "color": _style.COLORS[1], "markerfacecolor": "none"}

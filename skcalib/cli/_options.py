@@ -30,9 +30,9 @@ class Command(NamedTuple):
     name: str
     summary: str
     description: str
-    epilog: str
-    files: dict[str, Any]
-    options: dict[str, Options]
+    epilog: str = ""
+    files: dict[str, Any] = {}
+    options: dict[str, Options] = {}
 
 
 def names(text: str) -> list[str]:
@@ -313,9 +313,7 @@ BLEU, chrF or TER of translations.
             "--skip-missing": "leave out rows with an empty cell, and print their "
             "number",
         },
-        "what to read of a harness": {
-            **_OF_HARNESSES,
-        },
+        "what to read of a harness": _OF_HARNESSES,
         "how to measure": {
             "--groups COL": "column of the document, user, ... of a row: rows of one "
             "group may depend on each other, and the interval takes this into account",
@@ -583,11 +581,7 @@ another file are joined by the ids of documents, never by position.
             "the total",
             **_level(", between 0 and 1"),
         },
-        "what to write": {
-            **_JSON,
-            "--csv TABLE": "CSV to write the table to",
-            **_HTML,
-        },
+        "what to write": {**_JSON, "--csv TABLE": "CSV to write the table to", **_HTML},
     },
 )
 
@@ -599,7 +593,4 @@ Compare the calibration of naive Bayes and logistic regression, out of fold, on
 two data sets that come with scikit-learn. Print a table and what to do now, and
 draw a figure into the folder skcalib-demo. This takes a few seconds.
 """,
-    epilog="",
-    files={},
-    options={},
 )

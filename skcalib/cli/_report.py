@@ -30,7 +30,6 @@ from ._shared import (
     exclude,
     say,
     settings_of,
-    write_text,
 )
 
 # Condition of --fail-if: no probability is shown from which answers may stand alone.
@@ -65,14 +64,10 @@ def run_report(options: Namespace) -> int:
             print(f"\nfigure: {printable(str(path))}")
     title = systems[0].name if is_single else f"{len(systems)} systems"
     title = f"Accuracy and calibration: {title}"
-    if options.markdown is not None:
-        text = out.as_markdown(title, _markdown_blocks(reports))
-        write_text(options.markdown, text)
-    if options.html is not None:
-        page = out.as_page(title, _page_blocks(reports, options, figure))
-        write_text(options.html, page)
-        if not options.json:
-            print(f"page: {printable(str(options.html))}")
+    page = _page_blocks(reports, options, figure)
+    out.write_pages(options, title, _markdown_blocks(reports), page)
+    if options.html is not None and not options.json:
+        print(f"page: {printable(str(options.html))}")
     return _status(reports)
 
 
@@ -409,7 +404,7 @@ class Report:
         regions, results = whole.regions(), list[out.Block]()
         if regions:
             results.append(out.Heading("probabilities and outcomes", level=level))
-            blocks = [*self._figure(out.svg_or_none(self.curve)), out.Page(regions[1:])]
+            blocks = [*self._figure(), out.Page(regions[1:])]
             results.append(out.Beside(blocks))
         if self.parts:
             results.append(out.Heading(f"by {system.by_name}", level=level))
@@ -439,8 +434,8 @@ class Report:
         return draw_curves(parts, whole.confidence_level, whole.word)
 
     def _of_parts(self) -> list[out.Block]:
-        svg = out.svg_or_none(self.of_parts) if len(self.parts) > 1 else None
-        return [] if svg is None else [out.Figure(svg, self.said())]
+        figure = self.of_parts if len(self.parts) > 1 else None
+        return out.figures(figure, self.said())
 
     def _of_threshold(self) -> list[out.Block]:
         """Return the figure of the error of the most confident answers."""
@@ -448,8 +443,8 @@ class Report:
         if alone is None or not whole.is_graded:
             return []
         answers, level = self.system.answers, whole.confidence_level
-        svg = out.svg_or_none(draw_alone(answers, alone, level))
-        if svg is None:
+        figure = out.figures(draw_alone(answers, alone, level), whole.alone()[0])
+        if not figure:
             return []
         text = (
             "Share of wrong answers (vertical) among the most confident answers, by "
@@ -462,11 +457,11 @@ class Report:
                 f"is allowed, {1 - alone.accuracy:.3g}."
             )
         title = out.Heading("may it answer alone?", level=self.level)
-        caption = out.Paragraph(text, "soft")
-        return [title, out.Page([out.Figure(svg, whole.alone()[0]), caption])]
+        return [title, out.Page([*figure, out.Paragraph(text, "soft")])]
 
-    def _figure(self, svg: str | None) -> list[out.Block]:
-        if svg is None or self.whole.error is None:
+    def _figure(self) -> list[out.Block]:
+        figure = out.figures(self.curve, self.said())
+        if not figure or self.whole.error is None:
             return []
         text = (
             f"{self.whole.word.capitalize()} (vertical) for each stated probability "
@@ -477,7 +472,7 @@ class Report:
                 " In the legend, an interval that begins with (0 excludes 0, but every "
                 "larger error up to its end is compatible with the data."
             )
-        return [out.Page([out.Figure(svg, self.said()), out.Paragraph(text, "soft")])]
+        return [out.Page([*figure, out.Paragraph(text, "soft")])]
 
     def said(self) -> str:
         """Return the numbers of a figure for screen readers."""
@@ -563,10 +558,8 @@ def _page_blocks(
 ) -> Iterator[out.Block]:
     """Yield the page of one system, or of several with their figure."""
     if len(reports) > 1:
-        svg = out.svg_or_none(figure)
         said = " ".join(each.said() for each in reports)
-        shown = [] if svg is None else [out.Figure(svg, said)]
-        yield out.Beside([*shown, _of_systems(reports)])
+        yield out.Beside([*out.figures(figure, said), _of_systems(reports)])
     for each in reports:
         if len(reports) > 1:
             yield out.Heading(each.system.name, is_name=True)

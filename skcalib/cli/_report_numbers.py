@@ -32,7 +32,7 @@ from ..recalibration._decisions import (
 from ._blocks import INSIDE, Estimate, ends, estimate_of, percent
 from ._labels import JudgedReport, LabelledError
 from ._runs import Answers, System
-from ._shared import CommandError, command_error, one_group
+from ._shared import CommandError, command_errors, one_group
 
 N_REGIONS = 10
 # Verdict if the answers are in fewer than LEAST_UNITS groups.
@@ -67,6 +67,11 @@ class Region:
     frequency_low: float
     frequency_high: float
     verdict: Verdict
+
+    @property
+    def interval(self) -> Estimate:
+        """The frequency with its interval."""
+        return Estimate(self.frequency, self.frequency_low, self.frequency_high)
 
 
 class Alone(NamedTuple):
@@ -170,8 +175,7 @@ class Stated:
     @property
     def frequency(self) -> Estimate:
         """The accuracy of the answers with probabilities."""
-        all_ = self.overall
-        return Estimate(all_.frequency, all_.frequency_low, all_.frequency_high)
+        return self.overall.interval
 
 
 # Names of the numbers that answers without probabilities do not have.
@@ -224,9 +228,9 @@ def measure(
         )
     one_map = None
     if stating is not None and stating.by is not None:
-        one_map = one_map_p_value(
-            stating.y, stating.q, stating.by, _varying_groups(stating)
-        )
+        # Groups that are the parts do not vary within them.
+        groups = None if stating.is_by_group else stating.clusters
+        one_map = one_map_p_value(stating.y, stating.q, stating.by, groups)
     return whole, by, one_map
 
 
@@ -250,13 +254,6 @@ def decide(
     return Decisions(stated.calibration, recalibrate, at, parts or None)
 
 
-def _varying_groups(answers: Answers) -> np.ndarray | None:
-    """Return the groups of dependent answers, if they are not those of the parts."""
-    if answers.is_by_group or not answers.has_two_groups:
-        return None
-    return answers.dependent
-
-
 def _measure_part(
     system: System,
     part: Answers,
@@ -275,10 +272,8 @@ def _measure_part(
         )
     if part.groups is not None and (part.groups == part.groups[0]).all():
         raise CommandError(one_group(where, part.group_names[part.groups[0]]))
-    try:
+    with command_errors(where):
         found = _measure(part, stated, options, both=not system.is_graded)
-    except ValueError as error:
-        raise command_error(error, where) from None
     found.accuracy = system.in_unit(found.accuracy)
     return found
 
@@ -381,16 +376,12 @@ def _measure(
         step = found.checked.calibration_error.rounded_to or 0.0
         regions = _regions(stating, stated, level, step)
         alone = _alone(stating, options.alone, level, both=both)
-    n_groups, accuracy_of = accuracy.n_groups, estimate_of(accuracy)
-    return Measured(
-        *(accuracy.n, part.y.size, n_groups, accuracy_of),
-        *(found, regions, alone, without),
-    )
+    numbers = accuracy.n, part.y.size, accuracy.n_groups, estimate_of(accuracy)
+    return Measured(*numbers, found, regions, alone, without)
 
 
 def _alone(part: Answers, wanted: float, level: float, *, both: bool) -> Alone:
-    codes = part.dependent if part.has_two_groups else None
-    y, q = part.y.astype(bool), part.q
+    codes, y, q = part.clusters, part.y.astype(bool), part.q
     negative = choose_threshold(~y, 1 - q, codes, wanted, level) if both else None
     if negative is not None:
         negative = replace(negative, threshold=1 - negative.threshold)
@@ -412,9 +403,8 @@ def error_and_ranking(
 
     `pairs` are the pairs of the answers without groups, if they are sorted already.
     """
-    groups = part.dependent if part.has_two_groups else None
-    if pairs is None or groups is not None:
-        (pairs,) = check_pairs(part.y, part.q, groups=groups, are_all=False)
+    if pairs is None or part.clusters is not None:
+        (pairs,) = check_pairs(part.y, part.q, groups=part.clusters, are_all=False)
     error, ranking = interval_of_pairs(pairs, FOR_INTERVAL, level), None
     if 0 < part.y.mean() < 1:  # otherwise there is nothing to rank
         ranking = ranking_of_pairs(pairs, level)
@@ -447,12 +437,11 @@ def _calibration(part: Answers, level: float) -> Stated:
     is_certain = np.isin(part.q, (0, 1))
     binning = check_binning("auto", None, "quantile")
     brier = check_rule("brier")
+    parts = (decompose_pairs(pairs, brier, each) for each in (binning, None))
     tenths = bins_of(pairs, check_binning("auto", N_REGIONS, "uniform"))
     curve = curve_of_pairs(pairs, binning)
-    overall, checked = (
-        _region(part, 0.0, 1.0, level, 1),
-        error_and_ranking(part, level, pairs),
-    )
+    overall = _region(part, 0.0, 1.0, level, 1)
+    checked = error_and_ranking(part, level, pairs)
     ends = overall.frequency_low, overall.frequency_high
     return Stated(
         overall=overall,
@@ -464,9 +453,7 @@ def _calibration(part: Answers, level: float) -> Stated:
         ece=tenths.error("l1"),
         ece_expected=_expected_ece(tenths),
         mce=tenths.error("max"),
-        brier=Decompositions(
-            decompose_pairs(pairs, brier, binning), decompose_pairs(pairs, brier, None)
-        ),
+        brier=Decompositions(*parts),
         n_certain=int(is_certain.sum()),
         n_certain_wrong=int((is_certain & (part.y != part.q)).sum()),
     )

@@ -31,7 +31,9 @@ class Part:
         self.unit = "question" if self.is_graded else "prediction"
         self.unit += "s" * (found.n != 1)
         self.n, self.n_groups, self.accuracy = found.n, found.n_groups, found.accuracy
-        self.stated = found.stated
+        self.stated, self.without = found.stated, found.without_probability
+        # Number of answers with a probability.
+        self.n_stated = 0 if self.stated is None else self.stated.overall.n
         # None if there are too few answers.
         self.pvalue = None if self.stated is None else self.stated.checked.pvalue
         self.adjusted = self.pvalue
@@ -42,7 +44,7 @@ class Part:
     @property
     def shown(self) -> out.Estimate:
         """The accuracy of the answers with a probability, if some have none."""
-        if self.found.without_probability is None or self.stated is None:
+        if self.without is None or self.stated is None:
             return self.accuracy
         return self.stated.frequency
 
@@ -79,8 +81,8 @@ class Part:
         count = f"{self.n:,} {self.unit}"
         if self.n < n_samples:
             count = f"{n_samples:,} samples of {count}"
-        if self.stated is not None and self.stated.overall.n < n_samples:
-            count += f", {self.stated.overall.n:,} with a probability"
+        if 0 < self.n_stated < n_samples:
+            count += f", {self.n_stated:,} with a probability"
         if self.n_groups is not None:
             count += f", {self.n_groups:,} groups"
         return count
@@ -97,8 +99,9 @@ class Part:
             by_people = self._by_people()
             if self.stated is None:
                 return by_people
-            n = self.stated.overall.n
-            return f"{by_people} {self._of_labels(n, f'their {self.word} is {rate}')}"
+            text = self._calibration(f"their {self.word} is {rate}.")
+            who = f"Of the {self.n_stated:,} answers with a label and a probability"
+            return f"{by_people} {who}: {text}"
         if self.stated is None:
             why = "The answers have no probabilities"
             if self.word == GRADE:
@@ -109,17 +112,16 @@ class Part:
                 why = "One answer is too few"
             return f"The {self.word} is {rate}. {why}: calibration is not measured."
         of = ""
-        if self.found.without_probability is not None:
-            of = f" of the {self.stated.overall.n:,} answers with a probability"
+        if self.without is not None:
+            of = f" of the {self.n_stated:,} answers with a probability"
         return self._calibration(f"the {self.word}{of} is {rate}.{self.of_others()}")
 
     def of_others(self) -> str:
         """Return the accuracy of the answers without a probability, if any."""
-        without = self.found.without_probability
-        if without is None or self.stated is None:
+        if self.without is None:
             return ""
-        n = self.found.n_samples - self.stated.overall.n
-        number, interval = self.estimate(without)
+        n = self.found.n_samples - self.n_stated
+        number, interval = self.estimate(self.without)
         return f" The {self.word} of the {n:,} without one is {number} ({interval})."
 
     def _calibration(self, rate: str) -> str:
@@ -184,10 +186,6 @@ class Part:
             f"{self.number(found.uncorrected)}."
         )
 
-    def _of_labels(self, n: int, rate: str) -> str:
-        text = self._calibration(f"{rate}.")
-        return f"Of the {n:,} answers with a label and a probability: {text}"
-
     def case(self) -> list[out.Block]:
         """Return whether the confidence is calibrated, whether it ranks, and advice."""
         if self.is_reversed:
@@ -248,12 +246,11 @@ class Part:
         """Return the main numbers, and with `is_long` numbers for comparison."""
         rate, interval = self.estimate(self.shown)
         rows = [[self.word, rate, f"{self.level} {interval}"]]
-        without = self.found.without_probability
-        if self.stated is not None and without is not None:
-            n = self.stated.overall.n
+        if self.without is not None:
+            n, n_all = self.n_stated, self.found.n_samples
             rows[0][2] += f"; {n:,} answers with a probability"
-            rate, interval = self.estimate(without)
-            remark = f"{interval}; {self.found.n_samples - n:,} answers without one"
+            rate, interval = self.estimate(self.without)
+            remark = f"{interval}; {n_all - n:,} answers without one"
             rows.append([f"{self.word} of others", rate, remark])
             rate, interval = self.estimate(self.accuracy)
             rows.append([f"{self.word} of all", rate, interval])
@@ -269,11 +266,7 @@ class Part:
         expected = number(found.ece_expected) + " or more" * (not is_single)
         rows = [
             ["mean probability", self.mean, ""],
-            [
-                "calibration error",
-                estimate,
-                f"{self.level} {interval}; debiased",
-            ],
+            ["calibration error", estimate, f"{self.level} {interval}; debiased"],
         ]
         if is_long:
             plug_in = number(error.plug_in)
@@ -332,12 +325,9 @@ class Part:
             limits = f"{row.from_:.1f} to {row.to:.1f}"
             if row.from_ == row.to:  # the single probability of its answers
                 limits = f"{row.from_:.10g}"
-            frequency = out.Estimate(
-                row.frequency, row.frequency_low, row.frequency_high
-            )
-            mean, came = self.number(row.mean_probability), self.number(row.frequency)
-            interval = out.ends(frequency, self.digits)
-            rows.append([limits, str(row.n), mean, came, interval, row.verdict])
+            numbers = map(self.number, (row.mean_probability, row.frequency))
+            interval = out.ends(row.interval, self.digits)
+            rows.append([limits, str(row.n), *numbers, interval, row.verdict])
         what = "answers" if self.is_graded else "cases"
         header = ["probability", what, "mean", self.word, self.level, "verdict"]
         blocks: list[out.Block] = [out.Line(), out.Table(header, rows)]
@@ -356,9 +346,7 @@ class Part:
 
     def cells(self) -> list[str]:
         """Return the numbers as cells of a table of parts or systems."""
-        n = self.n
-        if self.found.without_probability is not None and self.stated is not None:
-            n = self.stated.overall.n
+        n = self.n if self.without is None else self.n_stated
         cells = [f"{n:,}", *self.estimate(self.shown)]
         if self.stated is None:
             return [*cells, *[""] * 7]
@@ -378,8 +366,8 @@ class Part:
         named: dict[str, out.Estimated] = {word: self.shown}
         if judged is not None:
             named = {f"{word} by people": judged.accuracy}
-        if self.found.without_probability is not None:
-            named[f"{word} without a probability"] = self.found.without_probability
+        if self.without is not None:
+            named[f"{word} without a probability"] = self.without
         if self.error is not None:
             named["Calibration error"] = self.error
         if self.auroc is not None:
@@ -392,12 +380,9 @@ class Part:
             cards.insert(1, ("Mean probability", self.mean, "stated by the model"))
         threshold = None if self.found.alone is None else self.found.alone.threshold
         if threshold is not None:
-            name, share = (
-                f"{threshold.precision:g} right from",
-                threshold.share_selected,
-            )
-            at = self.number(threshold.threshold)
-            cards.append((name.capitalize(), at, f"{share:.0%} of the answers"))
+            name, at = f"{threshold.precision:g} right from", threshold.threshold
+            remark = f"{threshold.share_selected:.0%} of the answers"
+            cards.append((name, self.number(at), remark))
         return out.Cards(cards)
 
     def recalibration(
@@ -457,10 +442,9 @@ class Part:
             )
         groups = "" if self.n_groups is None else f" in {self.n_groups:,} groups"
         quote = f"{quote}, {self.n:,} {self.unit}{groups})"
-        if self.found.without_probability is not None and self.stated is not None:
-            rates = [self.shown, self.found.without_probability]
+        if self.without is not None:
+            rates, n = (self.shown, self.without), self.n_stated
             with_one, without = (self.number(each.estimate) for each in rates)
-            n = self.stated.overall.n
             quote += (
                 f", {with_one} of the {n:,} answers with a probability and {without} "
                 f"of the {self.found.n_samples - n:,} without one"

@@ -36,13 +36,7 @@ from ._blocks import Estimate, estimate_of
 from ._corpus import factorised
 from ._labels import JudgedReport, judged_report
 from ._options import reject
-from ._shared import (
-    CommandError,
-    NoAnswers,
-    command_error,
-    command_errors,
-    in_options,
-)
+from ._shared import CommandError, NoAnswers, command_errors, in_options
 
 # What right or wrong answers have, answers with other scores, grades, and labels.
 ACCURACY, SCORE, GRADE, FREQUENCY = "accuracy", "mean score", "mean grade", "frequency"
@@ -51,11 +45,7 @@ ACCURACY, SCORE, GRADE, FREQUENCY = "accuracy", "mean score", "mean grade", "fre
 _LONG = 20_000_000
 
 # Options that name a column of a plain table, and the role of the column.
-_COLUMNS = {
-    "y_true": "score",
-    "y_proba": "proba",
-    "question": "question",
-}
+_COLUMNS = {"y_true": "score", "y_proba": "proba", "question": "question"}
 # Options of `report` for a table with answers instead of scores.
 _OF_ANSWERS = ("gold", "prediction")
 # Options of `compare` that choose columns or rows of a plain table.
@@ -171,10 +161,10 @@ class Answers:
         return self.question if self.groups is None else self.groups
 
     @property
-    def has_two_groups(self) -> bool:
-        """Whether there are two or more groups of dependent answers."""
+    def clusters(self) -> np.ndarray | None:
+        """The groups of dependent answers, if there are two or more."""
         codes = self.dependent
-        return codes is not None and bool((codes != codes[0]).any())
+        return codes if codes is not None and (codes != codes[0]).any() else None
 
 
 @dataclass
@@ -264,7 +254,7 @@ def read_inputs(options: Namespace) -> Inputs:
         _check_one_reading(found)
     named = dict(zip(_names(runs), runs, strict=True))
     evaluations = {name: _joined(run) for name, run in named.items()}
-    try:
+    with command_errors(options=options):
         aligned = align_evaluations(
             evaluations,
             missing=options.missing,
@@ -272,8 +262,6 @@ def read_inputs(options: Namespace) -> Inputs:
             mismatch=options.mismatch,
             unanswered=options.unanswered,
         )
-    except ValueError as error:
-        raise command_error(error, options=options) from None
     formats = dict.fromkeys(e.format for e in evaluations.values())
     if TABLE not in formats:
         why = (
@@ -281,7 +269,7 @@ def read_inputs(options: Namespace) -> Inputs:
             f"{', '.join(formats)}."
         )
         reject(options, _OF_TABLES, why)
-    if TABLE in formats:
+    else:
         is_checked = bool(aligned.groups) or any(
             e.right_answer is not None or e.prompt is not None
             for e in evaluations.values()
@@ -349,9 +337,8 @@ def _read_one(path: Path, options: Namespace) -> _File:
             f"does not apply. Read the file as a plain table with --format {TABLE}."
         )
     if options.confidence is not None:
-        with command_errors(
-            path, shown={"answers": "--confidence agreement: the file"}
-        ):
+        answers = {"answers": "--confidence agreement: the file"}
+        with command_errors(path, shown=answers):
             evaluation = _most_frequent(evaluation, options, path)
     return _File(path, evaluation.model, evaluation)
 
@@ -655,10 +642,8 @@ def _system(run: list[_File], options: Namespace) -> System:
     by_name = options.by or _parts_of(run)
     name = _name_of(run)
     file = str(paths[0]) if len(paths) == 1 else str(paths[0].parent)
-    try:
+    with command_errors(file):
         scored = evaluation.scored(options.unanswered)
-    except ValueError as error:
-        raise command_error(error, file) from None
     codes: dict[str | None, tuple[Any, list[str]]] = {None: (None, [])}
     for option, column in (("--by", by_name), ("--groups", options.groups)):
         if column is not None and column not in codes:

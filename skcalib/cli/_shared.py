@@ -70,14 +70,17 @@ class NoAnswers(CommandError):
 
 @contextmanager
 def command_errors(
-    path: Path, options: Namespace | None = None, shown: Mapping[str, str] | None = None
+    where: Path | str = "",
+    options: Namespace | None = None,
+    shown: Mapping[str, str] | None = None,
 ) -> Iterator[None]:
-    """Raise errors of reading a file as errors of the command."""
+    """Raise errors of the package, for example on reading a file, as its own."""
     try:
         yield
     except (ValueError, TypeError) as error:
-        path.stat()  # raises an OSError that says why a path leads to no file
-        raise command_error(error, str(path), options, shown) from None
+        if isinstance(where, Path):
+            where.stat()  # raises an OSError that says why a path leads to no file
+        raise command_error(error, str(where), options, shown) from None
     except ImportError as error:
         raise CommandError(str(error)) from None
 
