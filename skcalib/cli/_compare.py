@@ -13,6 +13,7 @@ from .._errors import printable
 from . import _blocks as out
 from ._compare_numbers import (
     Compared,
+    ComparedSystem,
     Condition,
     Decided,
     Decisions,
@@ -222,7 +223,7 @@ class Comparison:
     def column(self, name: str) -> list[str]:
         """Return the score of a system and its difference from the baseline."""
         (system,) = (each for each in self.found.systems if each.name == name)
-        cells = [f"{system.score:{self.digits}}", out.ends(system, self.digits)]
+        cells = self._score_cells(system)
         for pair in self.pairs:
             if (pair.a, pair.b) == (self.found.baseline, name):
                 cells += self._gain_cells(pair)[: 4 if len(self.pairs) > 1 else 3]
@@ -337,19 +338,18 @@ class Comparison:
         baseline = self.found.baseline if self.pairs else None
         if self.n_systems > 2:
             systems = best_first(self.found)
-        rows = [
-            [
-                each.name + " (baseline)" * (each.name == baseline),
-                f"{each.score:{self.digits}}",
-                out.ends(each, self.digits),
-                *[each.letters] * has_letters,
-            ]
-            for each in systems
-        ]
+        rows = []
+        for each in systems:
+            name = each.name + " (baseline)" * (each.name == baseline)
+            letters = [each.letters] * has_letters
+            rows.append([name, *self._score_cells(each), *letters])
         metric = self.found.metric + self.by_judge
         header = ["system", metric, self.level, *["group"] * has_letters]
         ends = [out.Estimate(each.score, each.low, each.high) for each in systems]
         return out.Table(header, rows, intervals=ends)
+
+    def _score_cells(self, system: ComparedSystem) -> list[str]:
+        return [f"{system.score:{self.digits}}", out.ends(system, self.digits)]
 
     def legend(self) -> str:
         """Return the explanation of the letters."""
@@ -469,31 +469,20 @@ class Comparison:
         if limit is not None:
             header += ["not inferior", "equivalent"]
             text += f" The margin is {limit.margin:g}."
-        rows = [
-            [
-                f"{pair.b} - {pair.a}",
-                *self._gain_cells(pair),
-                str(pair.wins),
-                str(pair.losses),
-                *(
-                    "yes" if is_shown else "not shown"
-                    for is_shown in (() if pair.limit is None else pair.limit[-2:])
-                ),
-            ]
-            for pair in pairs
-        ]
+        rows = []
+        for pair in pairs:
+            shown = () if pair.limit is None else pair.limit[-2:]
+            words = ["yes" if each else "not shown" for each in shown]
+            cells = [*self._gain_cells(pair), str(pair.wins), str(pair.losses), *words]
+            rows.append([f"{pair.b} - {pair.a}", *cells])
         # A terminal has no place for wins and losses beside the decisions of a margin.
         spare = () if limit is None else (5, 6)
         return [out.Table(header, rows, spare), out.Paragraph(text, "soft")]
 
     def _gain_cells(self, row: Gain) -> list[str]:
         """Return the gain, its interval and its p-values as cells."""
-        return [
-            f"{row.gain:{self.signed}}",
-            out.ends(row, self.signed),
-            out.p_text(row.pvalue),
-            out.p_text(row.pvalue_adjusted),
-        ]
+        pvalues = map(out.p_text, (row.pvalue, row.pvalue_adjusted))
+        return [f"{row.gain:{self.signed}}", out.ends(row, self.signed), *pvalues]
 
     def too_few(self) -> list[str]:
         """Return a sentence if no p-value can be small enough for a decision."""
@@ -552,8 +541,7 @@ class Comparison:
             [
                 f"{each.b} - {each.a}",
                 f"{each.gain.uncorrected:{self.signed}}",
-                f"{each.gain.estimate:{self.signed}}",
-                out.ends(each.gain, self.signed),
+                *out.cells_of(each.gain, self.signed),
                 str(each.gain.n_labelled),
                 f"{each.gain.equivalent_labels:.0f}",
             ]
@@ -587,23 +575,13 @@ class Comparison:
         column, rows, homogeneity = parts
         has_systems = self.n_systems > 2
         header = [column, *["system"] * has_systems, "n", "baseline", "later"]
-        table = [
-            [
-                row.value,
-                *["" if row.tested is None else row.tested.b] * has_systems,
-                str(row.n),
-                *(
-                    ("", "", "", "", "too few", "")
-                    if row.tested is None
-                    else (
-                        f"{row.score_a:{self.digits}}",
-                        f"{row.score_b:{self.digits}}",
-                        *self._gain_cells(row.tested),
-                    )
-                ),
-            ]
-            for row in rows
-        ]
+        table = []
+        for row in rows:
+            name, cells = "", ["", "", "", "", "too few", ""]
+            if row.tested is not None:
+                scores = (f"{x:{self.digits}}" for x in (row.score_a, row.score_b))
+                name, cells = row.tested.b, [*scores, *self._gain_cells(row.tested)]
+            table.append([row.value, *[name] * has_systems, str(row.n), *cells])
         tested = [row.tested for row in rows if row.tested is not None]
         n = sum(row.pvalue_adjusted <= self.alpha for row in tested)
         sentences = [
@@ -644,16 +622,13 @@ class Comparison:
                 ("Brier score", each.brier, ".4f"),
                 ("log score", each.log_score, ".4f"),
             ):
-                has_interval = not math.isnan(found.low)
-                rows.append(
-                    [
-                        f"{each.b}: {name}" if self.n_systems > 2 else name,
-                        *(f"{score:{digits}}" for score in (found.a, found.b)),
-                        f"{found.difference:+{digits}}",
-                        out.ends(found, f"+{digits}") if has_interval else "none",
-                        out.p_text(found.pvalue),
-                    ]
-                )
+                label = f"{each.b}: {name}" if self.n_systems > 2 else name
+                cells = [f"{score:{digits}}" for score in (found.a, found.b)]
+                cells.append(f"{found.difference:+{digits}}")
+                # With few groups, the interval has no ends.
+                is_open = math.isnan(found.low)
+                cells.append("none" if is_open else out.ends(found, f"+{digits}"))
+                rows.append([label, *cells, out.p_text(found.pvalue)])
         header = ["measure", "baseline", "later", "difference", self.level, "p"]
         judge = "" if self.found.judged is None else " (by the judge's scores)"
         return [

@@ -620,16 +620,10 @@ def _use_pass_intervals(
     options: Namespace,
 ) -> None:
     """Replace the intervals of the systems by the intervals of pass@k."""
+    n, all_of = options.pass_at or options.pass_all, options.pass_all is not None
+    how: Any = {"groups": groups, "confidence_level": options.confidence_level}
     for k, system in enumerate(systems):
-        right, number = aligned.sample_counts(k)
-        found = pass_at_k(
-            right,
-            number,
-            k=options.pass_at or options.pass_all,
-            all_of=options.pass_all is not None,
-            groups=groups,
-            confidence_level=options.confidence_level,
-        )
+        found = pass_at_k(*aligned.sample_counts(k), k=n, all_of=all_of, **how)
         system.low, system.high = found.low, found.high
 
 
@@ -731,40 +725,27 @@ def _calibration(
     score, proba = aligned.score[:, [0, k]], aligned.proba[:, [0, k]]
     q = np.clip(proba, _SMALLEST, 1 - _SMALLEST)
     log_score = -(score * np.log(q) + (1 - score) * np.log1p(-q))
+    how: Any = {"groups": groups, "confidence_level": level, "random_state": 0}
     with warnings.catch_warnings(action="ignore", category=UserWarning):
         # about few groups, which the comparison also reports
         error = compare_calibration(
             score[:, 1].astype(int),
-            proba[:, 1],
-            proba[:, 0],
+            *(proba[:, 1], proba[:, 0]),
             y_true_b=score[:, 0].astype(int),
             pos_label=1,
-            groups=groups,
-            confidence_level=level,
-            random_state=0,
+            **how,
         )
-        log = paired_bootstrap_test(
-            log_score[:, 1],
-            log_score[:, 0],
-            groups=groups,
-            confidence_level=level,
-            random_state=0,
-        )
+        log = paired_bootstrap_test(log_score[:, 1], log_score[:, 0], **how)
     log_a, log_b = log_score.mean(axis=0)
     # The functions subtract their second system, which is the baseline here.
+    ends, most = (error.brier_low, error.brier_high), -math.log(_SMALLEST)
+    brier = error.brier_b, error.brier_a, *ends, error.brier_pvalue
+    logs = log_a, log_b, *log.confidence_interval, log.pvalue
     return CalibrationGain(
-        aligned.names[0],
-        aligned.names[k],
+        *(aligned.names[0], aligned.names[k]),
         _difference(error.error_b, error.error_a, error.low, error.high, error.pvalue),
-        _difference(
-            *(error.brier_b, error.brier_a),
-            *(error.brier_low, error.brier_high, error.brier_pvalue),
-            largest=1.0,
-        ),
-        _difference(
-            *(log_a, log_b, *log.confidence_interval, log.pvalue),
-            largest=-math.log(_SMALLEST),
-        ),
+        _difference(*brier, largest=1.0),
+        _difference(*logs, largest=most),
     )
 
 

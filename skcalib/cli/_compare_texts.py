@@ -548,10 +548,8 @@ class Metrics:
             is_baseline = bool(self.found.pairs) and name == self.found.baseline
             cells = zip(*columns, strict=True)
             name += " (baseline)" * is_baseline
-            rows += [
-                [label, *row]
-                for label, row in zip([name, *labels], cells, strict=False)
-            ]
+            pairs = zip([name, *labels], cells, strict=False)
+            rows += [[label, *row] for label, row in pairs]
         return out.Table(["system", *(one.found.metric for one in self.each)], rows)
 
     def about_p(self) -> str:

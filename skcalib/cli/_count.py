@@ -283,8 +283,7 @@ class Count:
         rows = [
             [
                 *(name for name in (row.period, row.by) if name is not None),
-                f"{row.n_documents:,}",
-                f"{row.n_labelled:,}",
+                *(f"{n:,}" for n in (row.n_documents, row.n_labelled)),
                 self.number(row.estimate),
                 self.interval(row) if row.n_labelled else "none",
                 self.number(row.uncorrected),
@@ -298,14 +297,10 @@ class Count:
         found = self.found
         if found.trend is None:
             return []
-        rows = [
-            [
-                *_cells_of(x, "+.3g"),
-                *([] if x.scaled is None else [out.ends(x.scaled, "+.3g")]),
-                x.verdict,
-            ]
-            for x in found.trend
-        ]
+        rows = []
+        for x in found.trend:
+            scaled = [] if x.scaled is None else [out.ends(x.scaled, "+.3g")]
+            rows.append([*_cells_of(x, "+.3g"), *scaled, x.verdict])
         header = [found.by or "corpus", "trend", self.level, _UNCORRECTED]
         is_scaled = any(x.scaled for x in found.trend)
         header += [*([f"{self.level}, scaled"] * is_scaled), "verdict"]

@@ -171,6 +171,7 @@ def measure(corpus: Corpus, options: Namespace) -> Counted:
         _in_lines(in_options(each.message.args[0], known), corpus)  # type: ignore[union-attr]
         for each in caught
     )
+    notes = [*_about_empty(table or []), *_about_partial(partial, estimand)]
     return Counted(
         file=str(corpus.path),
         labels=corpus.label_source,
@@ -198,11 +199,7 @@ def measure(corpus: Corpus, options: Namespace) -> Counted:
             None if trend is None else {x.part: x.verdict for x in reversed(trend)}
         ),
         warnings=[text for text in said if _ABOUT_EMPTY_ROWS not in text],
-        notes=[
-            *corpus.notes,
-            *_about_empty(table or []),
-            *_about_partial(partial, estimand),
-        ],
+        notes=corpus.notes + notes,
     )
 
 

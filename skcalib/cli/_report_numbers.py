@@ -242,16 +242,12 @@ def decide(
     stated, alone = whole.stated, whole.alone
     if stated is None:
         return Decisions(None, None, None, parts or None)
-    auroc = stated.checked.auroc
-    recalibrate = recalibrate_of(
-        stated.calibration,
-        one_map,
-        alpha,
-        is_reversed=auroc is not None and auroc.high < 0.5,
-    )
+    found, auroc = stated.calibration, stated.checked.auroc
+    is_reversed = auroc is not None and auroc.high < 0.5
+    recalibrate = recalibrate_of(found, one_map, alpha, is_reversed=is_reversed)
     threshold = None if alone is None else alone.threshold
     at = None if threshold is None else threshold.threshold
-    return Decisions(stated.calibration, recalibrate, at, parts or None)
+    return Decisions(found, recalibrate, at, parts or None)
 
 
 def _measure_part(

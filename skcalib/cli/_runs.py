@@ -50,6 +50,8 @@ _COLUMNS = {"y_true": "score", "y_proba": "proba", "question": "question"}
 _OF_ANSWERS = ("gold", "prediction")
 # Options of `compare` that choose columns or rows of a plain table.
 _OF_TABLES = ("question", "systems", "gold")
+# Options of `compare` that say how questions are matched.
+_MATCHING = ("missing", "duplicates", "mismatch", "unanswered")
 # Options that a reader takes as they are.
 _CHOICES = (
     *("format", "score", "filter", "split", "model"),
@@ -255,13 +257,8 @@ def read_inputs(options: Namespace) -> Inputs:
     named = dict(zip(_names(runs), runs, strict=True))
     evaluations = {name: _joined(run) for name, run in named.items()}
     with command_errors(options=options):
-        aligned = align_evaluations(
-            evaluations,
-            missing=options.missing,
-            duplicates=options.duplicates,
-            mismatch=options.mismatch,
-            unanswered=options.unanswered,
-        )
+        how = {name: getattr(options, name) for name in _MATCHING}
+        aligned = align_evaluations(evaluations, **how)
     formats = dict.fromkeys(e.format for e in evaluations.values())
     if TABLE not in formats:
         why = (
@@ -283,12 +280,8 @@ def read_inputs(options: Namespace) -> Inputs:
         if options.groups is None:
             notes |= dict.fromkeys(_passages(aligned))
     by_name = options.by or next(filter(None, map(_parts_of, runs)), None)
-    return Inputs(
-        files={name: [str(each.path) for each in run] for name, run in named.items()},
-        aligned=aligned,
-        by_name=by_name,
-        notes=list(map(in_options, notes)),
-    )
+    files = {name: [str(each.path) for each in run] for name, run in named.items()}
+    return Inputs(files, aligned, by_name, list(map(in_options, notes)))
 
 
 def _passages(aligned: AlignedEvaluations) -> Iterator[str]:
@@ -756,12 +749,9 @@ def _accuracy_if_wrong(evaluation: Evaluation, options: Namespace) -> Estimate |
     """Return the accuracy with unanswered samples as wrong, for comparison."""
     if options.unanswered != "separate":
         return None
-    every = evaluation.scored("wrong")
-    found = accuracy_interval(
-        every.score,
-        questions=factorised(every.question)[0],
-        confidence_level=options.confidence_level,
-    )
+    every, level = evaluation.scored("wrong"), options.confidence_level
+    codes, _ = factorised(every.question)
+    found = accuracy_interval(every.score, questions=codes, confidence_level=level)
     return estimate_of(found)
 
 

@@ -209,13 +209,8 @@ class Evaluation(Result):
                 return place
             return source.place(k if place is None else place)
 
-        scores = as_scores(
-            columns["score"],
-            where,
-            "score",
-            source.options.pos_label,
-            source.options.scale,
-        )
+        label, scale = source.options.pos_label, source.options.scale
+        scores = as_scores(columns["score"], where, "score", label, scale)
         stated = as_scores(columns["proba"], where, "probability")
         right = [k or [] for k in columns["gold"]]
         given, proba, wrong = scored_options(
@@ -257,7 +252,7 @@ class Evaluation(Result):
             format=format,
             notes=(*notes, *filter(None, [f"{about} {how}".strip()])),
         )
-        if source.options.pos_label is None and source.options.scale is None:
+        if label is None and scale is None:
             found = replace(found, notes=(*found.notes, *found._deviations(headlines)))
         return found
 

@@ -52,14 +52,10 @@ def read(source: Source, options: Options) -> Evaluation:
     notes += left_out(len(rows) - len(original), "perturbed questions")
     notes += left_out(len(original) - len(kept), f"other splits than {wanted!r}")
     instances = _instances(sibling(source.path, "scenario_state.json"))
-    found = [
-        {
-            **_as_row(means, entry, score, has_logprob),
-            "groups": groups,
-            **instances.get(str(entry["instance_id"]), {}),
-        }
-        for means, entry in kept
-    ]
+    found = []
+    for means, entry in kept:
+        row = _as_row(means, entry, score, has_logprob) | {"groups": groups}
+        found.append(row | instances.get(row["question"], {}))
     model = as_dict(spec.get("adapter_spec")).get("model")
     return Evaluation._of_rows(
         source, NAME, notes, found, model=model, task=spec.get("name")

@@ -97,14 +97,10 @@ def _read(
         p > 0.01 for row in rows for p in row.get("numbers", {}).values()
     ):
         raise ParameterError("percent", "does not apply: no confidence is above 1.")
+    notes, headlines = _notes(head, scorer, rows, n_more), _headlines(head, scorer)
+    model, task = about.get("model"), about.get("task")
     return Evaluation._of_rows(
-        source,
-        NAME,
-        _notes(head, scorer, rows, n_more),
-        rows,
-        model=about.get("model"),
-        task=about.get("task"),
-        headlines=_headlines(head, scorer),
+        source, NAME, notes, rows, model=model, task=task, headlines=headlines
     )
 
 

@@ -159,17 +159,8 @@ def read_evaluation(
     array([0.8])
     """
     options = Options(
-        score,
-        filter,
-        split,
-        model,
-        columns or {},
-        tuple(groups),
-        pos_label,
-        scale,
-        percent,
-        missing,
-        verbose,
+        *(score, filter, split, model, columns or {}, tuple(groups)),
+        *(pos_label, scale, percent, missing, verbose),
     )
     with _opened(path, format, options) as (reader, source):
         if reader is not _table_answers and options.columns:

@@ -590,12 +590,8 @@ def _systems_among(
 def _note(found: list[str], left: list[str], constant: dict[str, float]) -> str:
     note = f"{SYSTEMS_NOTE} {_listed(map(repr, found))}."
     if left:
-        named = (
-            f"{name!r} ({constant[name]:g} in each row)"
-            if name in constant
-            else repr(name)
-            for name in left
-        )
+        why = {name: f" ({value:g} in each row)" for name, value in constant.items()}
+        named = (f"{name!r}{why.get(name, '')}" for name in left)
         note += f" Not taken as systems: {_listed(named)}."
     return Marked(f"{note} Choose others with {parameter('systems')}.")
 

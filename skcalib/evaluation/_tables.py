@@ -205,10 +205,10 @@ class Numbers(_Column):
     def _problem(self, text: str, line: int) -> str:
         if self._outcomes:
             is_number = text.strip().lstrip("+-").replace(".", "", 1).isdecimal()
-            rescale = (
+            scale = (
                 "Rescale other scores to [0, 1], or name the scale of grades with "
+                f"{parameter('scale')}. "
             )
-            scale = f"{rescale}{parameter('scale')}. "
             return (
                 "must contain 0/1, true/false, yes/no, correct/incorrect or a score in "
                 f"[0, 1] in {self.name!r}. Got {text!r:.60} in line {line}. "
@@ -389,13 +389,9 @@ class Fractions(_Column):
         is_large = self._percent and are_mostly_fractions and "large" in first
         if "fraction" in first and ("signed" in first or is_large):
             text, line = first["fraction"]
-            yield (
-                first["signed" if "signed" in first else "large"],
-                (
-                    f"looks like a percentage, while {text!r} in line {line} does not. "
-                    f"{in_one_unit}"
-                ),
-            )
+            why = f"looks like a percentage, while {text!r} in line {line} does not."
+            other = first["signed" if "signed" in first else "large"]
+            yield other, f"{why} {in_one_unit}"
         elif "signed" in first and not self._percent:
             yield first["signed"], f"is a percentage: use {parameter('percent')}."
         if "outside" in first:
