@@ -16,7 +16,7 @@ from collections.abc import Callable
 from functools import cache
 
 #: Modules that export names which the subpackage of their definition exported once:
-#: the release in which the old path goes (None: it stays), and what to do instead.
+#: the release in which the old path goes (None if it stays), and what to do instead.
 MOVED: dict[str, tuple[str | None, str]] = {
     "skcalib.experimental": (
         "0.13",

@@ -233,7 +233,7 @@ class Figure(Block):
 
     @property
     def rem(self) -> float:
-        """Width at which the text of the figure is as large as that of the page."""
+        """Width at which texts of the figure and of the page are equally large."""
         found = re.search(r'<svg[^>]* width="([\d.]+)pt"', self.svg)
         assert found is not None
         return float(found[1]) / 8
@@ -271,6 +271,7 @@ class Beside(Page):
 
     def html(self) -> str:
         blocks = list(self.blocks)
+        # Blocks of the terminal have no HTML.
         found = list(filter(None, (block.html() for block in blocks)))
         above = any(isinstance(block, Figure) and block.rem > 45 for block in blocks)
         if above or len(found) < 2:
@@ -302,6 +303,7 @@ def as_page(title: str, blocks: Iterable[Block]) -> str:
     Marks of HTML and control characters in texts are escaped.
     """
     title = _safe(title)
+    # Inside the page, which can be sent as one file.
     style = (files(__package__) / "page.css").read_text("utf-8")
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -333,6 +335,7 @@ def as_json(found: Any) -> str:
     Arrays of results are left out, and so are the fields of a dataclass that have their
     default. An underscore at the end of a field allows names such as `from_`.
     """
+    # NaN is no JSON, and other programs do not read it.
     return json.dumps(plain(found), indent=2, allow_nan=False)
 
 
@@ -349,6 +352,7 @@ def plain(value: Any) -> Any:
         value = value._asdict()
     if isinstance(value, Result):
         found = value.to_dict().items()
+        # Arrays have a number for each answer, which a summary leaves out.
         value = {name: each for name, each in found if not isinstance(each, list)}
     if isinstance(value, dict):
         return {name: plain(each) for name, each in value.items()}
@@ -423,6 +427,7 @@ def as_cell(text: str) -> str:
     Line feeds and tabs within a text are kept.
     """
     cell = printable(text.replace("\r\n", "\n"), keep="\n\t")
+    # A number such as -0.5 begins like a formula, and stays a number.
     is_formula = text.startswith(_FORMULA) and not _NUMBER.fullmatch(text)
     return f"'{cell}" if is_formula else cell
 
@@ -439,12 +444,14 @@ def text_columns(
     The first column is left-aligned, and with `is_left` all of them. If lines would be
     longer than `width`, the first `n_names` columns are joined and wrapped.
     """
+    # Control characters of a file could change the terminal.
     safe = [[printable(cell) for cell in row] for row in rows]
     if width is not None:
         safe = [[": ".join(row[:n_names]), *row[n_names:]] for row in safe]
     widths = [max(map(len, column)) for column in zip(*safe, strict=True)]
     if width is not None:
         rest = sum(widths[1:]) + 2 * len(widths[1:])
+        # Numbers are never wrapped, so that the name has what they leave.
         widths[0] = min(widths[0], max(width - rest, _INDENT))
     lines = []
     for first, *others in safe:
@@ -469,6 +476,7 @@ def _wrapped(name: str, width: int) -> list[str]:
     if len(name) <= width:
         return [name]
     for most, end in ((width, []), (WIDTH, [""])):
+        # textwrap breaks lines at blanks and hyphens, and not at underscores.
         pieces = wrap(name.replace("_", "_ "), most, break_long_words=False)
         pieces = [piece.replace("_ ", "_") for piece in pieces] + end
         is_short = len(pieces) == 2 and max(map(len, pieces)) <= width
@@ -496,6 +504,7 @@ def text_bars(intervals: Sequence[Estimate], room: int) -> list[str]:
         first, end = map(column, limits)
         bar = [" "] * first + ["-"] * (end - first + 1)
         bar[first] = bar[end] = "|"
+        # After the ends, so that an estimate at an end is seen.
         bar[column(value)] = "o"
         lines.append("".join(bar))
     return lines
@@ -563,6 +572,7 @@ def figures(figure: Any, description: str) -> list[Block]:
 def svg_of(figure: Any, **settings: Any) -> str:
     """Return a figure of matplotlib as the text of an SVG file."""
     text = io.StringIO()
+    # The page is light or dark, as the reader has chosen.
     figure.savefig(text, format="svg", transparent=True, **settings)
     # Text, axes and hollow markers have the colours of the page, which may be dark.
     svg = text.getvalue().replace(INK, "var(--ink)")

@@ -73,6 +73,7 @@ def run_compare(options: Namespace) -> int:
         several = [measure(read_inputs(options), options)]
     else:
         several = [measure_texts(metric, options) for metric in metrics]
+    # --fail-if excludes several metrics, so that its condition is about the first one.
     found, failed = several[0], []
     words = Comparison(found)
     said = Metrics([Comparison(each) for each in several]) if several[1:] else words
@@ -83,6 +84,7 @@ def run_compare(options: Namespace) -> int:
         print(out.as_json({"metrics": several} if several[1:] else found))
     elif options.csv:
         print(csv_of(several), end="")
+        # The standard output has rows only, which programs read.
         for note in (*(found.warnings or ()), *found.notes):
             say("compare", note)
     else:
@@ -113,6 +115,7 @@ def _check_options(options: Namespace) -> None:
     if options.scale is not None:
         others = ("metric", "labels", "gold", "pass_at", "pass_all")
         exclude(options, *(("scale", name) for name in others))
+        # The margin is a difference of two grades.
         largest = options.scale[1] - options.scale[0]
     for name in ("margin", "power"):
         value = getattr(options, name)
@@ -120,6 +123,8 @@ def _check_options(options: Namespace) -> None:
         is_number = value is not None and value is not True
         if is_number and not 0 < value < largest:
             percent = f" Divide percentage points by 100: {value / 100:g}."
+            # A score in [0, 1] cannot fall by more than 1: percentage points were
+            # meant.
             percent *= value > 1 == largest
             raise CommandError(
                 f"--{name} must be above 0 and below {largest:g}, for example "
@@ -133,6 +138,7 @@ def _check_options(options: Namespace) -> None:
     if options.fail_if == "worse-calibrated":
         why = "does not apply to --fail-if worse-calibrated."
         reject(options, ("labels", "metric"), why)
+    # Each of the two takes the standard output, or the score, for itself.
     exclude(options, ("json", "csv"), ("pass_at", "pass_all"))
     # The CSV has no column for these results, but a page shows them.
     if options.csv and options.html is None:
@@ -193,6 +199,7 @@ class Comparison:
         yield from self.beginning()
         if len(self.pairs) == 1:
             yield self.cards(self.decided[0])
+            # The head of the page has the verdict on a single pair already.
             yield from self.of_pairs(1)[1:]
         yield from map(out.Paragraph, self.warnings())
         scores = "; ".join(" ".join(row) for row in self.systems().rows)
@@ -225,7 +232,10 @@ class Comparison:
         (system,) = (each for each in self.found.systems if each.name == name)
         cells = self._score_cells(system)
         for pair in self.pairs:
+            # A column has place for one difference of a system, which is from the
+            # baseline.
             if (pair.a, pair.b) == (self.found.baseline, name):
+                # Without other pairs, the adjusted p-value is the p-value itself.
                 cells += self._gain_cells(pair)[: 4 if len(self.pairs) > 1 else 3]
         return cells
 
@@ -269,7 +279,7 @@ class Comparison:
 
     @property
     def has_letters(self) -> bool:
-        """Whether letters show which systems differ; those of a judge do not."""
+        """Whether letters show which systems differ; scores of a judge have none."""
         return self.n_systems > 2 and self.found.judged is None
 
     def of_pairs(self, most: int) -> list[out.Block]:
@@ -326,6 +336,8 @@ class Comparison:
         of = f"{self.n_systems} systems on the same" if self.pairs else "one system on"
         text = f"{found.metric}{self.by_judge} of {of} {found.n:,} {self.unit}"
         if found.n_groups is not None:
+            # With few groups, the test has little power, whatever the number of
+            # questions.
             text += f" in {found.n_groups} groups ({found.groups})"
         if found.reference:
             text += f"; reference: {found.reference}"
@@ -368,6 +380,7 @@ class Comparison:
         words = "scores higher", "lower"
         if self.is_lower_better:
             better, worse = worse, better
+            # A reader would take the higher TER for the better one.
             words = "is better (lower)", "worse (higher)"
         # The test of a metric of sums compares whole groups.
         units, n = self.unit, self.found.n
@@ -437,6 +450,7 @@ class Comparison:
             method = self.pairs[0].method
             test = ("p-value", out.p_text(self.pairs[0].pvalue), method)
             return out.Cards([*self.systems().rows, (self.change, *gain), test])
+        # The cards begin with the result that decides.
         rows = [(f"{n}, by the judge", *rest) for n, *rest in self.systems().rows]
         n_labelled = str(self.found.judged[0].gain.n_labelled)
         labels = ("labels", n_labelled, "questions with labels of both")
@@ -450,6 +464,7 @@ class Comparison:
         """
         pairs, baseline = self.pairs, self.found.baseline
         n = sum(pair.pvalue_adjusted <= self.alpha for pair in pairs)
+        # The method of a pair depends on its scores, so that there may be several.
         methods = list(dict.fromkeys(pair.method for pair in pairs))
         tests = "; ".join(methods[:3]) + ("; ..." if len(methods) > 3 else "")
         text = (
@@ -461,6 +476,8 @@ class Comparison:
                 " The table has the pairs with the baseline; --csv and --json give all "
                 f"{len(pairs)}."
             )
+            # The number of pairs grows with the square of the systems. Most readers ask
+            # for the baseline.
             pairs = [pair for pair in pairs if pair.a == baseline]
         header = ["later - earlier", self.change, self.level, "p", "adjusted"]
         # The score of the later system is higher in a win, which is worse for TER.
@@ -491,6 +508,7 @@ class Comparison:
             return []
         unit, _ = self.independent
         if not any(pair.wins + pair.losses for pair in self.pairs):
+            # More questions are no remedy if both are the same system.
             return [f"The systems have the same scores on all {self.unit}."]
         return [
             f"Too few {unit} differ to reject at {self.alpha:.3g}: the smallest "
@@ -502,6 +520,7 @@ class Comparison:
         """Return warnings about the limits of the comparison."""
         found, n_pairs = self.found, len(self.pairs)
         least, known = found.smallest_pvalue, list(found.warnings or ())
+        # Holm's method multiplies the smallest p-value by the number of pairs.
         if found.n_groups is not None and least <= self.alpha < least * n_pairs:
             return known + [
                 f"With so few groups no p-value is below {out.p_text(least)}. Some of "
@@ -530,8 +549,12 @@ class Comparison:
             assert gain.limit is not None
             if self.found.judged is None:
                 return not gain.limit.is_noninferior
+            # The test of the margin uses the judge's scores, so that the corrected
+            # interval decides.
             return pair.low <= -gain.limit.margin
         better = pair.a if condition == "worse" else pair.b
+        # "worse" is met if the baseline is better, and "not-better" unless the later
+        # system is.
         return (pair.better == better) == (condition == "worse")
 
     def judged(self, judged: list[JudgedPair]) -> list[out.Block]:
@@ -577,6 +600,7 @@ class Comparison:
         header = [column, *["system"] * has_systems, "n", "baseline", "later"]
         table = []
         for row in rows:
+            # A part without a test stays in the table, with its size as the reason.
             name, cells = "", ["", "", "", "", "too few", ""]
             if row.tested is not None:
                 scores = (f"{x:{self.digits}}" for x in (row.score_a, row.score_b))
@@ -597,6 +621,7 @@ class Comparison:
                 f"shown ({p}, Cochran's Q)."
             )
         if self.found.judged is not None:
+            # Few parts have enough labels for a correction.
             sentences = ["These are scores of the judge, without labels of people."]
         return [
             out.Heading(f"by {column}"),
@@ -687,6 +712,8 @@ class Comparison:
         elif more is not None:
             what, count = self.independent
             several = len(self.pairs) > 1
+            # The power with Holm's correction depends on the true gains of the other
+            # pairs.
             single = ", without the correction for several pairs" * several
             steps.append(
                 f"These {count:,} {what} detect a true {self.change} of about "
@@ -711,6 +738,7 @@ class Comparison:
         ]
 
     def _not_separated(self, pair: Decided) -> str:
+        # A difference that is not significant is often reported as equality.
         margin = " To show that systems differ by less than a margin, pass --margin."
         return (
             f"Do not report a {self.change}: none is significant. This does not show "
@@ -739,6 +767,7 @@ class Comparison:
         (gain,) = (g for g in self.pairs if (g.a, g.b) == (pair.a, pair.b))
         p = out.p_text(gain.pvalue_adjusted, "p = ")
         if len(self.pairs) > 1:
+            # The interval is of this pair alone, while the decision is for all pairs.
             p = f"not adjusted, and {p}, adjusted for {len(self.pairs)} pairs"
         else:
             p = f"two-sided {p}"

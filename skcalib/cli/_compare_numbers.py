@@ -263,6 +263,7 @@ class Compared:
 def measure(inputs: Inputs, options: Namespace) -> Compared:
     """Return all numbers of a comparison of scores."""
     aligned = whole = inputs.aligned
+    # Partial scores are neither right nor wrong: their mean is no accuracy.
     metric = "accuracy" if _is_right_or_wrong(whole) else "score"
     metric = metric if options.scale is None else GRADE
     for name in _OF_SAMPLES:
@@ -302,6 +303,8 @@ def measure(inputs: Inputs, options: Namespace) -> Compared:
         only_in=aligned.only_in,
         notes=[*aligned.notes, *inputs.notes],
     )
+    # The test treats the estimate of a question as one sample. The interval can use
+    # that its samples are 0 or 1.
     if metric.startswith("pass"):
         _use_pass_intervals(found.systems, whole, groups, options)
     if whole.is_repeated:
@@ -345,13 +348,16 @@ def _add_confidences(
     if not is_accuracy or not known[0] or known.sum() < 2:
         return
     used = np.flatnonzero(known)
+    # A condition is about all systems, and a table has place for some of them.
     used = used if decides else used[: _MOST_CALIBRATED + 1]
     found.calibration = [_calibration(aligned, k, groups, level) for k in used[1:]]
     errors = [each.calibration_error for each in found.calibration]
+    # The tests of all later systems are one family.
     adjusted = adjusted_pvalues(np.array([e.pvalue for e in errors]), ADJUST)
     for error, p in zip(errors, adjusted.tolist(), strict=True):
         error.pvalue_adjusted = p
     codes = None if groups is None else factorised(groups)[0]
+    # Here the baseline is listed as well: its own calibration, not a difference.
     found.confidence = []
     for k in used:
         answers = Answers(aligned.score[:, k], aligned.proba[:, k], groups=codes)
@@ -411,9 +417,12 @@ def numbers_of(
     if name is not None and by is not None:
         # If the parts are the groups, their rows are compared.
         inner = None if options.groups == name else groups
+        # The tasks of a run are parts that nobody asked for: they may be too small to
+        # test.
         rows = _parts(name, by, inner, compare, is_given=options.by is not None)
         found.by = Parts(name, rows, list(_homogeneity(rows, level)))
     if options.scale is not None:
+        # Everything was computed with shares in [0, 1], and is printed as grades.
         _use_unit(found, *options.scale)
     if found.pairs:
         found.decisions = _decide(found, result, options)
@@ -478,9 +487,12 @@ def _homogeneity(rows: list[Part], level: float) -> Iterator[Homogeneity]:
     for name, each in gains.items():
         gain = np.array([one.gain for one in each])
         width = np.array([one.high - one.low for one in each])
+        # 1 / variance, since an interval has a width of 2 z standard errors.
         weight = (2 * ndtri((1 + level) / 2) / width) ** 2
         square = weight @ (gain - weight @ gain / weight.sum()) ** 2
         if gain.size > 1:
+            # Under equal gains, Q has a chi-squared distribution with one degree of
+            # freedom less than parts (Cochran, 1954).
             yield Homogeneity(name, float(chdtrc(gain.size - 1, square)))
 
 
@@ -497,6 +509,7 @@ def decided_pairs(found: Compared) -> list[Decided]:
         if judged is not None:
             gain = estimate_of(judged.gain)
             is_shown = not judged.decisive.low <= 0 <= judged.decisive.high
+        # A positive difference of TER is in favour of the earlier system.
         is_later = (gain.estimate > 0) != bool(found.lower_is_better)
         better = (pair.b if is_later else pair.a) if is_shown else None
         of_scores = p if judged is None else None
@@ -513,6 +526,7 @@ def _decide(found: Compared, result: SystemComparison, options: Namespace) -> De
     pairs = decided_pairs(found)
     best = best_first(found)[0].name
     if found.judged is not None:
+        # The best by the judge may be the one that the judge favours.
         best = _best_by_people(pairs, best)
     of_best = [pair for pair in pairs if best in (pair.a, pair.b)]
     worse = [pair for pair in of_best if pair.better == best]
@@ -532,12 +546,15 @@ def _decide(found: Compared, result: SystemComparison, options: Namespace) -> De
         best=best,
         not_worse=not_worse,
         quoted=quoted,
+        # More questions do not correct the judge. The advice is about more labels.
         more=None if found.judged is not None else _more(result, quoted, options),
     )
 
 
 def _best_by_people(pairs: list[Decided], best: str) -> str:
     """Return the system with the best corrected gains, by default `best`."""
+    # Corrected gains of pairs need not add up, so that no system need win all its
+    # pairs.
     won = Counter(pair.b if pair.gain > 0 else pair.a for pair in pairs)
     return max(won, key=lambda name: (won[name], name == best))
 
@@ -593,6 +610,7 @@ def _taking_samples(
     k, option = getattr(options, name), as_option(name)
     if k < 1:
         raise CommandError(f"{option} must be at least 1. Got {k}.")
+    # A partial score is not the chance that a sample passes.
     if not _is_right_or_wrong(aligned):
         raise CommandError(f"{option} needs samples that are right or wrong, 1 or 0.")
     columns = []
@@ -605,6 +623,7 @@ def _taking_samples(
                 f"{int(number.min())} of each). Use a smaller number."
             )
         all_of = name == "pass_all"
+        # Unbiased for each question, if it has at least k samples (Chen et al., 2021).
         columns.append(question_pass_at_k(right, number, k, all_of=all_of))
     score = np.column_stack(columns)
     # The estimate of a question is one number, which is tested as one sample.
@@ -645,6 +664,7 @@ def _parts(
     """
     rows: list[Part] = []
     values = dict.fromkeys(column.tolist())
+    # Such a column has an id or a text, and each of its tests would have one question.
     if len(values) > max(_MOST_PARTS, column.size / 2):
         raise CommandError(
             f"--by must have values that several questions share. Got {len(values)} "
@@ -723,6 +743,7 @@ def _calibration(
     Each system has its own outcomes, namely whether its own answers are right.
     """
     score, proba = aligned.score[:, [0, k]], aligned.proba[:, [0, k]]
+    # One confident mistake would make the log score of a system infinite.
     q = np.clip(proba, _SMALLEST, 1 - _SMALLEST)
     log_score = -(score * np.log(q) + (1 - score) * np.log1p(-q))
     how: Any = {"groups": groups, "confidence_level": level, "random_state": 0}
@@ -757,6 +778,7 @@ def _difference(
     With few groups, no hypothesis can be rejected, and there is no interval.
     """
     low, high = max(float(low), -largest), min(float(high), largest)
+    # An interval of all possible differences says nothing.
     if low == -largest and high == largest:
         low = high = math.nan
     return Difference(float(a), float(b), float(b - a), low, high, float(pvalue))

@@ -48,7 +48,7 @@ DOCUMENT = "document"
 class _Metric(NamedTuple):
     """A metric of sums: its name, the counts of a sentence, and the largest value.
 
-    `statistic` computes the metric from the sums, and `name` is that of sacrebleu.
+    `statistic` computes the metric from the sums, and `name` is its name in sacrebleu.
     """
 
     title: str
@@ -97,6 +97,7 @@ _N_LOOKED_AT = 200
 def metrics_of(options: Namespace) -> list[str]:
     """Return the requested metrics of sums, or none for scores of questions."""
     if options.metric is None:
+        # Answers of systems in this format are hardly anything but tags.
         return ["f1"] if all(map(_has_tags, options.file)) else []
     known, given = ", ".join(METRICS), list(dict.fromkeys(options.metric))
     for name in given:
@@ -109,6 +110,7 @@ def metrics_of(options: Namespace) -> list[str]:
             )
         if name not in METRICS:
             raise CommandError(f"--metric must be one of {known}. Got {name!r}.")
+    # F1 reads other files than the metrics of translation.
     if len(given) > 1:
         if "f1" in given:
             raise CommandError("--metric f1 excludes other metrics.")
@@ -123,12 +125,14 @@ def _has_tags(path: Path) -> bool:
         return False
     try:
         with path.open(encoding="utf-8-sig") as file:
+            # A large file of another kind is not read whole.
             lines = [line.rstrip("\n") for line in islice(file, _N_LOOKED_AT)]
     except (UnicodeDecodeError, OSError):
         return False
     cells = [line.split() for line in lines if line.strip()]
     return (
         bool(cells)
+        # Sentences end with blank lines; a table of two columns has none.
         and len(cells) < len(lines)
         and all(len(each) > 1 and _TAG.fullmatch(each[-1]) for each in cells)
     )
@@ -151,6 +155,7 @@ def measure_texts(metric: str, options: Namespace) -> Compared:
     else:
         settings = _settings_of(metric, options)
         systems = _translations(metric, settings, names, options, notes, warnings)
+        # Scores of BLEU are comparable only if their signatures are equal (Post, 2018).
         signed = signature(known.name, len(options.reference), **settings)
     n = len(systems[names[0]])
     groups = _labels_of(options.groups, "--groups", n, metric, options)
@@ -182,6 +187,8 @@ def measure_texts(metric: str, options: Namespace) -> Compared:
         is_percent=largest == 100,
         lower_is_better=known.is_lower_better,
         only_in=dict.fromkeys(result.names, 0),
+        # A score of 100 is a copy of the reference more often than a perfect
+        # translation.
         notes=[*notes, *_notes_of(metric, result, largest)],
         reference=", ".join(map(str, options.reference or ())) or None,
         signature=signed,
@@ -195,6 +202,7 @@ def _settings_of(metric: str, options: Namespace) -> dict[str, Any]:
     if metric == "bleu":
         return {"tokenize": tokenize}
     if metric == "ter":
+        # Otherwise, a sentence without spaces is one word, and TER is 0 or 100.
         is_asian = tokenize in _ASIAN
         return {"asian_support": is_asian, "normalized": is_asian}
     return {"word_order": 2 if metric == "chrf++" else 0}
@@ -204,9 +212,11 @@ def _without_spaces(
     metric: str, settings: dict[str, Any], path: Path, lines: list[str]
 ) -> list[str]:
     """Return a warning if a metric of words cannot see the words of a text."""
+    # Such tokenisers find words or characters without the help of spaces.
     splits = settings.get("tokenize") in _SPLITTING or settings.get("asian_support")
     if splits or not _METRICS[metric].has_words:
         return []
+    # Without spaces, a long text would be a few words, on which BLEU is near 0.
     words = " ".join(lines).split()
     found = [len(_WITHOUT_SPACES.findall(word)) for word in words]
     n, n_words = sum(found), sum(map(bool, found))
@@ -243,6 +253,7 @@ def _check_options(metric: str, options: Namespace) -> None:
     references = options.reference or ()
     if metric == "f1" and len(references) > 1:
         raise CommandError("--reference must be one file with the gold tags.")
+    # A link to the reference is the reference.
     systems = set(map(os.path.realpath, options.file))
     for path in references:
         if os.path.realpath(path) in systems:
@@ -279,6 +290,7 @@ def _labels_of(
         return None
     if metric == "f1" and given == DOCUMENT:
         origin = (options.reference or options.file)[0]
+        # The documents of the reference, which the sentences of all systems follow.
         *_, documents = read_conll_columns(
             origin, label=-1, delimiter=None, return_documents=True
         )
@@ -306,6 +318,7 @@ def _labels_of(
 
 def _names(paths: list[Path]) -> list[str]:
     stems = [path.stem for path in paths]
+    # Names of files are short; paths are needed only if files of folders have one name.
     if len(set(stems)) == len(stems):
         return stems
     return [str(path) for path in paths]
@@ -333,10 +346,13 @@ def _translations(
     for path, reference in zip(options.reference, references, strict=True):
         _check_n_lines(path, reference, references[0], first)
     warnings += _without_spaces(metric, settings, first, references[0])
+    # `normalized` is in the signature of sacrebleu and follows from `asian_support`
+    # here.
     given = {k: v for k, v in settings.items() if k != "normalized"}
     for name, path in zip(names, options.file, strict=True):
         lines = _lines(path)
         _check_n_lines(path, lines, references[0], first)
+        # An empty line is usually a translation that failed.
         n_empty = sum(not line.strip() for line in lines)
         if n_empty:
             notes.append(f"{name} has {n_empty} empty lines of {len(lines)}.")
@@ -349,6 +365,7 @@ def _check_n_lines(
     path: Path, lines: list[str], reference: list[str], origin: Path
 ) -> None:
     if len(lines) != len(reference):
+        # The usual reason for a line too many.
         last = "" if lines[-1].strip() else ", of which the last is empty"
         raise CommandError(
             f"{path} must have a line for each of the {len(reference)} lines of "
@@ -364,6 +381,8 @@ def _lines(path: Path) -> list[str]:
         raise CommandError(f"{path} must be a text in UTF-8.") from None
     if not text:
         raise CommandError(f"{path} must have at least one line. It is empty.")
+    # `splitlines` would also split at other characters, such as U+2028 inside a
+    # sentence.
     return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
 
 
@@ -393,6 +412,7 @@ def _span_counts(
                 f"{path}: {n} of {len(tokens)} sentences have other tokens than "
                 f"{origin}: compared nevertheless."
             )
+        # PER and PERSON never match, which looks like a low F1.
         unknown = sorted(_types(predicted) - _types(gold))
         if unknown:
             notes.append(
@@ -427,6 +447,7 @@ def _columns(path: Path, label: int) -> tuple[list[list[str]], list[list[str]]]:
         # Tags are counted from the right, since files differ in the columns before.
         words, tags = read_conll_columns(path, label=label, delimiter=None)
     except ValueError as error:
+        # A file without a second column of tags is a file of predictions alone.
         if label == -2:
             raise CommandError(
                 f"{path} must have the right tags in its last column but one. Give a "
@@ -456,6 +477,7 @@ def _check_same(path: Path, found: Any, origin: Path, expected: Any, what: str) 
     _check_lengths(path, found, origin, expected)
     different = [k for k in range(len(found)) if found[k] != expected[k]]
     k = different[0]
+    # The first difference shows best whether files have another order or another text.
     i = next(i for i in range(len(found[k])) if found[k][i] != expected[k][i])
     remedy = " --mismatch keep ignores it." if what == "tokens" else ""
     raise CommandError(
@@ -493,6 +515,7 @@ class Metrics:
             text = f"{one.found.metric}: {one.verdict_of_all()}"
             yield out.Paragraph(text, "verdict")
         decided = zip(*(one.decided for one in self.each), strict=True)
+        # A pair without a significant difference does not contradict the others.
         split = [p[0] for p in decided if len({one.better for one in p} - {None}) > 1]
         if split:
             names = "; ".join(f"{pair.b} and {pair.a}" for pair in split)
@@ -555,6 +578,7 @@ class Metrics:
     def about_p(self) -> str:
         """Return from what the differences are, and how p is corrected."""
         n, of_pairs = len(self.found.pairs), ""
+        # Each method is named once, in the order of the metrics.
         tests = dict.fromkeys(p.method for one in self.each for p in one.found.pairs)
         if n > 1:
             of_pairs = f"The adjusted p has Holm's correction for {n} pairs. "

@@ -118,7 +118,9 @@ def read_corpus(options: Namespace) -> Corpus:
         line=line,
         expected=found[model.column],
         model=model,
+        # Unless a column or a file says more, documents are a simple random sample.
         design=Design("equal", [], None, 0),
+        # Labels of another file are filled in below.
         label=columns.get("label", np.full(line.size, np.nan)),
         id_name=roles.get("id", ""),
         ids=columns.get("id"),
@@ -129,6 +131,7 @@ def read_corpus(options: Namespace) -> Corpus:
         corpus.label_source = f"column {label!r}"
     if "inclusion" in roles:
         corpus.design.inclusion_probability = f"column {roles['inclusion']!r}"
+    # Codes need less memory than the names of millions of rows.
     for role in {"strata", "groups", "by"} & roles.keys():
         setattr(corpus, role, coded(columns[role]))
     if "date" in roles:
@@ -158,6 +161,8 @@ def _check_labels(corpus: Corpus) -> None:
             "--expected."
         )
     rows = np.flatnonzero(~np.isnan(corpus.label))
+    # Whoever labels a file from its top stops somewhere, and files are often sorted by
+    # date or by score.
     is_first = 0 < rows.size < corpus.label.size and rows[-1] == rows.size - 1
     if is_first and corpus.design.n_drawn is None and corpus.inclusion is None:
         corpus.notes.append(
@@ -168,10 +173,11 @@ def _check_labels(corpus: Corpus) -> None:
 
 
 def _roles(table: Table, options: Namespace) -> tuple[Model, dict[str, str]]:
-    """Return the column of the model, and those of other roles."""
+    """Return the column of the model, and the columns of other roles."""
     roles = given_columns(table, options, "strata", "groups", "by", "size", "date")
     if options.labels is None:
         roles |= _find_column(table, options, "label", taken=roles.values())
+    # A column that has another role is no model, also if its name is usual.
     model = find_model(table, options, roles.values())
     if model is None:
         what = "the column of the model's probabilities or expected counts"
@@ -228,11 +234,13 @@ def read_documents(
     if label is not None:
         readers[label] = Numbers(label, words=True, pos_label=options.pos_label)
     for name in names:
+        # A column is read once, by one reader.
         if not isinstance(readers.setdefault(name, Names(name)), Names):
             raise CommandError(
                 f"{table.path}: column {name!r} is read as numbers and as names. "
                 "Choose different columns."
             )
+    # An empty label means that nobody labelled the document.
     return read_columns(table, readers, may_miss=[label])
 
 
@@ -253,6 +261,7 @@ def _find_column(
     given = given_columns(table, options, *roles)
     usual = {name: r for r in roles for name in table.usual(r) if name not in taken}
     if not given and len(usual) > 1:
+        # A wrong guess would not be seen in the result.
         names = " and ".join(map(repr, usual))
         choice = " or ".join(f"{as_option(role)} COL" for role in roles)
         raise CommandError(f"{table.path}: {names} may each be meant. Choose {choice}.")
@@ -339,7 +348,9 @@ def factorised(names: np.ndarray) -> tuple[np.ndarray, list[Any]]:
 def coded(names: np.ndarray) -> Codes:
     """Return a code for each name, and the names; numbers are sorted as numbers."""
     codes, different = factorised(names)
+    # As Python sorts texts: an array of texts has the width of the longest one.
     order = np.argsort(np.array(different, dtype=object), kind="stable")
+    # Otherwise, 10 would stand before 9.
     with suppress(ValueError):
         numbers = as_numbers(different)
         if not np.isnan(numbers).any():
@@ -422,6 +433,7 @@ def _read_labels(corpus: Corpus, options: Namespace) -> tuple[np.ndarray, np.nda
     table = open_documents(path)
     # 'skcalib sample' writes a name such as "=id" after an apostrophe.
     names = [n for n in (corpus.id_name, as_cell(corpus.id_name)) if n in table.names]
+    # Annotators may rename the column.
     id_name = names[0] if names else find_id(table, options)
     label = _find_column(table, options, "label").get("label")
     if label is None:
@@ -445,6 +457,7 @@ def _rows_of(corpus: Corpus, names: list[str]) -> np.ndarray:
     """
     assert corpus.ids is not None
     if names == corpus.ids.tolist():
+        # 'skcalib sample' writes the design in the order of the corpus.
         return np.arange(len(names))
     # Most samples are in another order than the corpus, and shorter.
     wanted = {name: k for k, name in enumerate(names)}
@@ -492,6 +505,7 @@ def _read_design(corpus: Corpus, options: Namespace) -> np.ndarray:
 def _check_drawn(corpus: Corpus, drawn: np.ndarray, options: Namespace) -> None:
     """Compare the labelled documents with the drawn documents."""
     labelled = ~np.isnan(corpus.label)
+    # Such documents were chosen for another reason, with unknown probabilities.
     extra = np.flatnonzero(labelled & ~drawn)
     if extra.size:
         raise CommandError(
@@ -501,6 +515,7 @@ def _check_drawn(corpus: Corpus, drawn: np.ndarray, options: Namespace) -> None:
             "chosen in another way make the interval invalid. Remove them."
         )
     missed = np.flatnonzero(drawn & ~labelled)
+    # Without any label, the count says so, which is the better message.
     if not missed.size or not labelled.any():
         return
     corpus.design.n_drawn_without_label = missed.size
@@ -550,6 +565,8 @@ def find_periods(
     days = []
     for k, text in enumerate(texts):
         try:
+            # A date that cannot be read is an error: leaving its document out would
+            # bias the count.
             days.append(_parse(text, freq, options.date_format))
         except CommandError as error:
             where = f"{options.file}: {line_of(k)}, column {options.date!r}"
@@ -574,6 +591,7 @@ def _parse(text: str, freq: str, date_format: str | None) -> datetime.date:
             raise CommandError(
                 f"must have dates as {date_format!r}. Got {text!r:.60}."
             ) from None
+        # strptime fills in January for a missing month, and the day 1.
         _check_resolution(_resolution_of(date_format), freq, text)
         return day
     found = parse_date(text.strip('"'))  # quoted in parquet files
@@ -596,6 +614,7 @@ def _check_resolution(resolution: str, freq: str, text: str) -> None:
 
 def _resolution_of(date_format: str) -> str:
     """Return what dates of a format say: the year, the month or the day."""
+    # Year, month and day differ from the values that strptime fills in (1900-01-01).
     day = datetime.datetime(2001, 11, 23)
     found = datetime.datetime.strptime(day.strftime(date_format), date_format)
     if found.year != day.year:
@@ -608,6 +627,7 @@ def _resolution_of(date_format: str) -> str:
 def _no_date(text: str) -> str:
     if _SLASHED.fullmatch(text):
         mark = "/" if "/" in text else "."
+        # Both orders are common, and many dates are valid in both.
         formats = [each.replace("/", mark) for each in ("%d/%m/%Y", "%m/%d/%Y")]
         passed = " or ".join(f"--date-format {each}" for each in formats)
         return f"{text!r} may begin with the day or with the month. Pass {passed}."

@@ -110,8 +110,10 @@ def _check_used(corpus: Corpus, options: Namespace) -> None:
 def _check_options(options: Namespace) -> None:
     check_level(options.confidence_level)
     check_dates(options)
+    # Both of a pair would name the same numbers.
     exclude(options, ("proba", "expected"), ("design", "inclusion"))
     if options.mean or not options.trend:
+        # A year without documents may be a count of 0 or a year that was not collected.
         why = "applies to --trend of counts. Periods without documents have no mean."
         reject(options, ["empty_periods"], why)
     if options.design is not None:
@@ -145,6 +147,8 @@ class Count:
         """Return a number of a count or mean, with decimals for small ones."""
         if self.is_mean:
             return f"{value:.3f}"
+        # All numbers have the decimals of the largest one, so that they can be
+        # compared.
         scale = self.found.uncorrected if self.result is None else self.result.high
         digits = 0 if abs(scale) >= 100 else 1
         # Adding 0 removes the sign of a number that is rounded to -0.
@@ -171,6 +175,7 @@ class Count:
         yield from (out.Paragraph(verdict, "verdict"), self.cards())
         yield from map(out.Paragraph, others)
         yield from (out.Paragraph(f"Warning: {each}") for each in self.warnings)
+        # For readers who do not see the figure.
         totals = "; ".join(" ".join(row) for row in self.totals().rows)
         said = f"{self.estimand().capitalize()} with {self.level} interval: {totals}."
         table: list[out.Block] = [out.Page(self.table() or [self.totals()])]
@@ -194,6 +199,7 @@ class Count:
     def sources(self) -> str:
         """Return which columns and files were read, since columns may be guessed."""
         found = self.found
+        # A wrong column would give a plausible number.
         text = f"model: {found.model.kind} in column {found.model.column!r}"
         if self.result is None:
             return text
@@ -224,6 +230,7 @@ class Count:
                 f"All documents have labels: the {what} is {estimate}, without "
                 "sampling error."
             ]
+        # Outside, the model is shown to be biased in this corpus.
         inside = result.low <= found.uncorrected <= result.high
         return [
             f"The corrected {what} is {estimate}, with a {self.level} interval of "
@@ -265,6 +272,7 @@ class Count:
     def rows_in_words(self) -> str:
         """Return how many rows the table has, and how many without a label."""
         found, n = self.found, len(self.rows)
+        # With --by, a period has several rows.
         what = "row" if found.freq is None or found.by is not None else "period"
         text = f"{n} {what}{'s' * (n != 1)}, {self.n_empty} without a label"
         n_without = found.n_periods_without_documents
@@ -323,6 +331,7 @@ class Count:
             return []
         first, second, months, differences = found.comparison
 
+        # The whole corpus is one planned comparison, and is not adjusted.
         def adjusted(x: Difference) -> list[str]:
             if found.by is None:
                 return []
@@ -380,6 +389,7 @@ class Count:
         # Each period needs two documents, if it has so many.
         n_least = 2 * len({row.period for row in self.rows})
         n = min(self.found.n_documents, max(100, n_least, self.found.n_labelled))
+        # The command is copied as it is, so that it has to work.
         stem = safe_stem(self.options.file)
         # 'skcalib sample' does not replace a sample.
         is_taken = sample_path(self.options).exists()
@@ -429,6 +439,7 @@ class Count:
 
     def _how_to_quote(self, result: CorrectedCount) -> str:
         found, is_proba = self.found, self.found.model.is_proba
+        # A sentence to quote would be copied without its warnings.
         if any(doubt in each for each in found.warnings for doubt in _DOUBTS):
             return (
                 "Do not quote the interval before the warnings are resolved: it is "
@@ -438,6 +449,7 @@ class Count:
         what = "documents" if is_proba else "in all"
         if self.is_mean:
             what = "of the documents" if is_proba else "per document"
+        # A reader of a paper needs to know how documents were drawn.
         is_equal = found.design.inclusion_probability == "equal"
         drawn = "at random" + " with known probabilities" * (not is_equal)
         return (
@@ -451,6 +463,7 @@ class Count:
         """Return a row for each period and group, or one row for the corpus."""
         parts = {"period": self.found.freq, "by": self.found.by}
         names = [f.name for f in fields(Row) if parts.get(f.name, "") is not None]
+        # Without periods and groups, the table has the row of the corpus.
         rows: list[Row] | list[Counted] = self.rows or [self.found]
         return out.as_csv(names, map(out.plain, rows))
 
@@ -459,6 +472,7 @@ class Count:
         total: dict[str, float] = {}
         for row in self.rows:
             if row.by is not None:
+                # A group has a row for each period.
                 total[row.by] = total.get(row.by, 0.0) + row.estimate
         return sorted(total, key=lambda name: -total[name])
 
@@ -512,6 +526,7 @@ def _draw_periods(axes: Any, count: Count, rows: list[Row]) -> None:
     y, low, high, model = np.transpose(
         [(row.estimate, row.low, row.high, row.uncorrected) for row in rows]
     )
+    # Periods without labels have an estimate and no interval: their markers are hollow.
     known = np.isfinite(low)
     style = _style.next_style(axes) | {"linestyle": "none"}
     ends = np.maximum([y - low, high - y], 0)[:, known]

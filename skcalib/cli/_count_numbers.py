@@ -157,7 +157,9 @@ def measure(corpus: Corpus, options: Namespace) -> Counted:
         partial = partial_in_words(period.names, corpus.months)
     uncorrected = float(corpus.expected.sum()) / (n if options.mean else 1)
     with warnings.catch_warnings(record=True) as caught:
+        # Python would hide a warning that an earlier call has given.
         warnings.simplefilter("always")
+        # Without labels the sum is known, and its error is not.
         if n_labelled:
             rows = {"periods": _codes(period), "by": _codes(by), "estimand": estimand}
             result = _count(corpus, options, **rows)
@@ -167,6 +169,7 @@ def measure(corpus: Corpus, options: Namespace) -> Counted:
             comparison = _comparison(corpus, options) if options.compare else None
     # The trend of each group repeats the warnings of the count.
     known = {**SHOWN, **_shown(corpus)}
+    # Messages speak of rows and parameters of functions; users have lines and options.
     said = dict.fromkeys(
         _in_lines(in_options(each.message.args[0], known), corpus)  # type: ignore[union-attr]
         for each in caught
@@ -182,6 +185,7 @@ def measure(corpus: Corpus, options: Namespace) -> Counted:
         date=options.date,
         freq=options.freq,
         period_labels=None if period is None else period.names,
+        # Such periods have a name and no row.
         n_periods_without_documents=(
             0 if period is None else len(period.names) - np.unique(period.code).size
         ),
@@ -250,6 +254,7 @@ def _trends(corpus: Corpus, options: Namespace) -> Iterator[Trend]:
             f"{corpus.path}: --trend needs documents in two periods or more. All are "
             f"in {corpus.period.names[0]!r}; choose a shorter --freq."
         )
+    # A period of which the corpus has 3 of 12 months counts four times.
     full = full_over_observed(corpus.months)[period]
     number = period.astype(np.float64)
     # Periods without documents do not have a mean.
@@ -263,19 +268,23 @@ def _trends(corpus: Corpus, options: Namespace) -> Iterator[Trend]:
         if options.mean:
             weight = _weights_of_means(period, inside)
         else:
+            # A slope is linear in the counts: it is a weighted sum over documents,
+            # whose interval `corrected_count` computes.
             weight = slope_weights(number, times) * inside
         # The mean of a part in one period has no slope.
         if weight.any():
             found = _count(corpus, options, weight=weight)
             scaled = None
             if not options.mean and (full > 1).any():
+                # A mean does not depend on the length of a period, so that this is for
+                # counts only.
                 scaled = estimate_of(_count(corpus, options, weight=weight * full))
             numbers = *estimate_of(found), found.uncorrected, found.labels_only
             yield Trend(name, *numbers, scaled)
 
 
 def _comparison(corpus: Corpus, options: Namespace) -> Comparison:
-    """Return the difference of two periods, and that of each value of --by."""
+    """Return the difference of two periods, for the corpus and each value of --by."""
     assert corpus.period is not None
     assert corpus.months is not None
     names = [corpus.period.names[k] for k in np.unique(corpus.period.code)]
@@ -287,6 +296,7 @@ def _comparison(corpus: Corpus, options: Namespace) -> Comparison:
             f"{first!r} and {second!r}."
         )
     at = [corpus.period.names.index(each) for each in (first, second)]
+    # Counts of periods of different lengths are compared per month.
     months = corpus.months[at].tolist()
     if options.mean or months[0] == months[1]:
         months = None
@@ -302,9 +312,11 @@ def _comparison(corpus: Corpus, options: Namespace) -> Comparison:
     level = options.confidence_level
     assert found.pvalue is not None
     rows = [_difference(level, None, found, found.pvalue)]
+    # Without --by the result has no table.
     table = found.table or {"by": np.zeros(0, dtype=int)}
     for k, code in enumerate(table["by"].tolist()):
         assert corpus.by is not None
+        # A row of the table has the attributes of the result of the whole corpus.
         row = Namespace(**{x: float(each[k]) for x, each in table.items()})
         name = corpus.by.names[code]
         rows.append(_difference(level, name, row, row.pvalue_adjusted))
@@ -317,6 +329,7 @@ def _difference(
     """Return a difference and its verdict by the adjusted p-value."""
     verdict = "not shown"
     if adjusted <= 1 - level:
+        # The adjusted p-value decides, while the interval is not adjusted.
         verdict = "more" if found.estimate > 0 else "fewer"
     numbers = *estimate_of(found), found.uncorrected, found.pvalue
     return Difference(by, *numbers, adjusted, verdict)
@@ -331,6 +344,8 @@ def _weights_of_means(number: np.ndarray, inside: np.ndarray) -> np.ndarray:
     times = np.flatnonzero(n_documents).astype(np.float64)
     if times.size < 2:
         return np.zeros(number.size)
+    # Each document of a period has 1 / n of its mean. The maximum avoids 0 / 0 in
+    # periods without documents of the part.
     return slope_weights(number, times) * inside / np.maximum(n_documents, 1)[number]
 
 
@@ -351,6 +366,7 @@ def _count(corpus: Corpus, options: Namespace, **more: Any) -> CorrectedCount:
         )
     except ValueError as error:
         found = command_error(error, str(corpus.path), shown=_shown(corpus))
+        # The function knows rows of arrays, and the user lines of a file.
         raise CommandError(_in_lines(str(found), corpus)) from None
 
 

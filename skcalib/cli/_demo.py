@@ -64,6 +64,8 @@ class MeasuredModel(NamedTuple):
         if self.error.pvalue < SIGNIFICANT:
             # Miscalibration can be in both directions and cancel in the mean.
             direction = "right on average"
+            # The mean probability has no sampling error here, so that the interval of
+            # the accuracy decides.
             if not self.accuracy.low <= self.confidence <= self.accuracy.high:
                 over = self.confidence > self.accuracy.estimate
                 direction = "overconfident" if over else "underconfident"
@@ -85,6 +87,7 @@ def run_demo(options: Namespace) -> None:
     FIGURE.parent.mkdir(exist_ok=True)
     check_files([], [("the figure", FIGURE)])
     print(_INTRODUCTION)
+    # Ten fits per model take a few seconds, after the introduction is on the screen.
     found = list(_of_classifiers())
     # The figure needs neither a screen nor pyplot's state.
     figure = _style.new_figure(_style.PAGE, 4.2, _style.empty_figure())
@@ -112,11 +115,14 @@ def run_demo(options: Namespace) -> None:
 def _of_classifiers() -> Iterator[Predictions]:
     """Yield out-of-fold probabilities of classifiers on data sets of scikit-learn."""
     logistic = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
+    # Naive Bayes is known for probabilities near 0 and 1 (Zadrozny and Elkan, 2001).
     classifiers = {"naive Bayes": GaussianNB(), "logistic regression": logistic}
     data = {"breast cancer": load_breast_cancer, "digits": load_digits}
     for title, load in data.items():
         X, y = load(return_X_y=True)
         proba = {
+            # Probabilities of rows that a model was fitted to would look overconfident
+            # or perfect.
             name: cross_val_predict(model, X, y, cv=N_FOLDS, method="predict_proba")
             for name, model in classifiers.items()
         }
@@ -150,12 +156,14 @@ def demo_steps(models: list[MeasuredModel]) -> list[str]:
         for each in models
         if each not in off
     ]
+    # One number for all models: it suffices for the others.
     widest = max(models, key=lambda each: each.error.high - each.error.low)
     steps.append(
         "To halve the width of an interval, collect four times the data: for "
         f"{widest.name}, whose calibration error has the widest interval, about "
         f"{3 * widest.n:,} more rows. {ONE_LOOK}"
     )
+    # An example of a sentence, not a choice of a model by its error.
     best = min(models, key=lambda each: each.error.estimate)
     accuracy, error = best.accuracy, best.error
     steps.append(

@@ -38,6 +38,8 @@ def draw_curves(parts: Mapping[str, Answers], level: float, word: str) -> Any:
         used = with_probabilities(part)
         if used is None:
             continue
+        # The curve has the intervals of the report: for groups, if answers depend on
+        # each other.
         y, groups = used.y.astype(int), used.clusters
         (pairs,) = check_pairs(y, used.q, groups=groups, are_all=False)
         models.append((printable(name), pairs, None))
@@ -45,11 +47,14 @@ def draw_curves(parts: Mapping[str, Answers], level: float, word: str) -> Any:
         return None
     with warnings.catch_warnings(action="ignore", category=UserWarning):
         # The report mentions few groups.
+        # The bins of the calibration error in the table.
         bins = "auto", None, "quantile"
         display = ReliabilityDisplay._draw(
             models, bins, level, None, _style.empty_figure(), {}
         )
     for axes in display.figure_.axes:
+        # The display speaks of a classifier. Outcomes of answers are not positive but
+        # right.
         if axes.get_ylabel() == "Fraction of positives":
             axes.set_ylabel(word.capitalize())
     return display.figure_
@@ -61,6 +66,7 @@ def draw_alone(part: Answers, alone: Alone, level: float) -> Any:
     None is returned if all answers are right or all are wrong.
     """
     used = with_probabilities(part)
+    # With equal outcomes there is no error rate to rank or choose by.
     if used is None or not 0 < used.y.mean() < 1:
         return None
     with warnings.catch_warnings(action="ignore", category=UserWarning):
@@ -81,6 +87,7 @@ def draw_parts(parts: Mapping[str, Measured], word: str, level: str) -> Any:
     known = {n: p.stated.overall for n, p in parts.items() if p.stated is not None}
     rates = {name: overall.interval for name, overall in known.items()}
     axes = _draw_rows(rates, f"{word.capitalize()} with {level} interval", word)
+    # Drawn beside the interval, so that a reader sees which means are outside.
     means = [each.mean_probability for each in known.values()]
     style = {"marker": "D", "color": _style.COLORS[1], "markerfacecolor": "none"}
     rows = range(len(means))
@@ -102,6 +109,7 @@ def draw_gains(gains: Mapping[str, tuple[float, Interval]], label: str) -> Any:
     """Return gains with their intervals, one row each, and a line at 0."""
     rows = {name: (value, ends.low, ends.high) for name, (value, ends) in gains.items()}
     axes = _draw_rows(rows, label)
+    # An interval on one side of the line is a significant gain, if it is not adjusted.
     axes.axvline(0, color=_style.GREY, lw=1, ls="--")
     return axes.figure
 
@@ -116,6 +124,8 @@ def draw_scores(found: Compared) -> Any:
     if found.judged is None:
         by, groups = "", [list(map(printable, g)) for g in found.not_separated]
     display = SystemScoresDisplay(
+        # Names come from files and may have control characters, which SVG does not
+        # allow.
         names=[printable(each.name) for each in systems],
         score=[each.score for each in systems],
         low=[each.low for each in systems],
@@ -135,10 +145,12 @@ def _draw_rows(
     n = len(rows)
     axes = _style.take_axes(_style.empty_figure(), _style.COLUMN, 0.2 * n + 0.8)
     value, low, high = np.array(list(rows.values()), dtype=float).reshape(n, 3).T
+    # matplotlib rejects negative widths, which an end may give by rounding.
     widths = np.maximum([value - low, high - value], 0)
     style = {"fmt": "o", "markersize": 3.5, "color": _style.COLORS[0]}
     axes.errorbar(value, range(n), xerr=widths, label=name, **style)
     axes.set_yticks(range(n), list(map(plain_text, rows)))
+    # The first row stands at the top, as in the table beside the figure.
     axes.set_ylim(n - 0.5, -0.5)
     axes.set_xlabel(label)
     axes.grid(axis="x", alpha=0.3, linewidth=0.6)

@@ -60,7 +60,7 @@ class LabelledError(NamedTuple):
 class JudgedReport:
     """The accuracy by a judge and labels; `items` is the interval for these answers.
 
-    The calibration error is that of the answers with a label.
+    The calibration error is measured on the answers with a label.
     """
 
     accuracy: JudgedAccuracy = field(metadata=INSIDE)
@@ -89,6 +89,8 @@ def read_labels(path: Path, systems: Sequence[str] = ()) -> Labels:
     table = open_documents(path)
     columns = {name: name for name in systems if name in table.names}
     if "score" in table.names:
+        # A column `score` has one label per row. Its system, if it has one, is named by
+        # another column.
         columns = {"": "score"}
     if "question" not in table.names or not columns:
         names = f" or one of {', '.join(systems)}" if systems else ""
@@ -102,7 +104,10 @@ def read_labels(path: Path, systems: Sequence[str] = ()) -> Labels:
     readers |= {name: Numbers(name, 0, 1, words=True) for name in columns.values()}
     if "inclusion" in table.names:
         readers["inclusion"] = Numbers("inclusion", 0, 1)
+    # Most cells are empty, because people label few answers.
     found, line = read_columns(table, readers, may_miss=readers)
+    # Both forms become one: a matrix with a column of scores, or with a column per
+    # system.
     score = np.column_stack([found[column] for column in columns.values()])
     # A row for each label, in the order of the file.
     row, k = np.nonzero(~np.isnan(score))
@@ -112,6 +117,7 @@ def read_labels(path: Path, systems: Sequence[str] = ()) -> Labels:
         line=line[row],
         question=found["question"][row],
         repeat=found.get("repeat", none)[row],
+        # In the wide form, the column of a label names its system.
         system=np.where(system == "", np.array(list(columns), object)[k], system),
         score=score[row, k],
         inclusion=found.get("inclusion", np.ones(line.size))[row],
@@ -145,6 +151,7 @@ def join_labels(
     for line, name, sample in zip(
         labels.line, labels.question, labels.repeat, strict=True
     ):
+        # A question with one sample needs no number of the sample.
         samples = rows_of[name]
         if not sample and len(samples) == 1:
             sample = next(iter(samples))
@@ -161,6 +168,8 @@ def join_labels(
     how = "Give each answer one label."
     check_unique(path, np.array(ids, object), labels.line, "question", how)
     human, inclusion = np.full(len(question), np.nan), np.ones(len(question))
+    # Answers without a label keep an inclusion probability of 1, which no estimate
+    # uses.
     human[rows], inclusion[rows] = labels.score, labels.inclusion
     return human, inclusion
 
@@ -185,6 +194,7 @@ def judged_report(
             f"{where}: --labels needs questions with names, in a column such as "
             "question_id. Rows are not matched by position."
         )
+    # A label without a system is about the answers of the report, which has one system.
     own = labels.take(np.isin(labels.system, ["", *names]))
     if not own.line.size:
         raise CommandError(
@@ -204,6 +214,8 @@ def judged_report(
     try:
         with _noted() as notes:
             whole = judged_accuracy(scored.score, human, **settings)
+            # The same estimate, for these answers only instead of all answers of their
+            # kind.
             items = judged_accuracy(scored.score, human, population="items", **settings)
     except ValueError as error:
         problem = getattr(error, "problem", error)
@@ -223,6 +235,7 @@ def _noted() -> Iterator[list[str]]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         yield notes
+    # Two calls on the same labels give the same warnings.
     notes += dict.fromkeys(str(each.message) for each in caught)
 
 
@@ -241,6 +254,7 @@ def judged_pairs(
     human, inclusion = _of_systems(paths, aligned)
     pairs, both_of = [], list(combinations(range(len(aligned.names)), 2))
     for a, b in both_of:
+        # The sum is NaN if one of both labels is missing.
         both = ~np.isnan(human[a] + human[b])
         if both.sum() < 2:
             raise CommandError(
@@ -259,6 +273,8 @@ def judged_pairs(
                     inclusion_probability=used,
                     confidence_level=each,
                 )
+                # The wider interval has Bonferroni's correction. Holm's needs p-values,
+                # which these intervals do not have.
                 for each in (level, 1 - (1 - level) / len(both_of))
             )
         names = aligned.names[a], aligned.names[b]
@@ -286,6 +302,7 @@ def _of_systems(
         each = [read_labels(path) for path in paths]
     else:
         labels = read_labels(paths[0], names)
+        # A misspelled system would lose its labels without a word.
         unknown = ~np.isin(labels.system, names)
         if unknown.any():
             k = int(unknown.argmax())
@@ -298,6 +315,7 @@ def _of_systems(
             [labels.take(labels.system == name) for name in names],
             [*paths] * len(names),
         )
+    # The samples are not repeated here, and so the only sample has the number 0.
     first = np.zeros(len(aligned), dtype=int)
     joined = [
         join_labels(path, part, aligned.question, first, name)

@@ -62,6 +62,7 @@ class _Output:
                 name = getattr(self._stream, "name", None)
                 raise OSError(error.errno, error.strerror, name) from None
 
+    # Everything else, for example `isatty` and `encoding`, comes from the stream.
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
 
@@ -95,7 +96,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         except BaseException as error:
             if not _is_interrupt(error):
                 raise
-            # If the code of an exec, such as that of a dataclass, is interrupted,
+            # If the code of an exec, such as of a dataclass, is interrupted,
             # Python remembers it up to the next exec, and ends by the signal instead.
             exec("")
             print("skcalib: interrupted", file=sys.stderr)
@@ -147,6 +148,7 @@ def _run(argv: Sequence[str] | None) -> int:
 
     def say(kind: str, text: str) -> None:
         # One line each, and warnings without a line of source code.
+        # Texts of files may have control characters, and may be very long.
         text = shortened(printable(text))
         print(f"skcalib {arguments.command}: {kind}: {text}", file=sys.stderr)
 
@@ -159,8 +161,10 @@ def _run(argv: Sequence[str] | None) -> int:
 
     try:
         with warnings.catch_warnings():
+            # Each character is collected, whatever filters the user has set.
             warnings.filterwarnings("default", message=_LACKING.pattern)
             warnings.showwarning = warn  # type: ignore[assignment]
+            # Errors while the module is imported are errors of the command as well.
             status = _runner(arguments.command)(arguments)
         sys.stdout.flush()
     except (CommandError, OSError) as error:

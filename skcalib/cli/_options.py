@@ -73,6 +73,8 @@ class _Once(argparse.Action):
         values: Any,
         option_string: str | None = None,
     ) -> None:
+        # Kept in the namespace and not in the action, because a parser may parse
+        # several times.
         given = namespace.__dict__.setdefault("_given", set())
         if self.dest in given:
             # The first value would be lost without a word.
@@ -91,6 +93,7 @@ class _Parser(argparse.ArgumentParser):
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         # As for sacrebleu, metrics may follow each other without a comma.
         words: list[str] = []
+        # argparse reads sys.argv in the method that is overridden here.
         for word in sys.argv[1:] if args is None else args:
             if word in METRICS and words[-2:-1] == ["--metric"]:
                 words[-1] += f",{word}"
@@ -138,7 +141,10 @@ def _kind_of(value: str, help_text: str) -> dict[str, Any]:
         return {"action": "store_true"}
     if not value.startswith("{"):
         return {"metavar": value, "type": _TYPES.get(value, str), "action": _Once}
+    # The braces look as in the usage line of argparse.
     choices = value.strip("{}").split(",")
+    # Other options are None if they are not given. A command sees by this whether it
+    # has to reject them.
     default = choices[0] if "%(default)s" in help_text else None
     return {"choices": choices, "default": default, "action": _Once}
 
@@ -196,6 +202,7 @@ def _one_of(choices: Iterable[str]) -> str:
 
 # Options that several commands have.
 
+# Each is a dict, so that a command places it among its own options.
 _JSON: Options = {"--json": "print JSON instead of text"}
 _HTML: Options = {"--html PAGE": "HTML file for the page"}
 _MARKDOWN: Options = {
@@ -237,7 +244,9 @@ _MODEL: Options = {
 }
 _DATES: Options = {
     "--date COL": "column of dates, for periods",
+    # The default is set by `check_dates`, which rejects --freq without --date.
     f"--freq {_one_of(FREQS)}": "length of a period (default: year)",
+    # argparse formats each help with %, so that a percent sign is written twice.
     "--date-format FORMAT": "format of the dates, such as %%d.%%m.%%Y (default: "
     "2024-05-31, 2024-05, 2024Q2 or 2024)",
 }
@@ -331,6 +340,8 @@ BLEU, chrF or TER of translations.
             "--output FIGURE": "PNG, SVG or PDF file for the figure (default: the name "
             "of FILE with .reliability.png, in this folder; none with --json)",
             "--no-figure": "draw nothing",
+            # The page of `report` has a figure, which the shared option does not
+            # mention.
             "--html PAGE": "HTML file for a page with figure, tables and verdict",
             **_MARKDOWN,
             "--fail-if {miscalibrated,not-alone}": "exit with status 1 if perfect "
@@ -437,6 +448,7 @@ The status does not depend on whether the reader of a pipe closes it early.
             "whether both are equivalent",
             "--power D": {
                 "type": _gain,
+                # Without D the value is True, which no gain is.
                 "nargs": "?",
                 "const": True,
                 "help": "print the gain that these questions detect with 80%% power, "
@@ -491,6 +503,7 @@ model may be confident and wrong. Equal probabilities are better for fewer than
             "and --sd in equal parts",
         },
         "how to draw": {
+            # A default would decide how much work people have.
             "--n N": {"required": True, "help": "number of documents to label"},
             "--strata COL": "column of strata; each gets at least 2 draws",
             **_DATES,

@@ -40,6 +40,7 @@ def run_report(options: Namespace) -> int:
     """Print the report, draw it and write its page; return the exit status."""
     _check_options(options)
     path = _figure_path(options)
+    # All files are read before the first line of output: an error leaves no half of it.
     systems = read_systems(options)
     _check_used(systems, options)
     # The report on a file of a harness has a place for its notes.
@@ -146,6 +147,7 @@ class Report:
     def __init__(self, system: System, options: Namespace):
         self.system, self.options = system, options
         whole, by, self.one_map = measure(system, options)
+        # All numbers of a report have the same decimals, so that rows can be compared.
         digits = out.decimals(whole.accuracy)
 
         def part(found: Measured) -> Part:
@@ -181,6 +183,8 @@ class Report:
         if len(system.files) > 1:
             found["files"] = system.files
         if self.parts:
+            # Values of the column may be any text, so that they are not keys of the
+            # report.
             values = {value: part.found for value, part in self.parts.items()}
             found["by"] = {
                 "column": system.by_name,
@@ -196,12 +200,14 @@ class Report:
         """Return whether the condition is met; `most` is the error of --max-error."""
         if self.whole.error is None:
             raise CommandError(
+                # A condition that cannot be checked must not pass.
                 f"{self.system.file}: --fail-if and --max-error need answers with "
                 "probabilities and scores of 0 and 1."
             )
         if self.condition == NOT_ALONE:
             return self.decisions.threshold is None
         if most is not None:
+            # Only an error that the data show meets the condition, not one that may be.
             return self.whole.error.low > most
         return self.decisions.calibration not in ("calibrated", "too few")
 
@@ -302,6 +308,8 @@ class Report:
             "judge's specificity": found.specificity,
         }
         rows = [[name, *estimate(rate)] for name, rate in rates.items() if rate]
+        # After the estimates of the accuracy, and before the rates of the judge's
+        # errors.
         rows.insert(3, ["by the judge", self.whole.number(found.uncorrected), ""])
         yield out.Heading(f"accuracy by people ({found.method})", level=self.level)
         yield out.Table(["rate", "estimate", self.whole.level], rows)
@@ -317,6 +325,7 @@ class Report:
         rows = [[value, *part.cells()] for value, part in self.parts.items()]
         table = _of_rows([str(self.system.by_name), *self.whole.header()], rows)
         sentences = []
+        # Parts with too few answers are in the table, and are not counted as tested.
         tested = [each for each in self.parts.values() if each.adjusted is not None]
         if tested:
             n_rejected = sum(part.is_rejected for part in tested)
@@ -326,6 +335,7 @@ class Report:
                 "not."
             )
         if self.one_map is not None:
+            # The curves may differ although none is rejected, and the other way round.
             p = out.p_text(self.one_map, "p = ")
             shown = "is" if self.one_map < self.whole.alpha else "is not"
             sentences.append(
@@ -345,12 +355,14 @@ class Report:
         whole, by = self.whole, self.system.by_name
         if whole.is_reversed:
             return (
+                # A map fitted to reversed probabilities would hide the mistake.
                 f"Check the column of probabilities. {whole.how_reversed()}, as the "
                 "probabilities of another class do. Name the label that they are about "
                 "with --pos-label, or another column with --y-proba."
             )
         p_value, decision = self.one_map, self.decisions.recalibrate
         if decision == "by part" and p_value is not None:
+            # The smallest part decides how many parameters each map may have.
             least = min(part.n for part in self.parts.values())
             few = f"with few answers, one slope for all and an intercept per {by}"
             return (
@@ -363,6 +375,7 @@ class Report:
             if whole.stated is not None and whole.stated.frequency.estimate in (0, 1):
                 every = "right" if whole.stated.frequency.estimate else "wrong"
                 return (
+                    # The logistic map has no finite maximum of its likelihood then.
                     "Collect more answers before you recalibrate: no map can be "
                     f"fitted to answers that are all {every}."
                 )
@@ -384,6 +397,7 @@ class Report:
         """Yield the verdict and the main numbers."""
         yield out.Paragraph(self.whole.verdict(), "verdict")
         yield from self.whole.case()
+        # The summary of a Markdown file leaves the count out.
         yield out.Page([out.Paragraph(self.whole.count(), "soft")])
         yield self.whole.cards()
         if self.system.unanswered:
@@ -420,6 +434,7 @@ class Report:
     @cached_property
     def curve(self) -> Any:
         """The figure of all answers; a single curve has the name of its file."""
+        # Drawn once: the page and the file of --output have the same figure.
         named = {self.system.title: self.system.answers}
         return draw_curves(named, self.whole.confidence_level, self.whole.word)
 

@@ -213,6 +213,7 @@ def measure(
     """
     answers = system.answers
     stating = with_probabilities(answers)
+    # The parts have the rows of the whole, so that their tables can be compared.
     stated = None if stating is None else stated_values(stating.q)
     whole = _measure_part(system, answers, None, stated, options)
     by = {
@@ -220,6 +221,7 @@ def measure(
         for value, part in answers.parts().items()
     }
     _adjust_pvalues(by)
+    # The labels are joined for the whole system; parts may have too few.
     whole.judged = system.judged
     if whole.judged is not None and whole.stated is not None:
         error = whole.stated.checked.calibration_error
@@ -237,7 +239,8 @@ def measure(
 def decide(
     whole: Measured, by: dict[str, Measured], one_map: float | None, alpha: float
 ) -> Decisions:
-    """Return the decisions that the report prints, and those of its parts."""
+    """Return the decisions that the report prints, for the whole and its parts."""
+    # A part has no parts of its own, and so no test of one map.
     parts = {name: decide(part, {}, None, alpha) for name, part in by.items()}
     stated, alone = whole.stated, whole.alone
     if stated is None:
@@ -279,15 +282,18 @@ def stated_values(q: np.ndarray) -> np.ndarray | None:
 
     None is also returned if most of them occur only once.
     """
+    # Most files with many probabilities show this in their first rows.
     if np.unique(q[:_FIRST]).size > MOST_STATED:
         return None
     values = np.unique(q)
+    # Probabilities that mostly occur once have no frequency of their own.
     return values if values.size <= min(MOST_STATED, q.size / 2) else None
 
 
 def with_probabilities(part: Answers) -> Answers | None:
     """Return the answers with a probability; None if none, or if a score is partial."""
     has = np.isfinite(part.q)
+    # A probability is the chance of a right answer, and a partial score is neither.
     if has.sum() < 2 or not np.isin(part.y[has], (0, 1)).all():
         return None
     return part if has.all() else part[has]
@@ -298,14 +304,16 @@ def _region(
 ) -> Region:
     """Compare probabilities and outcomes in one of `n` ranges of probabilities.
 
-    Probabilities are too high or too low if this is significant with Bonferroni's
-    correction for all ranges. It is unclear if the interval alone excludes their mean:
-    one of twenty intervals does so by chance. A probability of 0 or 1 may be the
-    rounded value of any number within half of the `step`. Fewer than five answers are
-    too few. A single range contains all
-    answers, and their frequency has the interval of the accuracy. If the answers are in
-    fewer than five groups, there is no verdict: that all groups deviate in the same
-    direction by chance has a probability of 1/4 for three groups and 1/8 for four.
+    Probabilities are too high or too low if the difference is significant with
+    Bonferroni's correction for all ranges. The verdict is "unclear" if the interval
+    alone excludes their mean, because one of twenty intervals does so by chance. A
+    probability of 0 or 1 may be the rounded value of any number within half of the
+    `step`.
+
+    Fewer than five answers are too few. If the answers are in fewer than five groups,
+    there is no verdict either: all groups deviate in the same direction by chance with
+    a probability of 1/4 for three groups, and of 1/8 for four. A single range contains
+    all answers, and its frequency has the interval of the accuracy.
     """
     said, came = float(part.q.mean()), float(part.y.mean())
     codes, has_few = part.dependent, False
@@ -329,6 +337,7 @@ def _region(
     elif part.y.size < LEAST_UNITS:
         verdict = "too few"
     elif least > right or most < left:
+        # The second interval is computed for rows that the first one excludes only.
         first, last = interval(1 - (1 - level) / n)
         verdict = (
             "too high" if least > last else "too low" if most < first else "unclear"
@@ -344,6 +353,7 @@ def _regions(
     if stated is None:
         edges = np.linspace(0, 1, N_REGIONS + 1)
         low, high = edges[:-1], edges[1:]
+        # A probability at an edge is in the lower tenth; 0 and 1 are in the outer ones.
         region = np.searchsorted(edges[1:-1], part.q, side="left")
     else:
         low = high = stated
@@ -369,6 +379,7 @@ def _measure(
     found = None if stating is None else _calibration(stating, level)
     regions, alone = list[Region](), None
     if stating is not None and found is not None:
+        # Probabilities of two decimals stand for all numbers within half of .01.
         step = found.checked.calibration_error.rounded_to or 0.0
         regions = _regions(stating, stated, level, step)
         alone = _alone(stating, options.alone, level, both=both)
@@ -378,6 +389,7 @@ def _measure(
 
 def _alone(part: Answers, wanted: float, level: float, *, both: bool) -> Alone:
     codes, y, q = part.clusters, part.y.astype(bool), part.q
+    # The complements: up to which probability a label may be called negative.
     negative = choose_threshold(~y, 1 - q, codes, wanted, level) if both else None
     if negative is not None:
         negative = replace(negative, threshold=1 - negative.threshold)
@@ -420,6 +432,7 @@ def _expected_ece(bins: Bins) -> float:
     ways = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
     deviation = 2 * k * np.exp(ways + xlogy(k, p) + xlog1py(n - k + 1, -p))
     variance = n * p * (1 - p)
+    # A bin in which all probabilities are 0 or 1 has no variance, and no deviation.
     ratio = np.divide(
         bins.label_variance, variance, out=np.zeros_like(n), where=variance > 0
     )
@@ -429,6 +442,7 @@ def _expected_ece(bins: Bins) -> float:
 def _calibration(part: Answers, level: float) -> Stated:
     """Compare probabilities and outcomes."""
     # All metrics use the same pairs, which are sorted once.
+    # Without groups: the plug-in numbers do not depend on them.
     (pairs,) = check_pairs(part.y, part.q, are_all=False)
     is_certain = np.isin(part.q, (0, 1))
     binning = check_binning("auto", None, "quantile")
@@ -467,6 +481,7 @@ def _adjust_pvalues(parts: dict[str, Measured]) -> None:
 def brier_parts(bins: ScoreDecomposition, levels: ScoreDecomposition) -> list[str]:
     """Return the parts of the Brier score in words."""
     size = bins.bin_size
+    # With few different probabilities, each one is a bin.
     where = "each probability" if size is None else f"bins of {size}"
     # The residual inside bins can have either sign.
     sign = "-" if bins.residual < 0 else "+"

@@ -27,6 +27,7 @@ class Part:
         self.found, self.word, self.digits = found, word, digits
         self.confidence_level = level
         self.alpha, self.level = 1 - level, out.percent(level)
+        # Outcomes of a classifier are called cases, and not answers.
         self.is_graded = word != FREQUENCY
         self.unit = "question" if self.is_graded else "prediction"
         self.unit += "s" * (found.n != 1)
@@ -36,6 +37,7 @@ class Part:
         self.n_stated = 0 if self.stated is None else self.stated.overall.n
         # None if there are too few answers.
         self.pvalue = None if self.stated is None else self.stated.checked.pvalue
+        # The p-value that decides: of one of several parts, the adjusted one.
         self.adjusted = self.pvalue
         if self.pvalue is not None and found.pvalue_adjusted is not None:
             self.adjusted = found.pvalue_adjusted
@@ -96,6 +98,7 @@ class Part:
         rate = f"{rate} ({self.level} interval {interval})"
         judged = self.found.judged
         if judged is not None:
+            # The judge's own accuracy is biased, so that the corrected one comes first.
             by_people = self._by_people()
             if self.stated is None:
                 return by_people
@@ -108,6 +111,7 @@ class Part:
                 why = "Grades are not right or wrong"
             elif self.word == SCORE:
                 why = "Some scores are not 0 or 1"
+            # Calibration is measured from two answers on.
             elif self.found.n_samples == 1:
                 why = "One answer is too few"
             return f"The {self.word} is {rate}. {why}: calibration is not measured."
@@ -139,9 +143,12 @@ class Part:
                 f"{TOO_FEW}: at least {LEAST_UNITS} independent answers or groups are "
                 f"needed; {found}{compatible}"
             )
+        # The p-value is known here: without one, the case above is "too few".
         p = out.p_text(self.pvalue or 0.0, "p = ")
         if stated.calibration == "calibrated":
             weak = ""
+            # The test looks for many deviations, and has less power against this one
+            # than the interval. Readers who see both numbers ask why they disagree.
             if stated.overall.verdict in ("too high", "too low"):
                 weak = (
                     f" The interval of the {self.word} excludes the mean probability, "
@@ -149,6 +156,7 @@ class Part:
                 )
             return f"No miscalibration is shown: {found}{compatible}{weak}"
         if stated.calibration == "not of one kind":
+            # Errors in both directions may cancel in the mean.
             why = self.certain_wrong() if self.is_excluded else p
             return (
                 f"The probabilities are miscalibrated ({why}), and their mean does not "
@@ -164,6 +172,8 @@ class Part:
         """Whether a label contradicts a probability of 0 or 1 that is not rounded."""
         error = self.error
         is_rounded = error is not None and error.rounded_to is not None
+        # If a probability is exactly 1, one wrong answer has a probability of 0: this
+        # needs no test.
         return bool(self.stated and self.stated.n_certain_wrong and not is_rounded)
 
     def certain_wrong(self) -> str:
@@ -248,6 +258,8 @@ class Part:
         rows = [[self.word, rate, f"{self.level} {interval}"]]
         if self.without is not None:
             n, n_all = self.n_stated, self.found.n_samples
+            # Three accuracies stand below each other, so that none is taken for another
+            # one.
             rows[0][2] += f"; {n:,} answers with a probability"
             rate, interval = self.estimate(self.without)
             remark = f"{interval}; {n_all - n:,} answers without one"
@@ -270,6 +282,7 @@ class Part:
         ]
         if is_long:
             plug_in = number(error.plug_in)
+            # Papers that do not debias quote this number.
             rows.append(["plug-in error", plug_in, "with label noise"])
         remark = f"{N_REGIONS} bins of equal width; {expected} if calibrated"
         rows.append(["ECE", number(found.ece), remark])
@@ -292,6 +305,8 @@ class Part:
         if self.is_excluded:
             return out.p_text(self.pvalue, "p = "), f"rejected: {self.certain_wrong()}"
         values = {end for row in self.found.regions for end in (row.from_, row.to)}
+        # With one probability and independent answers, there is nothing to combine: the
+        # test is a score test.
         is_one = len(values) == 1 and self.n_groups is None
         test = "score test" if is_one else "half-Cauchy combination test"
         is_rejected = self.pvalue < self.alpha
@@ -324,6 +339,8 @@ class Part:
         for row in self.found.regions:
             limits = f"{row.from_:.1f} to {row.to:.1f}"
             if row.from_ == row.to:  # the single probability of its answers
+                # Ten digits show the probability as the file has it, without errors of
+                # binary fractions.
                 limits = f"{row.from_:.10g}"
             numbers = map(self.number, (row.mean_probability, row.frequency))
             interval = out.ends(row.interval, self.digits)
@@ -349,6 +366,8 @@ class Part:
         n = self.n if self.without is None else self.n_stated
         cells = [f"{n:,}", *self.estimate(self.shown)]
         if self.stated is None:
+            # The row has the columns of `header`, also if other parts have
+            # probabilities.
             return [*cells, *[""] * 7]
         p = "too few" if self.adjusted is None else out.p_text(self.adjusted)
         cells += [self.mean, *self.estimate(self.stated.checked.calibration_error)]
@@ -377,6 +396,7 @@ class Part:
             estimate, interval = self.estimate(row)
             cards.append((name, estimate, f"{self.level} interval {interval}"))
         if self.error is not None:
+            # Beside the accuracy, with which it is compared.
             cards.insert(1, ("Mean probability", self.mean, "stated by the model"))
         threshold = None if self.found.alone is None else self.found.alone.threshold
         if threshold is not None:
@@ -393,6 +413,7 @@ class Part:
         few : what to say if there are few answers.
         """
         how = (
+            # Log-odds of 0 and 1 are infinite.
             "fit a logistic regression to the log-odds of the probabilities, clipped "
             f"to [.005, .995]; {few}"
         )
@@ -416,8 +437,10 @@ class Part:
         judged = self.found.judged
         if judged is not None:
             n, n_items = judged.accuracy.n_labelled, judged.accuracy.n_items
+            # The labels limit the interval, not the number of answers of the judge.
             return out.more_labels(n, n_items, "answers")
         if self.n_groups is not None and self.n_groups < self.n:
+            # More answers of the same groups would shorten the interval by less.
             what, count = "groups", self.n_groups
         is_repeated = self.n != self.found.n_samples
         more = " More samples per question help little." * is_repeated
@@ -455,6 +478,7 @@ class Part:
         return (
             f"{quote}; calibration error {error} ({self.level} interval "
             f"{interval}, debiased root mean square). The ECE is a mean absolute "
+            # Guo et al. (2017) made it the usual number, and readers look for it.
             "distance, depends on its bins and is biased upwards: do not report it "
             "alone."
         )

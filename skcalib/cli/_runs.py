@@ -151,8 +151,11 @@ class Answers:
         if self.by is None:
             return {}
         # One sort for all parts: a mask per value is slow if there are many.
+        # Stable, so that the rows of a part keep the order of the file.
         order = np.argsort(self.by, kind="stable")
         ends = np.cumsum(np.bincount(self.by, minlength=len(self.by_names)))
+        # A part that is one group has no variance between groups: its answers are its
+        # sample.
         every = replace(self, groups=None) if self.is_by_group else self
         rows_of = zip(self.by_names, np.split(order, ends[:-1]), strict=True)
         return {str(name): every[rows] for name, rows in rows_of if rows.size}
@@ -219,6 +222,7 @@ def word_of(*systems: System) -> str:
         return FREQUENCY
     if any(each.scale is not None for each in systems):
         return GRADE
+    # Several systems share one figure, whose axis has one name.
     are_whole = all(np.isin(each.answers.y, (0, 1)).all() for each in systems)
     return ACCURACY if are_whole else SCORE
 
@@ -230,6 +234,7 @@ def read_systems(options: Namespace) -> list[System]:
     names = [system.name for system in systems]
     for system in systems:
         if names.count(system.name) > 1:
+            # Two files of one model are told apart by their paths.
             system.name = system.file
     return systems
 
@@ -239,8 +244,10 @@ def read_inputs(options: Namespace) -> Inputs:
     found = _read_files(options, lambda path: _read_all(path, options))
     runs = _runs(found)
     notes = dict.fromkeys(note for each in found for note in each.evaluation.notes)
+    # Folders of harnesses often have short trial runs.
     runs = _with_two_questions(runs, notes)
     if len(runs) < 2:
+        # The second system may be in a file that was left out.
         left = "".join(f" {note}" for note in notes if note.startswith(_LEFT_OUT))
         raise CommandError(
             f"compare needs at least two systems. Got one, of {found[0].path}. Pass "
@@ -253,6 +260,7 @@ def read_inputs(options: Namespace) -> Inputs:
             f"{runs[0][0].name!r}. Call the column of systems 'model'."
         )
     if options.systems is None:
+        # With --systems, the user has said what the columns are.
         _check_one_reading(found)
     named = dict(zip(_names(runs), runs, strict=True))
     evaluations = {name: _joined(run) for name, run in named.items()}
@@ -278,7 +286,10 @@ def read_inputs(options: Namespace) -> Inputs:
         ):
             notes[_ROW_NUMBERS] = None
         if options.groups is None:
+            # Dependence that nobody mentioned makes p-values too small, so that a note
+            # proposes groups.
             notes |= dict.fromkeys(_passages(aligned))
+    # A run of several tasks is compared by task, also if nobody asked for it.
     by_name = options.by or next(filter(None, map(_parts_of, runs)), None)
     files = {name: [str(each.path) for each in run] for name, run in named.items()}
     return Inputs(files, aligned, by_name, list(map(in_options, notes)))
@@ -307,6 +318,7 @@ def _reading(options: Namespace) -> dict[str, Any]:
 
 def _read_one(path: Path, options: Namespace) -> _File:
     """Return the only system of a file, or the one that --model names."""
+    # An empty cell is an error unless the user has said what it means.
     may_miss = options.skip_missing or options.unanswered is not None
     reading = _reading(options)
     given = {name: getattr(options, name) for name in _OF_ANSWERS}
@@ -322,6 +334,7 @@ def _read_one(path: Path, options: Namespace) -> _File:
             **reading,
             groups=[name for name in dict.fromkeys(inside) if name is not None],
             missing="keep" if may_miss else "error",
+            # In a log, lines of progress would be noise.
             verbose=int(sys.stderr.isatty() and _is_long(path)),
         )
     if evaluation.format != TABLE and options.prediction is not None:
@@ -352,6 +365,7 @@ def _most_frequent(
             "--confidence agreement needs --prediction COL, the column of the sampled "
             "answers."
         )
+    # The agreement is of texts: samples that failed have none and are not counted.
     samples = evaluation._samples(column)
     for question, each in samples.items():
         if len(each.answers) < 2:
@@ -369,6 +383,7 @@ def _most_frequent(
             f"answer. Got only the score of another answer to question {question!r}. "
             "Choose a filter that takes a majority vote with --filter."
         )
+    # The set has one number if all questions have as many samples.
     several = "-".join(map(str, sorted({found.n_draws.min(), found.n_draws.max()})))
     note = (
         f"The {len(chosen)} answers are the most frequent of {several} samples. The "
@@ -387,6 +402,7 @@ def _read_all(path: Path, options: Namespace) -> list[_File]:
     """Return the systems of a file."""
     shown = dict(_COMPARE_SHOWN)
     if path.suffix.lower() == ".txt":
+        # Whoever compares translations may not know of --metric.
         shown["_metric"] = _TRANSLATIONS
     inside = dict.fromkeys([options.groups, options.by])
     with command_errors(path, options, shown):
@@ -419,6 +435,7 @@ def _read_files(options: Namespace, read: Callable[[Path], list[_File]]) -> list
         try:
             found += read(path)
         except NoAnswers as error:
+            # One file of many without answers stops the command, since it was named.
             hint = " If the command names its folder, such a file is left out."
             raise CommandError(f"{error}{hint * (len(options.file) > 1)}") from None
     return found
@@ -436,6 +453,8 @@ def _read_folder(
     for path in _files_of(folder):
         try:
             found += read(path)
+            # Scoring shows now whether any sample has a score: later, the error would
+            # end the command.
             for each in found[-1:]:
                 each.evaluation.scored(options.unanswered)
         except NoAnswers as error:
@@ -447,8 +466,11 @@ def _read_folder(
         raise CommandError(f"{folder} has no file with scores. {' '.join(left)}")
     latest: dict[Any, _File] = {}
     found = [replace(each, folder=folder) for each in found]
+    # Names of one task differ in the time only: their order is the order of the runs.
     for each in sorted(found, key=lambda each: each.path.name):
         e, name = each.evaluation, _TIME.sub("", each.path.name)
+        # Two runs have names that differ in their time only. Of files without a time,
+        # the path distinguishes them.
         key = (*each.identity, e.task, name if name != each.path.name else each.path)
         if key in latest:
             left.append(
@@ -456,6 +478,7 @@ def _read_folder(
             )
         latest[key] = each
     first, *others = latest.values()
+    # A folder has no place for notes, so that its first file has them.
     notes = (*first.evaluation.notes, *left)
     return [replace(first, evaluation=replace(first.evaluation, notes=notes)), *others]
 
@@ -478,6 +501,7 @@ def _is_log(path: Path) -> bool:
     """Return whether a file is a log of inspect_ai, or the beginning of a file."""
     try:
         with command_errors(path):
+            # Other JSON files of a folder are settings or averages.
             return _inspect.claims(open_source(path))
     except NoAnswers:
         return True
@@ -486,9 +510,9 @@ def _is_log(path: Path) -> bool:
 def _with_two_questions(
     runs: list[list[_File]], notes: dict[str, None]
 ) -> list[list[_File]]:
-    """Return the runs without those of folders that have one question, with a note.
+    """Leave out runs of folders that have one question, with a note.
 
-    No question can be compared with that of another system.
+    One question is too few to compare systems.
     """
     short = [
         run
@@ -505,6 +529,7 @@ def _check_tasks(runs: list[list[_File]]) -> None:
     """Raise if a system has several files of one task, and files of other tasks."""
     single: dict[Any, list[_File]] = {}
     for run in runs:
+        # Runs of several files have different tasks already.
         if len(run) == 1 and run[0].evaluation.task is not None:
             single.setdefault(run[0].identity, []).append(run[0])
     for files in single.values():
@@ -523,6 +548,7 @@ def _check_tasks(runs: list[list[_File]]) -> None:
 
 def _check_names(where: str, evaluation: Evaluation) -> None:
     """Raise if a row of a table has an empty cell instead of a name."""
+    # An empty name would be a question that all such rows share.
     columns = {"question": evaluation.question} | evaluation.groups
     for column, names in columns.items():
         n = int((names == "").sum())
@@ -562,6 +588,7 @@ def _runs(found: list[_File]) -> list[list[_File]]:
     for run in runs.values():
         tasks = [each.evaluation.task for each in run]
         # Two files of one task are two systems, not two parts of a run.
+        # Files without the name of a task cannot be tasks of one run.
         if len(run) > 1 and (None in tasks or len(set(tasks)) < len(tasks)):
             separate += [[each] for each in run]
         else:
@@ -606,6 +633,7 @@ def column_of(
         if not lacks.any() or getattr(found, "format", None) == TABLE:
             return values
         if option == "--by":
+            # A part of its own: leaving rows out would change the total.
             return np.where(lacks, f"(no {name})", values)
         try:
             check_groups(name, values, found.question)
@@ -670,8 +698,11 @@ def _system(run: list[_File], options: Namespace) -> System:
         # The scores of the judge are not the truth about the probabilities.
         answers.y = human
         if not is_equal:
+            # The labelled answers are then no random sample of the probabilities.
             answers.q = np.full(human.size, np.nan)
         answers = _with_labels(answers, judged)
+    # Harnesses have no empty cells, but groups that some samples lack, which are errors
+    # above.
     if evaluation.format == TABLE and options.unanswered != "wrong":
         answers = _complete(answers, file)
     answers.q, partial = _of_whole_scores(answers, options)
@@ -701,7 +732,7 @@ def _system(run: list[_File], options: Namespace) -> System:
 def _of_whole_scores(
     answers: Answers, options: Namespace
 ) -> tuple[np.ndarray, list[str]]:
-    """Return the probabilities without those of partial scores, and a note.
+    """Return the probabilities, with NaN for partial scores, and a note.
 
     If more than a tenth of the scores are partial, the others are a selection by the
     score, and calibration is not measured.
@@ -733,7 +764,7 @@ def _are_graded(
 ) -> bool:
     """Return whether outcomes are graded answers, by a harness or by their column.
 
-    Labels, such as those of a classifier, are outcomes that are not graded.
+    Labels, for example of a classifier, are outcomes that are not graded.
     """
     if evaluation.format != TABLE or options.gold is not None:
         return True
@@ -741,6 +772,8 @@ def _are_graded(
         return True
     name = options.y_true or options.score
     if name is None:
+        # The name of the column tells: `correct` is of an answer, and `label` of a
+        # case.
         return bool(open_table(open_source(path), CHUNK).usual("right"))
     return name.lower().strip() in USUAL["right"]
 
@@ -760,6 +793,7 @@ def _with_labels(answers: Answers, judged: JudgedReport) -> Answers:
     answers = answers[~np.isnan(answers.y)]
     if answers.by is None:
         return answers
+    # Labels are drawn from all answers, so that small parts may have none.
     number = np.bincount(answers.by, minlength=len(answers.by_names))
     few = np.flatnonzero(number < 2)
     if few.size:
@@ -800,8 +834,10 @@ def _joined(run: Sequence[_File]) -> Evaluation:
     # Only attributes that all tasks have are kept, since each row needs a value.
     names = set.intersection(*(set(e.groups) for e in evaluations)) - {"task"}
     groups = {n: np.concatenate([e.groups[n] for e in evaluations]) for n in names}
+    # Tasks may number their questions from 0 each.
     question = [f"{e.task}: {name}" for e in evaluations for name in e.question]
     task = [str(e.task) for e in evaluations for _ in range(len(e))]
+    # A note of all tasks is said once, and other notes with their task.
     common = set.intersection(*(set(e.notes) for e in evaluations))
     notes = dict.fromkeys(
         note if note in common or note.startswith(_LEFT_OUT) else f"{e.task}: {note}"
@@ -815,6 +851,7 @@ def _joined(run: Sequence[_File]) -> Evaluation:
         groups=groups | {"task": np.array(task, dtype=object)},
         option_proba=None,
         gold=None,
+        # Samples were joined into one answer per question before, if they are needed.
         _response=None,
         task=None,
         notes=tuple(notes),

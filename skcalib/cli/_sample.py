@@ -35,6 +35,7 @@ def run_sample(options: Namespace) -> None:
     design = design_path(output)
     # The design must not replace the sample, which is beside it.
     check_files([options.file, output], [("the design", design)])
+    # Labels that somebody filled in would be lost.
     check_new(output, design)
     drawn = draw(options)
     check_ids(drawn)
@@ -53,6 +54,7 @@ def _check_options(options: Namespace) -> None:
     exclude(options, ("strata", "date"), ("size", "equal"), ("sd", "equal"))
     if options.n < 1:
         raise CommandError(f"--n must be at least 1. Got {options.n}.")
+    # NumPy's error would not name the option.
     if options.random_state < 0:
         raise CommandError(
             f"--random-state must not be negative. Got {options.random_state}."
@@ -108,6 +110,8 @@ def _steps(drawn: Drawn, options: Namespace) -> list[str]:
     if is_weighted and not is_proba and options.size is None and options.sd is None:
         steps.append(
             "Consider --size: these probabilities increase with the model's expected "
+            # They would have large weights if they are drawn, and so widen the
+            # interval.
             "count alone, so large documents that the model misses are seldom drawn. "
             "Name a column of sizes, such as the number of words."
         )
@@ -147,6 +151,7 @@ def draw(options: Namespace) -> Drawn:
     id_name = corpus.find_id(table, options)
     given = corpus.given_columns(table, options, "sd", "size", "strata", "date")
     model = corpus.find_model(table, options, given.values())
+    # With --sd alone, a column with a usual name is no model.
     if options.sd is not None and options.proba is None and options.expected is None:
         model = None
     if model is None and not (options.sd or options.size or options.equal):
@@ -170,6 +175,8 @@ def draw(options: Namespace) -> Drawn:
             options.n,
             size=None if options.size is None else found[options.size],
             strata=None if strata is None else strata.code,
+            # A model may be confident and wrong: no document may have a probability
+            # near 0.
             mix=1.0 if options.equal else 0.5,
             random_state=options.random_state,
         )
@@ -208,6 +215,7 @@ def _shown(
             )
     else:
         roles = ("proba", "expected", "label", "inclusion")
+        # Annotators who see the number of the model agree with it too often.
         secret = {*table.usual(*roles), options.sd, model and model.column}
         # Annotators see a column that an option names for another purpose.
         kept = {options.size, options.strata, options.date}
@@ -233,6 +241,7 @@ def check_ids(drawn: Drawn) -> None:
     first: dict[str, str] = {}
     for name in drawn.ids.tolist():
         cell = out.as_cell(name)
+        # An apostrophe before "=1" gives the id "'=1", which another document may have.
         other = first.setdefault(cell, name)
         if other != name or (cell != name and cell in ids):
             other = cell if other == name else other
@@ -251,6 +260,8 @@ def write_sample(drawn: Drawn, output: Path) -> None:
     # Spreadsheet programs recognise UTF-8 by the byte order mark.
     with output.open("w", encoding="utf-8-sig", newline="") as file:
         out.write_rows(file, [[*drawn.shown, LABEL]], mark)
+        # The file is read a second time, so that no text of another document is kept in
+        # memory.
         for cells, lines in drawn.table.chunks(drawn.shown):
             rows = []
             for k in index[(index >= start) & (index < start + len(lines))]:
@@ -265,6 +276,7 @@ def write_sample(drawn: Drawn, output: Path) -> None:
 def write_design(drawn: Drawn, design: Path) -> None:
     """Write the inclusion probability of every document."""
     is_drawn = np.zeros(drawn.ids.size, dtype=int)
+    # The design has all documents, since the count needs the probability of each one.
     is_drawn[drawn.choice.index] = 1
     columns: dict[str, Sequence[Any]] = {
         corpus.ID: drawn.ids.tolist(),

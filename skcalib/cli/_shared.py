@@ -99,10 +99,13 @@ def command_error(
     name = getattr(error, "name", None)
     problem = in_options(getattr(error, "problem", str(error)), known)
     if where:
+        # The message begins with the file, and need not name it twice.
         problem = _without_file(Path(where).name, problem)
     if name == "path" and name not in known:
+        # A folder leaves out files without answers, but not files with an error.
         kind = NoAnswers if isinstance(error, NoAnswersError) else CommandError
         return kind(f"{where} {problem}")
+    # Several options name columns. The one that gave this column is found by its value.
     if name in ("columns", "groups") and options is not None:
         option = _column_options(problem, options)
     else:
@@ -115,6 +118,7 @@ def in_options(message: str, known: Mapping[str, str] = SHOWN) -> str:
     """Return a message with options in place of its marked parameters."""
     if not isinstance(message, Marked):
         return message
+    # Marked names without a text stand for a sentence that only a command adds.
     return message.shown(lambda n, text: known.get(n, as_option(n) if text else ""))
 
 
@@ -167,9 +171,11 @@ def settings_of(options: Namespace) -> list[list[str]]:
             continue
         shown = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
         rows.append([as_option(name), "given" if value is True else shown])
+    # Numbers of a page can be computed again only with these versions.
     rows += [["skcalib", __version__], ["Python", platform.python_version()]]
     packages = ["numpy", "scipy", "scikit-learn", "matplotlib"]
     if getattr(options, "reference", None) and options.metric not in (None, ["f1"]):
+        # It computes BLEU, chrF and TER, and is not installed with skcalib.
         packages.append("sacrebleu")
     return rows + [[package, version(package)] for package in packages]
 
@@ -198,6 +204,7 @@ def say(command: str, text: str) -> None:
 
 def check_different(paths: Sequence[Path], command: str) -> None:
     """Raise an error if one file is given twice."""
+    # A link is another name of the same file.
     if len({os.path.realpath(path) for path in paths}) < len(paths):
         raise CommandError(f"{command} needs different files. Got one of them twice.")
 
@@ -227,6 +234,7 @@ def check_files(
         if path.is_dir():
             raise CommandError(f"{option} must be a file. {str(path)!r} is a folder.")
         if not path.parent.is_dir():
+            # As `open` would do later, after the computation.
             raise FileNotFoundError(2, "No such file or directory", str(path))
         if path.exists() and not path.is_file():  # such as /dev/null
             continue
@@ -262,12 +270,15 @@ def new_file(path: Path) -> Iterator[Path]:
     if target.exists():
         is_replaced &= target.is_file() and os.access(target, os.W_OK)
     is_replaced &= not target.is_symlink() and os.access(target.parent, os.W_OK)
+    # In the folder of the target, since a file cannot be moved to another disk at once.
+    # matplotlib takes the format from the suffix.
     name = f".skcalib-{token_hex(8)}{path.suffix}"
     new = target.with_name(name) if is_replaced else path
     try:
         yield new
         if is_replaced:
             if target.exists():
+                # Whoever may read the old file may read the new one.
                 shutil.copymode(target, new)
             os.replace(new, target)
     except OSError as error:
@@ -288,6 +299,7 @@ def write_text(path: Path, text: str) -> None:
 def _is_same(path: Path, other: Path) -> bool:
     """Return whether two paths are one file, also through links."""
     if path.exists() and other.exists():
+        # Also for hard links, which no path shows.
         return path.samefile(other)
     one, two = (os.path.normcase(os.path.realpath(each)) for each in (path, other))
     return one == two

@@ -159,7 +159,7 @@ class Draft:
         self.n_words += len(sentence)
 
     def _parsed(self, span: Span, sentence: Sentence) -> Mention:
-        # Spans count the words of the document, and heads those of the sentence.
+        # Spans count the words of the document, heads the words of the sentence.
         start, end = span.start - self.n_words, span.end - self.n_words
         head = head_of_span(sentence.head, sentence.upos, start, end)
         if head is not None:

@@ -113,7 +113,7 @@ def _check_frequencies(values: ArrayLike, n: int) -> np.ndarray:
 
 # Tagged sentences.
 
-# The order is that of the states in the random draws.
+# In the order of the states in the random draws.
 TAGS = (
     *("DT", "JJ", "NN", "NNS", "NNP", "PRP", "VB", "VBZ", "VBP", "VBD", "VBN"),
     *("MD", "RB", "IN", "CC", "CD", "."),

@@ -518,7 +518,7 @@ _TIED = 1e-4
 def scored_options(
     ways: Sequence[Any], stated: np.ndarray, scores: np.ndarray, golds: Sequence[Any]
 ) -> tuple[list[np.ndarray | None], np.ndarray, list[int]]:
-    """Return the probabilities of options, those of the answers, and contradictions.
+    """Return the probabilities of options and of answers, and contradictions.
 
     A row contradicts its score if the option that has the probability of the answer is
     right and the score is not 1, or wrong and the score is not 0. The first rule is
@@ -548,7 +548,7 @@ def _is_contradiction(
 
 
 def contradiction(rows: Sequence[int], n: int, where: Callable[[int], str]) -> str:
-    """Return the note about rows whose score is not that of the probable option."""
+    """Return the note on rows whose score contradicts their most probable option."""
     named = ", ".join(map(where, rows[:3])) + " and others" * (len(rows) > 3)
     return (
         f"No probability is used. In {len(rows)} of {n} rows, the score is not that of "

@@ -128,7 +128,7 @@ class Source:
 
     `kind` is 'json' (`head` is the value), 'jsonl' (`head` is the value of the first
     line), 'text' (`head` is a list of the first lines), 'parquet', 'zip' or 'folder'
-    (`head` is None). `options` are those of the reader.
+    (`head` is None). `options` are the parameters of the reader.
     """
 
     path: Path

@@ -119,7 +119,7 @@ def _option_proba(doc: dict, response: dict, rule: str) -> list[np.ndarray]:
     texts = list(map(str, as_list(doc.get("choices"))))
     n = len(texts)
     values = np.array(response.get("logprobs") or (), dtype=float)
-    # Log-likelihoods without the question may follow those of the options.
+    # Log-likelihoods of the options without the question may follow at the end.
     values, more = (values.ravel(), ()) if values.ndim > 1 else (values[:n], values[n:])
     if n < 2 or values.size != n or len(more) not in (0, n):
         return []

@@ -905,7 +905,7 @@ def debiased_error(
 ) -> float:
     """Return the debiased error over bins of independent pairs.
 
-    If each distinct probability is a bin (`stated`), those of a single pair are left
+    If each distinct probability is a bin (`stated`), bins of a single pair are left
     out, since a square needs two pairs.
     """
     if stated:

@@ -685,10 +685,10 @@ _LABELS = 2
 ORDERS = (4, 8)
 
 # The statistics are neither independent nor equal. Under perfect calibration the
-# combination of rows has these quantiles, to .01 (means over nine laws of probabilities
-# at 100 to 3,000 rows). Those of groups do not differ from .2 on; below, groups have
-# larger ones (.06 instead of .05), so their test is conservative.
-# benchmarks/interval_constants.py finds those of rows again.
+# combination for rows has these quantiles, to .01 (means over nine distributions of
+# probabilities at 100 to 3,000 rows). The quantiles for groups are the same from .2 on;
+# below, they are larger (.06 instead of .05), so their test is conservative.
+# benchmarks/interval_constants.py finds the quantiles for rows again.
 _COMBINED = (
     *(0, 0.049, 0.094, 0.178, 0.255, 0.329, 0.406),
     *(0.478, 0.553, 0.638, 0.739, 0.806, 1),

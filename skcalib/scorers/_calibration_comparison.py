@@ -403,7 +403,7 @@ class _DifferenceOfSquares:
     n_items : int
         Number of items (rows or groups).
     has_own_labels : bool
-        Whether the labels of B are not those of A.
+        Whether the labels of B differ from the labels of A.
     """
 
     def __init__(self, a: GroupedBins, b: GroupedBins, *, has_own_labels: bool):
