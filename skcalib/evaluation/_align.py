@@ -207,12 +207,12 @@ def align_evaluations(
         once. 'mean' uses the mean of their rows, 'drop' leaves them out. If most
         questions have several rows, the rows are samples and not duplicates.
     mismatch : {'error', 'drop', 'keep'}, default='error'
-        Action if two systems have different right answers or different prompts
-        (`Evaluation.right_answer` and `Evaluation.prompt`) for a question of the same
-        name, or if questions are identified by row numbers and the
-        scores of two systems are nearly uncorrelated, which suggests that the rows are
-        in different orders. 'drop' leaves out questions that differ, 'keep' compares
-        them nevertheless.
+        Action if a question of the same name has different right answers or different
+        prompts in two systems (`Evaluation.right_answer` and `Evaluation.prompt`).
+        'drop' leaves out questions that differ, 'keep' compares them nevertheless. The
+        scores of two systems are also a mismatch if they are nearly uncorrelated and
+        questions are identified by row numbers, since the rows may then be in different
+        orders.
     unanswered : {'wrong', 'drop', 'separate'}, default=None
         How samples without an answer are scored, as in :meth:`Evaluation.scored`.
 

@@ -418,9 +418,9 @@ class Evaluation(Result):
         Raises
         ------
         ValueError
-            If a sample of a question occurs twice, if the two evaluations do not have a
-            sample of a question in common, or if they have different right answers or
-            prompts for one.
+            If a sample of a question occurs twice, or if the two evaluations do not
+            have any sample in common. Also if they have different right answers or
+            different prompts for a question.
         """
         if not isinstance(other, Evaluation):
             raise ParameterTypeError(

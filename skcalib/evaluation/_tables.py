@@ -121,10 +121,12 @@ class Numbers(_Column):
     """Numbers from a minimum to a maximum; NaN for a missing cell.
 
     With `words`, cells may be words such as true, yes or correct and their opposites.
-    With `pos_label`, cells that are this label count as 1 and others as 0. With
-    `outcomes`, they say whether answers are right: by words, by the letters of
-    inspect_ai (C, I, P, N), by scores in [0, 1], by 1 and -1, the labels of support
-    vector machines, or by grades on a `scale`, which are returned as shares of it.
+    With `pos_label`, cells that are this label count as 1 and others as 0.
+
+    With `outcomes`, they say whether answers are right. They may be words, the letters
+    of inspect_ai (C, I, P, N), scores in [0, 1], or 1 and -1, the labels of support
+    vector machines. They may also be grades on a `scale`, which are returned as shares
+    of it.
     """
 
     def __init__(

@@ -152,14 +152,17 @@ def calibration_error(
     Warns
     -----
     UserWarning
-        If all values of `y_proba` are 0 or 1 (see `hard_labels`), if positive labels
-        are rarer where probabilities are higher, as with the probabilities of another
-        class, or if the sum of a row of class probabilities differs from 1 by more than
-        0.02. Such sums are normal if several labels may be true at once, because every
-        column is evaluated separately. Also if all probabilities, some of them 0 or 1,
-        are multiples of 1/k, like shares of samples, and `n_draws` is not known.
-        Multiples of 1/4, 1/5, 1/10 and so on are taken as rounded decimals, and 1/256
-        as the steps of bfloat16.
+        In these cases:
+
+        - All values of `y_proba` are 0 or 1 (see `hard_labels`).
+        - Positive labels are rarer where probabilities are higher, as with the
+          probabilities of another class.
+        - The sum of a row of class probabilities differs from 1 by more than 0.02. This
+          is normal if several labels may be true at once, because every column is
+          evaluated separately.
+        - All probabilities, some of them 0 or 1, are multiples of 1/k, like shares of
+          samples, and `n_draws` is not known. Multiples of 1/4, 1/5, 1/10 and so on are
+          taken as rounded decimals, and 1/256 as the steps of bfloat16.
 
     See Also
     --------
@@ -179,12 +182,12 @@ def calibration_error(
         s + max(T - s - (0.65 sd)^2 / (T - s), 0)     (s if T < s)
 
     T is the unbiased square in narrow bins, and sd its standard deviation for a
-    calibrated model. s is the smooth part of the squared error, the larger of the
-    squared mean of r and of the debiased squared length of the projection of r on 1, v
-    and v logit q, with v = q (1 - q): the errors that Platt scaling corrects. Shifts
-    and temperatures are then estimated with the noise of three numbers, and T adds what
-    is not smooth, shrunk by the nonnegative garrote [4]_. The user guide (theory) has
-    the equations, and measured errors beside those of T.
+    calibrated model. s is the smooth part of the squared error: the errors that Platt
+    scaling corrects. It is the squared mean of r or, if that is larger, the debiased
+    squared length of the projection of r on 1, v and v logit q, with v = q (1 - q).
+    Shifts and temperatures are then estimated with the noise of three numbers. T adds
+    what is not smooth, shrunk by the nonnegative garrote [4]_. The user guide (theory)
+    has the equations, and compares the errors of this estimate and of T.
 
     The value does not depend on the order of the rows. If a bin boundary falls between
     rows of equal probability, each of the two bins gets a proportional share of the

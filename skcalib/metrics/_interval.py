@@ -371,15 +371,15 @@ def calibration_error_interval(
     Warns
     -----
     UserWarning
-        If there are fewer than five independent rows or groups, or fewer than ten
-        effective groups, or if few rows carry the error: with errors d, (sum d^2)^2 /
-        sum d^4 is less than ten and less than a twentieth of the rows. If `bin_size` is
-        'auto', and the estimate in narrower bins is outside the interval and larger by
-        more than five standard deviations of the difference (see Notes). Also if all
-        values of `y_proba` are 0 or 1 (see `hard_labels`), if positive labels are
-        rarer where probabilities are higher, as with the probabilities of another
-        class, or if rows of class probabilities do not sum to 1, as in
-        :func:`calibration_error`.
+        In these cases, and for the reasons that :func:`calibration_error` names:
+
+        - There are fewer than five independent rows or groups, or fewer than ten
+          effective groups.
+        - Few rows carry the error: with errors d, (sum d^2)^2 / sum d^4 is less than
+          ten and less than a twentieth of the rows.
+        - `bin_size` is 'auto', and the estimate in narrower bins is outside the
+          interval and larger by more than five standard deviations of the difference
+          (see Notes).
 
     See Also
     --------
@@ -420,13 +420,14 @@ def calibration_error_interval(
     the smooth part of the squared error (see :func:`calibration_error`) and of the mean
     residual: each estimates a lower bound of the squared error. It is therefore usually
     above 0 if the test rejects because of a shift or a slope that T alone does not see.
-    The upper end assumes that the errors inside a bin are alike.
-    With bin_size='auto' and independent rows, it is therefore at least the upper end in
-    bins of a fourth and a sixteenth of the automatic size (and at least five rows), at
-    a lower confidence level: with .4 times the normal quantile of `confidence_level`.
-    Errors that jump from probability to probability, such as those of isotonic
-    recalibration, are then in the interval. Errors that change within a few rows cannot
-    be seen in any sample (see the user guide).
+
+    The upper end assumes that the errors inside a bin are alike. With bin_size='auto'
+    and independent rows, intervals in narrower bins therefore limit it from below:
+    their bins have a fourth and a sixteenth of the automatic size (and at least five
+    rows), and they use .4 times the normal quantile of `confidence_level`. Errors that
+    jump from probability to probability, as after isotonic recalibration, are then in
+    the interval. Errors that change within a few rows cannot be seen in any sample (see
+    the user guide).
 
     The division of 1 - confidence_level between the tails depends on x and follows the
     method of Feldman and Cousins [3]_ for a normal mean that cannot be negative. At
@@ -440,30 +441,36 @@ def calibration_error_interval(
     most the root mean square of max(q, 1 - q), the largest possible error. The lower
     end is 0 if the p-value is at least 1 - confidence_level.
 
-    The p-value is a variant of the Cauchy combination [4]_ of the p-values of six
-    statistics under perfect calibration, in which a p-value near 1 is no evidence for
-    calibration: the mean residual and Cox's score statistic of the slope [6]_,
-    Neyman's smooth tests with four and with eight Legendre polynomials [7]_, T, and the
-    probability of the least probable label. The first four detect shifts, slopes and
-    smooth curves in samples that are too small for T alone to detect them. The last one
-    detects nearly certain answers that are wrong. Its p-value is the expected number of
-    labels that are as improbable. A smooth test is only used if the sum of q (1 - q) is
-    at least its number of polynomials. If few labels are expected to vary, and nearly
-    all of them are of one kind, such as wrong answers to which the model is nearly
-    certain, the mean residual has most of the weight. The interval contains 0 if and
-    only if pvalue >= 1 - confidence_level, or if there is no test. With fewer than five
-    independent rows (or, with `groups`, groups), there is no test, because the
-    distributions of its statistics are not known: pvalue is NaN, and a warning is
-    issued. The number of independent rows is their total weight. The classes of one row
-    are not independent of each other.
+    The p-value is a variant of the Cauchy combination [4]_, in which a p-value near 1
+    is no evidence for calibration. It combines the p-values of six statistics under
+    perfect calibration:
+
+    - the mean residual and Cox's score statistic of the slope [6]_;
+    - Neyman's smooth tests with four and with eight Legendre polynomials [7]_, each of
+      which is only used if the sum of q (1 - q) is at least its number of polynomials;
+    - T;
+    - the probability of the least probable label, whose p-value is the expected number
+      of labels that are as improbable.
+
+    The first four detect shifts, slopes and smooth curves in samples that are too small
+    for T alone to detect them. The last one detects nearly certain answers that are
+    wrong. Sometimes few labels are expected to vary, and nearly all of them are of one
+    kind, such as wrong answers of which the model is nearly certain. The mean residual
+    then has most of the weight.
+
+    The interval contains 0 if and only if pvalue >= 1 - confidence_level, or if there
+    is no test. With fewer than five independent rows (or, with `groups`, groups), there
+    is no test, because the distributions of its statistics are not known: pvalue is
+    NaN, and a warning is issued. The number of independent rows is their total weight.
+    The classes of one row are not independent of each other.
 
     A probability of exactly 0 or 1 means that one of the labels is impossible. If this
     label occurs in a single row, perfect calibration is excluded, and pvalue is
-    2.2e-308, the smallest float. This is not so if probabilities are rounded: if all of
-    them are multiples of .1, .05, .01, .005 or .001, and at least two of them are
-    between 0 and 1, then 1 stands for at least 1 - step / 2, and 0 for at most
-    step / 2. The test then replaces 1 and 0 by the number in this range that is next to
-    the frequency of the labels, and `rounded_to` is the step. To state another range,
+    2.2e-308, the smallest float. This is not so if probabilities are rounded, that is,
+    if all of them are multiples of .1, .05, .01, .005 or .001, and at least two of them
+    are between 0 and 1. Then 1 stands for at least 1 - step / 2, and 0 for at most
+    step / 2. The test replaces 1 and 0 by the number in this range that is next to the
+    frequency of the labels, and `rounded_to` is the step. To state another range,
     clip the probabilities, such as ``np.clip(y_proba, 0.005, 0.995)``.
 
     If a bin boundary falls between rows of equal probability, T is averaged over all
