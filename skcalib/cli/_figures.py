@@ -89,11 +89,8 @@ def draw_parts(parts: Mapping[str, Measured], word: str, level: str) -> Any:
     axes = _draw_rows(rates, f"{word.capitalize()} with {level} interval", word)
     # Drawn beside the interval, so that a reader sees which means are outside.
     means = [each.mean_probability for each in known.values()]
-    style = {"marker": "D", "color": _style.COLORS[1], "markerfacecolor": "none"}
-    rows = range(len(means))
-    axes.plot(
-        means, rows, linestyle="none", markersize=4, label="mean probability", **style
-    )
+    style = {"color": _style.COLORS[1], "markerfacecolor": "none", "markersize": 4}
+    axes.plot(means, range(len(means)), "D", label="mean probability", **style)
     axes.legend(
         loc="lower left",
         bbox_to_anchor=(0, 1),

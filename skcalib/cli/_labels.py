@@ -98,9 +98,8 @@ def read_labels(path: Path, systems: Sequence[str] = ()) -> Labels:
             f"{path}: --labels needs the columns question and score{names}. Got "
             f"{', '.join(table.names)}."
         )
-    readers: dict[str, Any] = {
-        name: Names(name) for name in _TEXTS if name in table.names
-    }
+    texts = [name for name in _TEXTS if name in table.names]
+    readers: dict[str, Any] = {name: Names(name) for name in texts}
     readers |= {name: Numbers(name, 0, 1, words=True) for name in columns.values()}
     if "inclusion" in table.names:
         readers["inclusion"] = Numbers("inclusion", 0, 1)
@@ -311,10 +310,8 @@ def _of_systems(
                 "system of each label, in a column system or by a column for each of "
                 f"{', '.join(names)}. Got {labels.system[k]!r}."
             )
-        each, paths = (
-            [labels.take(labels.system == name) for name in names],
-            [*paths] * len(names),
-        )
+        each = [labels.take(labels.system == name) for name in names]
+        paths = [*paths] * len(names)
     # The samples are not repeated here, and so the only sample has the number 0.
     first = np.zeros(len(aligned), dtype=int)
     joined = [

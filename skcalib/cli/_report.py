@@ -211,13 +211,6 @@ class Report:
             return self.whole.error.low > most
         return self.decisions.calibration not in ("calibrated", "too few")
 
-    def possible_error(self) -> float | None:
-        """Return an error above --max-error that the data do not exclude, if any."""
-        most, error = self.options.max_error, self.whole.error
-        if most is None or error is None or error.high <= most:
-            return None
-        return error.high
-
     def notes(self) -> list[str]:
         """Return what was left out, what files say, and what limits the labels."""
         judged = self.whole.found.judged
@@ -522,9 +515,8 @@ def _of_rows(header: list[str], rows: list[list[str]]) -> out.Table:
 def _of_systems(reports: list[Report]) -> out.Table:
     """Return the table with one row per system."""
     header = ["system", *reports[0].whole.header()]
-    return _of_rows(
-        header, [[each.system.name, *each.whole.cells()] for each in reports]
-    )
+    rows = [[each.system.name, *each.whole.cells()] for each in reports]
+    return _of_rows(header, rows)
 
 
 def _printed(reports: list[Report]) -> Iterator[out.Block]:
@@ -555,6 +547,7 @@ def _status(reports: list[Report]) -> int:
     """Return the exit status, and print why it is 1 or why a test is impossible."""
     for each in reports:
         about = f"{each.condition}: {each.system.file}"
+        most, error = each.options.max_error, each.whole.error
         if each.is_met:
             say("report", about)
         # An error is then never found, which is no evidence of none.
@@ -562,8 +555,8 @@ def _status(reports: list[Report]) -> int:
             continue
         elif each.whole.pvalue is None:
             say("report", f"{about}: not met. {TOO_FEW}.")
-        elif each.possible_error() is not None:
-            text = f"not met, but an error of up to {each.possible_error():.3f} is"
+        elif most is not None and error is not None and error.high > most:
+            text = f"not met, but an error of up to {error.high:.3f} is"
             say("report", f"{about}: {text} compatible with the data.")
     return FAILED if any(each.is_met for each in reports) else DONE
 

@@ -374,16 +374,16 @@ def _measure(
     """
     stating, level, without = with_probabilities(part), options.confidence_level, None
     accuracy = _accuracy(part, level)
-    if stating is not None and stating is not part:
-        without = estimate_of(_accuracy(part[~np.isfinite(part.q)], level))
-    found = None if stating is None else _calibration(stating, level)
-    regions, alone = list[Region](), None
-    if stating is not None and found is not None:
-        # Probabilities of two decimals stand for all numbers within half of .01.
-        step = found.checked.calibration_error.rounded_to or 0.0
-        regions = _regions(stating, stated, level, step)
-        alone = _alone(stating, options.alone, level, both=both)
     numbers = accuracy.n, part.y.size, accuracy.n_groups, estimate_of(accuracy)
+    if stating is None:
+        return Measured(*numbers, None, [], None)
+    if stating is not part:
+        without = estimate_of(_accuracy(part[~np.isfinite(part.q)], level))
+    found = _calibration(stating, level)
+    # Probabilities of two decimals stand for all numbers within half of .01.
+    step = found.checked.calibration_error.rounded_to or 0.0
+    regions = _regions(stating, stated, level, step)
+    alone = _alone(stating, options.alone, level, both=both)
     return Measured(*numbers, found, regions, alone, without)
 
 

@@ -243,11 +243,13 @@ def align_evaluations(
     scored: dict[str, Evaluation] = {}
     for name, evaluation in evaluations.items():
         dropped[name] = _duplicated(name, evaluation, duplicates, notes)
+        # Duplicates are looked for before, since rows without a score are named too.
         scored[name] = evaluation.scored(unanswered)
     places = _places_of(evaluations, scored, dropped)
     common = _common(evaluations, places, missing, notes)
     left = np.count_nonzero(places.number, axis=1) - common.size
     only_in = dict(zip(scored, left.tolist(), strict=True))
+    # Only common questions can differ.
     common = _agreeing(scored, places, common, mismatch, notes)
     aligned = _collect(scored, places, common, only_in, tuple(notes))
     if mismatch != "keep":
@@ -305,6 +307,7 @@ def _duplicated(
         return set()
     counts = Counter(evaluation.question.tolist())
     more = [question for question, n in counts.items() if n > 1]
+    # A few repeated names are a mistake in a file, while many are repeated samples.
     if 2 * len(more) > len(counts):
         # The rows are samples; only rows with one number of a sample are duplicates.
         same = Counter(
@@ -374,6 +377,7 @@ def _places_of(
         is_left = [code_of[name] for name in left]
         number[is_left] = is_named[is_left] = 0
         order = np.argsort(codes, kind="stable")
+        # A stable order keeps the samples of a question in the order of the file.
         rows.append(order if not left else order[number[codes[order]] > 0])
         numbers.append(number)
     question = np.array(names, dtype=object)
@@ -394,6 +398,8 @@ def _common(
     names, has = list(evaluations), places.number > 0
     common = np.flatnonzero(has.all(axis=0))
     if not common.size:
+        # One name of each of two systems shows whether one has ids and the other one
+        # texts.
         firsts = places.question[has[:2].argmax(axis=1)]
         pairs = ", ".join(f"{names[k]}: {_examples([q])}" for k, q in enumerate(firsts))
         raise ParameterError(
@@ -434,6 +440,7 @@ def _agreeing(
     notes: list[str],
 ) -> np.ndarray:
     """Return the questions whose answers and prompts are the same in all systems."""
+    # Files of one harness may number the questions of different versions of a data set.
     differs = np.zeros(common.size, dtype=bool)
     found = []
     for what, known in _identifying(scored, places):
@@ -488,6 +495,8 @@ def _identifying(
         # The attributes of a harness may be of answers, such as the order of options.
         for group, values in e.groups.items() if e.format == TABLE else ():
             what = f"values of {group!r}"
+            # Columns of tables are chosen by the user, who expects one value per
+            # question.
             attributes.setdefault(what, {})[name] = places.first_known(k, values)
     return (each for each in attributes.items() if len(each[1]) > 1)
 
@@ -514,9 +523,11 @@ def _collect(
         samples.append(values)
         score[:, k] = np.add.reduceat(values, starts) / number[:, k]
         if evaluation.has_proba:
+            # The mean of several confidences is not the confidence of an answer.
             single = number[:, k] == 1
             proba[single, k] = evaluation.proba[flat[starts[single]]]
         for group, column in evaluation.groups.items():
+            # Attributes of the question: any of its samples has them.
             groups.setdefault(group, column[flat[starts]])
     return AlignedEvaluations(
         names=list(scored),
@@ -536,6 +547,7 @@ def _check_related(aligned: AlignedEvaluations) -> None:
     if not are_row_numbers(aligned.question):
         return
     n, names = len(aligned), aligned.names
+    # Equal scores have no correlation.
     varying = np.flatnonzero(np.ptp(aligned.score, axis=0) > 0)
     for i, j in combinations(varying, 2):
         r = np.corrcoef(aligned.score[:, [i, j]], rowvar=False)[0, 1]
@@ -563,6 +575,7 @@ def are_row_numbers(questions: np.ndarray) -> bool:
     except (TypeError, ValueError):
         return False
     span = max(numbers) - min(numbers) + 1
+    # Ids of a data set have gaps, and rarely begin at 0 or 1.
     return min(numbers) <= 1 and span * tasks <= 2 * len(numbers) + 2 * tasks
 
 

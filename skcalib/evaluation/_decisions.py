@@ -93,6 +93,7 @@ def _rows_of(
 ) -> Iterator[dict[str, Any]]:
     """Yield the entries of the answers of a response in the columns."""
     answers = _answers_of(row)
+    # The APIs have no labels, so that files name them in several ways.
     gold: Any = next((row[name] for name in _GOLD if row.get(name) is not None), {})
     if not isinstance(gold, dict):  # the label of the only question
         gold = {next(iter(answers)) if len(answers) == 1 else None: gold}
@@ -102,6 +103,7 @@ def _rows_of(
                 "must have an answer to each labelled question. Got a label of "
                 f"{name!r} and answers to {list(answers)} in {place}."
             )
+    # Without an id, the text of the state identifies the item.
     item = as_key(next((row[n] for n in _ITEM if row.get(n) is not None), k))
     extra = {name: value for name, value in row.items() if name not in _KNOWN}
     groups = {**scalar_fields(extra), "item": item}
@@ -137,6 +139,7 @@ def _options(
     given, legend = answer.get("probabilities"), as_dict(answer.get("legend"))
     if kind == "predicate":
         p = answer.get("noul", answer.get("probability"))
+        # A predicate has the probability of yes only; the two options have both.
         given = {"false": 1 - p if isinstance(p, float) else int(not p), "true": p}
     elif isinstance(given, list):
         entries = {as_key(as_dict(e).get("value")): as_dict(e) for e in given}
@@ -148,6 +151,7 @@ def _options(
         kind is None
         or not {type(p) for p in values} <= {int, float}
         or not all(0 <= p <= 1 for p in values)
+        # Other numbers, such as logits, would pass as probabilities.
         or abs(sum(values) - 1) > _ROUNDING
         or (kind == "score" and set(options) != set(map(str, range(len(options)))))
     ):

@@ -201,6 +201,7 @@ class Evaluation(Result):
         n = len(rows)
         if not n:
             raise NoAnswersError("must contain at least one answer. Got none.")
+        # A reader gives what its harness writes; other attributes are not known.
         columns = defaultdict(lambda: [None] * n, columns_of(rows))
 
         def where(k: int) -> str:
@@ -217,6 +218,8 @@ class Evaluation(Result):
             columns["option_proba"], stated, scores, right
         )
         if wrong:
+            # A probability of another answer than the scored one would look like an
+            # error of calibration.
             proba, given = np.full(n, np.nan), []
             how = contradiction(wrong, n, where)
         elif how and np.isnan(proba).all():
@@ -225,22 +228,23 @@ class Evaluation(Result):
         names = np.array(columns["question"], dtype=object)
         # Options are kept only if every row has them, since columns have all rows.
         options = [each for each in given if each is not None]
+        # Of several right options, no single one is the class of a classifier.
         golds = np.array([k[0] if len(k) == 1 else -1 for k in right])
         groups = [each or {} for each in columns["groups"]]
-        repeat = columns.get("repeat")
+        repeat = numbered_repeats(names)
+        if "repeat" in columns:
+            repeat = np.array(columns["repeat"], dtype=np.int64)
+        # Asked before a look-up, which would add the column.
+        has_response = "response" in columns
         found = cls(
             question=names,
-            repeat=numbered_repeats(names)
-            if repeat is None
-            else np.array(repeat, dtype=np.int64),
+            repeat=repeat,
             score=scores,
             proba=proba,
             status=np.where(known == "answered", statuses(scores), known),
             option_proba=options if len(options) == n else None,
             gold=golds if (golds >= 0).any() else None,
-            _response=object_array(columns["response"])
-            if "response" in columns
-            else None,
+            _response=object_array(columns["response"]) if has_response else None,
             groups={
                 name: np.array([each.get(name, "") for each in groups], dtype=object)
                 for name in dict.fromkeys(name for each in groups for name in each)
@@ -261,6 +265,8 @@ class Evaluation(Result):
         known = self.score[~np.isnan(self.score)]
         ours = known.mean() if known.size else np.nan
         for condition, value in headlines:
+            # The harness may score unanswered samples in another way, or leave samples
+            # out.
             if isinstance(value, float) and abs(value - ours) >= _VISIBLE:
                 yield (
                     f"The file states an accuracy of {value:.3f}{condition}. The mean "
@@ -315,6 +321,7 @@ class Evaluation(Result):
         -------
         evaluation : Evaluation
         """
+        # `rows` may be a mask or a slice, and lists need positions.
         kept = np.arange(len(self))[rows]
         columns: dict[str, Any] = {}
         for name in (*_COLUMNS, *_MAY_LACK):
@@ -348,6 +355,7 @@ class Evaluation(Result):
             check_choice(unanswered, POLICIES, name="unanswered")
             fill = 0.0 if unanswered == "wrong" else np.nan
             score = np.where(self.status == "answered", score, fill)
+        # Other harnesses have written a score for each sample that they count.
         elif self.format in _COUNT_AS_WRONG:
             score = np.where(np.isnan(score), 0.0, score)
         # The rule may give unanswered samples a score, so rows are dropped after it.
@@ -380,6 +388,8 @@ class Evaluation(Result):
             question, each = self.question[row], known[row]
             if not isinstance(each, Samples):
                 each = Samples([each], [score[row]], [])
+            # Several rows of a question are its samples, and so are several answers of
+            # a row.
             answers, scores, rows = found.setdefault(question, Samples([], [], []))
             answers += each.answers
             scores += each.scores
@@ -445,6 +455,7 @@ class Evaluation(Result):
             sides.append(part)
         for what, name in IDENTIFYING.items():
             known = [getattr(side, name) for side in sides]
+            # Not every harness writes both.
             if any(side is None for side in known):
                 continue
             differ = np.flatnonzero(differing(known))
@@ -494,6 +505,7 @@ class Evaluation(Result):
         columns = super().to_dict()
         for name in ("score", "proba"):
             columns[name] = [None if x != x else x for x in columns[name]]
+        # The model, the task, the format and the notes, which are no columns.
         more = {f.name: getattr(self, f.name) for f in fields(self)[-4:]}
         return columns | more
 
@@ -525,6 +537,7 @@ def scored_options(
     taken by which no row does.
     """
     found = []
+    # The rule of a harness is not in all files: the scores tell which one it was.
     for way in range(max(len(each or [0]) for each in ways)):
         options = [each[min(way, len(each) - 1)] if each else None for each in ways]
         best = np.array([np.nan if each is None else each.max() for each in options])
@@ -544,6 +557,7 @@ def _is_contradiction(
         return False
     near = set(np.flatnonzero(np.abs(options - proba) <= _TIED * proba).tolist())
     is_right = near & set(golds) if score else near - set(golds)
+    # A partial score is not about a single option.
     return 0 < score < 1 or (bool(golds) and not is_right)
 
 

@@ -44,17 +44,20 @@ def read(source: Source, options: Options) -> Evaluation:
     for _, row in kept:
         prompt = as_dict(row.get("input")).get("raw")
         metrics[str(row["sample_id"]), str(prompt)].add(_result(row))
+    # Several instances of a sample would count as repeated answers.
     if options.filter is not None or any(len(each) > 1 for each in metrics.values()):
         names = [_result(row) for _, row in kept]
         result = choose(options.filter, names, option="filter", what="result")
         kept = [(k, row) for k, row in kept if _result(row) == result]
         notes += left_out(len(names) - len(kept), f"other results than {result!r}")
     tasks = {str(row["evaluation_name"]) for _, row in kept}
+    # A grade and a verdict by a threshold are both in the schema.
     n = sum(len({float(row["evaluation"][s]) for s in _SCORES}) > 1 for _, row in kept)
     if n:
         notes.append(f"'is_correct' and 'score' differ in {n} of {len(kept)} rows.")
     rows = [
         {
+            # Samples of different tasks may have the same id.
             "question": f"{row['evaluation_name']}: " * (len(tasks) > 1)
             + str(row["sample_id"]),
             "score": row["evaluation"][score],

@@ -74,6 +74,7 @@ class Options:
     def reject(self, format: str, *names: str) -> None:
         """Raise an error if a given parameter does not apply to the format."""
         for name in names:
+            # An option that is ignored would look as if it had been followed.
             if getattr(self, name) not in (None, False):
                 raise ParameterError(
                     name,
@@ -159,6 +160,7 @@ class Source:
         """The value of a JSON file, or a list of the values of its lines."""
         if self.kind != "jsonl":
             return self.head
+        # Read when it is first needed: tables read the file block by block instead.
         return [value for _, value in self.progress(self.numbered_rows())]
 
     def progress(self, rows: Iterable[Each]) -> Iterator[Each]:
@@ -245,6 +247,8 @@ def open_source(path: Any, options: Options | None = None) -> Source:
         raise file_error(
             f"must be a file that can be read. Got {path}: {problem}."
         ) from None
+    # Formats are recognised by their first bytes: names of downloaded files are not
+    # reliable.
     if head == b"PAR1":
         return Source(path, "parquet", options=options)
     if head.startswith(b"\x1f\x8b"):
@@ -270,8 +274,10 @@ def _open_text(path: Path, options: Options) -> Source:
         head = parse(first, f"the first line of {path.name}")
         return Source(path, "jsonl", head, options)
     if options.verbose:
+        # A value over many lines is parsed in one call, whose progress is not known.
         size = path.stat().st_size / 1e6
         print(f"reading {path.name}, {size:,.0f} MB", file=sys.stderr)
+    # Read by lines, which leaves out the mark of the encoding.
     text = "".join(line for _, line in numbered_lines(path))
     return Source(path, "json", parse(text, path.name), options)
 
@@ -290,6 +296,7 @@ def _as_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         n_times = Counter(name for name, _ in pairs)
         name = n_times.most_common(1)[0][0]
+        # Python keeps the last value, without a word.
         raise ValueError(f"the key {name!r:.80} occurs more than once in an object")
     return found
 
@@ -306,6 +313,7 @@ def parse(text: str | bytes | bytearray, place: str) -> Any:
         return _DECODER.decode(text)
     except json.JSONDecodeError as error:
         line = "" if error.lineno == 1 else f"line {error.lineno}, "
+        # Some messages of the decoder end before the place.
         what = error.msg.removesuffix(" at")
         problem = f"{what} at {line}column {error.colno}"
         # An error at the very end is one of a file that was not written to its end.
@@ -481,6 +489,7 @@ class Archive(zipfile.ZipFile):
 
     def _unpacked(self, name: str) -> bytearray:
         """Return the bytes of a member, within the limits."""
+        # A small archive can unpack to more than the memory (a zip bomb).
         limit = min(_LARGEST_MEMBER, self._limit - self._n_read)
         data = bytearray()
         try:
@@ -523,6 +532,7 @@ class Archive(zipfile.ZipFile):
             file.seek(info.header_offset + 26)
             file.seek(sum(struct.unpack("<2H", file.read(4))), 1)
             data = file.read(info.compress_size)
+        # The member is read past zipfile, which does not know the method.
         decoder = zstandard.ZstdDecompressor()
         return decoder.stream_reader(data, read_across_frames=True)
 

@@ -34,6 +34,7 @@ def read(source: Source, options: Options) -> Evaluation:
     """Return the evaluation of a run."""
     options.reject(NAME, "percent", "filter", "model")
     if source.kind == "folder":
+        # A user who names the folder need not know its files.
         source = open_source(source.path / _FILE, options)
     entries = source.content
     rows = [(*_stats(row, source.place(k)), row) for k, row in enumerate(entries)]
@@ -46,6 +47,7 @@ def read(source: Source, options: Options) -> Evaluation:
     # Models that report no log-probability have 0 in each row.
     has_logprob = any(means.get("logprob") for means, _ in kept)
     spec = as_dict(sibling(source.path, "run_spec.json"))
+    # The other files are optional: they add names, and no scores.
     subject = as_dict(as_dict(spec.get("scenario_spec")).get("args")).get("subject")
     groups = {"subject": str(subject)} if subject else {}
     notes = [f"The score is {score!r}.", _OF_LETTERS if has_logprob else _NO_LOGPROBS]
@@ -55,6 +57,7 @@ def read(source: Source, options: Options) -> Evaluation:
     found = []
     for means, entry in kept:
         row = _as_row(means, entry, score, has_logprob) | {"groups": groups}
+        # Right answers and prompts are in another file of the run, by instance.
         found.append(row | instances.get(row["question"], {}))
     model = as_dict(spec.get("adapter_spec")).get("model")
     return Evaluation._of_rows(
@@ -99,6 +102,7 @@ def _stats(entry: Any, place: str) -> tuple[dict[str, Any], str]:
 
 
 def _default_score(rows: list[dict[str, Any]]) -> str:
+    # Statistics differ between scenarios.
     names = sorted(set().union(*rows))
     for name in _SCORES:
         if name in names:

@@ -28,6 +28,7 @@ def claims(source: Source) -> bool:
     """Return whether the file is a log of inspect_ai."""
     if source.kind == "zip":
         with Archive(source.path) as archive:
+            # Only the list of members is read.
             return not set(_HEADERS).isdisjoint(archive.namelist())
     content = source.object
     is_log = not {"version", "status"}.isdisjoint(content)
@@ -72,6 +73,7 @@ def _read(
             )
         place = f"sample {sample['id']!r} of {source.path.name}"
         scores = _scores(sample)
+        # Samples with an error have no scores, so that the first ones may lack them.
         if scorer is None and scores:
             scorer = choose(options.score, scores, option="score", what="score")
         rows.append(_as_row(sample, scores, scorer, place, options.percent))
@@ -93,6 +95,7 @@ def _read(
             f"must be a log with scores. Got {source.path.name}, which was never "
             "scored."
         )
+    # Confidences in [0, 1] would all become nearly 0.
     if options.percent and not any(
         p > 0.01 for row in rows for p in row.get("numbers", {}).values()
     ):
@@ -107,6 +110,7 @@ def _read(
 def _headlines(head: dict, scorer: str) -> Iterator[tuple[str, Any]]:
     """Yield the accuracies that the log states, each with its reducer of epochs."""
     for each in map(as_dict, as_list(as_dict(head.get("results")).get("scores"))):
+        # A mapping of scores is named by the scorer and its key.
         if scorer in (each.get("name"), f"{each.get('scorer')}/{each.get('name')}"):
             metrics, how = as_dict(each.get("metrics")), each.get("reducer")
             for name in ("accuracy", "mean"):
@@ -156,6 +160,7 @@ def _scores(sample: dict) -> dict[str, tuple[Any, dict]]:
             continue
         value = entry.get("value")
         parts = value if isinstance(value, Mapping) else {"": value}
+        # A scorer may return the confidence beside its verdict.
         parts = {k: v for k, v in parts.items() if k not in CONFIDENCE}
         for key, part in parts.items():
             found[f"{name}/{key}" if len(parts) > 1 else name] = part, dict(entry)
@@ -172,6 +177,7 @@ def _as_row(
         "repeat": epoch - 1 if isinstance(epoch, int) and 0 < epoch < 2**31 else 0,
         "groups": scalar_fields(sample.get("metadata")),
         "right_answer": sample.get("target"),
+        # The same question with shuffled choices is another prompt.
         "prompt": [_texts_of(sample.get("input")), sample.get("choices")],
         "place": place,
         "status": "error" if sample.get("error") else "unscored",
@@ -197,6 +203,7 @@ def _as_row(
 def _texts_of(value: Any) -> Any:
     """Return the texts of messages, without their random ids."""
     if isinstance(value, list):
+        # The ids differ between two runs on the same questions.
         return [as_dict(each).get("content") for each in value]
     return value
 

@@ -65,12 +65,14 @@ def read(source: Source, options: Options) -> Evaluation:
     """Return the evaluation of a file of samples."""
     options.reject(NAME, "percent", "split", "model")
     numbered = list(enumerate(source.content))
+    # Before anything is chosen, so that a message names the first wrong row.
     for k, row in numbered:
         if not (isinstance(row, dict) and {"doc_id", "filtered_resps"} <= set(row)):
             raise file_error(
                 f"must contain samples of {NAME}. Got {source.place(k)}, which has no "
                 "'doc_id' or no 'filtered_resps'."
             )
+    # The rows keep their numbers in the file, which messages name.
     numbered, notes = _of_one_filter(numbered, options.filter)
     rows = [row for _, row in numbered]
     score = _choose_score(rows, options.score)
@@ -137,6 +139,8 @@ def _choose_score(rows: list[dict], wanted: str | None) -> str:
         for name in names
         if name not in _NO_SCORES and isinstance(rows[0].get(name), (int, float, bool))
     ]
+    # `acc` is about the most probable option, and other metrics may be about another
+    # one.
     if wanted is None and "acc" in scalar:
         return "acc"
     # F1 of a token overlap is a partial score beside an exact match.
@@ -158,6 +162,7 @@ def _identities(rows: list[dict]) -> list[str]:
     """
     hashes = [text_or_none(row.get("doc_hash")) for row in rows]
     number = [str(row["doc_id"]) for row in rows]
+    # Old versions have no hashes; then the numbers of the documents are the names.
     if any(each is None for each in hashes):
         return number
     times = Counter(hashes)
@@ -184,6 +189,7 @@ def _option_proba(
     delimiter if it is not known, so that there may be two rules.
     """
     pairs = as_list(row["filtered_resps"]) if score.startswith("acc") else []
+    # Generated answers are single texts, and have no options.
     if len(pairs) < 2 or any(len(as_list(pair)) != 2 for pair in pairs):
         return []
     try:
@@ -205,6 +211,7 @@ def _option_proba(
                 values = values - unconditional
     elif score == _MUTUAL:
         return []
+    # A single log-likelihood has nothing to be compared with.
     if n < 2:
         return []
     if score not in _LENGTHS:
@@ -262,6 +269,7 @@ def _run_of(path: Path, n: int) -> tuple[str | None, str | None, dict, list[str]
     known = as_dict(as_dict(results.get("n-samples")).get(task))
     expected = known.get("effective")
     notes = []
+    # An interrupted run, or a file of which rows were removed.
     if isinstance(expected, int) and expected != n:
         notes.append(f"The results file states {expected} questions; this one has {n}.")
     config = as_dict(as_dict(results.get("configs")).get(task))

@@ -240,6 +240,7 @@ def read_evaluations(
             )
     given = Options(columns=columns or {}, groups=tuple(groups), **options)
     with _opened(path, format, given) as (reader, source):
+        # With a model, one system is wanted, which `read` returns.
         if reader is _table_answers and given.model is None:
             return _table_answers.read_systems(source, given, systems, gold)
         if gold is not None:
@@ -247,6 +248,7 @@ def read_evaluations(
         if reader is _promptfoo and given.model is None:
             rows = _promptfoo.systems_of(source)
             names = _table_answers.chosen_systems(list(dict.fromkeys(rows)), systems)
+            # The other formats have one system per file, or are read for one.
             return {n: _promptfoo.read_one(source, given, rows, n) for n in names}
         if systems is not None:
             raise ParameterError(
@@ -267,6 +269,7 @@ def _reader_of(source: Source, format: str | None) -> ModuleType:
             "format", f"must be one of {list(FORMATS)}. Got {format!r}."
         )
     # No harness writes a text that is not JSON.
+    # All readers are asked, because a file that two of them claim is an error.
     found = [r for r in READERS if source.kind != "text" and r.claims(source)]
     if not found and _table_answers.claims(source) and not _averages_only(source):
         found = [_table_answers]
@@ -286,6 +289,7 @@ def _opened(
     try:
         yield reader, source
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError) as error:
+        # An error about an argument says enough already.
         if isinstance(error, ParameterTypeError):
             raise
         raise file_error(
@@ -297,6 +301,7 @@ def _opened(
 def _averages_only(source: Source) -> str | None:
     """Return which files to read instead of one without answers; None for others."""
     keys = source.object.keys() | source.keys
+    # Such files are often passed by mistake, since they lie beside the answers.
     return next((k for k, v in _OF_AVERAGES.items() if any(x <= keys for x in v)), None)
 
 

@@ -84,6 +84,7 @@ def read_systems(
     if gold is not None and gold == options.columns.get("question"):
         raise _two_roles(gold, "question", "gold")
     table = open_table(source)
+    # A column of systems is looked for first: it makes a table long.
     model = options.columns.get("model") or next(iter(table.usual("model")), None)
     if model is None:
         wide = _read_wide(table, options, systems, gold)
@@ -139,6 +140,7 @@ def _identifying(table: Table, roles: Mapping[str, str]) -> dict[str, Names]:
     taken = {name for role, name in roles.items() if role != "gold"}
     answers = [roles["gold"]] if "gold" in roles else table.usual("answer")
     usual = {"right_answer": answers, "prompt": table.usual("prompt")}
+    # A column that is used in another role says nothing about the question.
     named = {key: [n for n in names if n not in taken] for key, names in usual.items()}
     return {key: Names(names[0]) for key, names in named.items() if names}
 
@@ -165,6 +167,7 @@ def _with_attributes(
 ) -> dict[str, np.ndarray]:
     """Return groups, and attributes that all questions have."""
     found = {column.name: column.finish() for column in columns}
+    # Nobody asked for these columns, so that an empty cell is no error.
     return groups | {n: c for n, c in found.items() if "" not in c.tolist()}
 
 
@@ -185,6 +188,7 @@ def _read_long(
     """
     options.reject("plain tables", "filter", "split")
     roles, notes = _roles(table, options)
+    # Any column can be chosen as the score, also one by mistake.
     if roles.get("score", "").lower().strip() in _CONFIDENCE:
         notes.append(
             f"The scores are the column {roles['score']!r}, which usually has "
@@ -224,6 +228,8 @@ def _read_long(
     identities = _texts_of(known)
     if proba is not None:
         right = found.get(roles.get("gold", ""), identities.get("right_answer"))
+        # Only the names of the options say to which answer the largest probability
+        # belongs.
         if right is not None and any(proba.options):
             found[proba.name] = _of_best(proba, right, score, found[proba.name])
         notes += proba.notes
@@ -267,6 +273,7 @@ def _finished(
                 found[name] = column.finish()
         except ParameterError as error:
             failed[column] = error
+    # A file is corrected once if one message names all of its problems.
     errors = list(failed.values())
     empty = [
         f"of {name!r} in line {column.first_missing}"
@@ -302,6 +309,7 @@ def _roles(table: Table, options: Options) -> tuple[dict[str, str], list[str]]:
     elif "score" not in roles:
         # Grades are no probabilities, for which the name is usual as well.
         grades = table.named(["score"]) if options.scale is not None else []
+        # A column `correct` beside grades would be the better choice.
         unknown = grades and not table.usual("right") and not table.usual("label")
         roles["score"] = grades[0] if unknown else _truth(table)
     usual = {
@@ -339,6 +347,7 @@ def _notes_on_choices(roles: dict[str, str]) -> Iterator[str]:
 
 def _check_answers(roles: dict[str, str], options: Options) -> None:
     """Raise an error unless the columns of both answers are given, and no score."""
+    # With both, two columns would say whether an answer is right.
     if not roles.keys() >= set(_ANSWERS) or "score" in roles:
         given = ", ".join(f"{role} {name!r}" for role, name in roles.items())
         raise ParameterError(
@@ -358,6 +367,8 @@ def _check_answers(roles: dict[str, str], options: Options) -> None:
 def _equal(roles: dict[str, str], found: dict[str, np.ndarray]) -> np.ndarray:
     """Return whether answers are equal to the right ones; NaN for an empty cell."""
     right, given = (found[roles[role]] for role in _ANSWERS)
+    # Such columns have different codes, for example letters and texts, and no answer
+    # would be right.
     if not set(right.tolist()) & set(given.tolist()) - {""}:
         raise file_error(
             f"must have answers in {roles['prediction']!r} that are right answers in "
@@ -374,6 +385,7 @@ def _proba_names(table: Table, options: Options) -> tuple[str, ...]:
     the options, so they are not read if a label counts as right.
     """
     names = USUAL["proba"]
+    # Without a confidence beside it, a column `probabilities` may be about anything.
     if options.pos_label is not None or not table.named(_CONFIDENCE):
         return names
     k = names.index(_CONFIDENCE[0])
@@ -449,6 +461,8 @@ def _read_wide(
         columns = {name: Names(name) for name in names}
     # Labels are not numbers, but only columns of numbers are systems by themselves.
     numbers = columns if options.pos_label is None else _outcomes(names, Options())
+    # If the user names the systems, an unreadable cell is an error. Otherwise, its
+    # column is not a system.
     is_free = gold is None and systems is None
     failed: dict[Column, ParameterError] = {}
     every = [*texts.values(), *known.values(), *more, *columns.values()]
@@ -476,6 +490,7 @@ def _read_wide(
     unscored = np.all([np.isnan(score) for score in scores.values()], axis=0)
     evaluations = {}
     for name, score in scores.items():
+        # All columns but the scores are shared, without copies.
         part = replace(base, score=score, status=statuses(score), model=name)
         kept = unscored | ~np.isnan(score)
         evaluations[name] = part if kept.all() else part.take(kept)
@@ -533,6 +548,7 @@ def _right_answers(
     for name, column in columns.items():
         given = column.finish()
         are_possible = [text in possible for text in given.tolist() if text]
+        # Answers of a system that the user names may all be wrong.
         if systems is not None or 2 * sum(are_possible) > len(are_possible):
             scores[name] = np.where(given == "", np.nan, given == right)
     if not scores:
@@ -571,6 +587,8 @@ def _systems_among(
             constant[name] = float(values[0])
         else:
             scores[name] = columns[name]
+    # A single column of numbers is more often a number about the question than a
+    # system.
     if len(scores) < 2:
         return {}, {}
     found = list(scores)
