@@ -335,7 +335,7 @@ def as_json(found: Any) -> str:
     Arrays of results are left out, and so are the fields of a dataclass that have their
     default. An underscore at the end of a field allows names such as `from_`.
     """
-    # NaN is no JSON, and other programs do not read it.
+    # NaN is not valid JSON, and other programs reject it.
     return json.dumps(plain(found), indent=2, allow_nan=False)
 
 
@@ -451,7 +451,7 @@ def text_columns(
     widths = [max(map(len, column)) for column in zip(*safe, strict=True)]
     if width is not None:
         rest = sum(widths[1:]) + 2 * len(widths[1:])
-        # Numbers are never wrapped, so that the name has what they leave.
+        # Numbers are never wrapped: the name gets the columns that they leave.
         widths[0] = min(widths[0], max(width - rest, _INDENT))
     lines = []
     for first, *others in safe:

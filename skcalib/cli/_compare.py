@@ -232,7 +232,7 @@ class Comparison:
         (system,) = (each for each in self.found.systems if each.name == name)
         cells = self._score_cells(system)
         for pair in self.pairs:
-            # A column has place for one difference of a system, which is from the
+            # The column of a system has room for one difference, the one from the
             # baseline.
             if (pair.a, pair.b) == (self.found.baseline, name):
                 # Without other pairs, the adjusted p-value is the p-value itself.
@@ -508,7 +508,7 @@ class Comparison:
             return []
         unit, _ = self.independent
         if not any(pair.wins + pair.losses for pair in self.pairs):
-            # More questions are no remedy if both are the same system.
+            # More questions would not help if both files are of the same system.
             return [f"The systems have the same scores on all {self.unit}."]
         return [
             f"Too few {unit} differ to reject at {self.alpha:.3g}: the smallest "

@@ -348,7 +348,7 @@ def _add_confidences(
     if not is_accuracy or not known[0] or known.sum() < 2:
         return
     used = np.flatnonzero(known)
-    # A condition is about all systems, and a table has place for some of them.
+    # A condition is about all systems, while a table has room for some of them.
     used = used if decides else used[: _MOST_CALIBRATED + 1]
     found.calibration = [_calibration(aligned, k, groups, level) for k in used[1:]]
     errors = [each.calibration_error for each in found.calibration]
@@ -553,8 +553,8 @@ def _decide(found: Compared, result: SystemComparison, options: Namespace) -> De
 
 def _best_by_people(pairs: list[Decided], best: str) -> str:
     """Return the system with the best corrected gains, by default `best`."""
-    # Corrected gains of pairs need not add up, so that no system need win all its
-    # pairs.
+    # Corrected gains of pairs need not add up: there may be no system that wins all of
+    # its pairs.
     won = Counter(pair.b if pair.gain > 0 else pair.a for pair in pairs)
     return max(won, key=lambda name: (won[name], name == best))
 

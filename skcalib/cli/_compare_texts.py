@@ -97,7 +97,7 @@ _N_LOOKED_AT = 200
 def metrics_of(options: Namespace) -> list[str]:
     """Return the requested metrics of sums, or none for scores of questions."""
     if options.metric is None:
-        # Answers of systems in this format are hardly anything but tags.
+        # Files of answers hardly ever look like this.
         return ["f1"] if all(map(_has_tags, options.file)) else []
     known, given = ", ".join(METRICS), list(dict.fromkeys(options.metric))
     for name in given:

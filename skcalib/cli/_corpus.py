@@ -177,7 +177,7 @@ def _roles(table: Table, options: Namespace) -> tuple[Model, dict[str, str]]:
     roles = given_columns(table, options, "strata", "groups", "by", "size", "date")
     if options.labels is None:
         roles |= _find_column(table, options, "label", taken=roles.values())
-    # A column that has another role is no model, also if its name is usual.
+    # A column that has another role is not the model, even if its name is usual.
     model = find_model(table, options, roles.values())
     if model is None:
         what = "the column of the model's probabilities or expected counts"

@@ -110,7 +110,7 @@ def _check_used(corpus: Corpus, options: Namespace) -> None:
 def _check_options(options: Namespace) -> None:
     check_level(options.confidence_level)
     check_dates(options)
-    # Both of a pair would name the same numbers.
+    # The two options of a pair name the same numbers.
     exclude(options, ("proba", "expected"), ("design", "inclusion"))
     if options.mean or not options.trend:
         # A year without documents may be a count of 0 or a year that was not collected.
@@ -230,7 +230,7 @@ class Count:
                 f"All documents have labels: the {what} is {estimate}, without "
                 "sampling error."
             ]
-        # Outside, the model is shown to be biased in this corpus.
+        # If it is outside, the model is shown to be biased in this corpus.
         inside = result.low <= found.uncorrected <= result.high
         return [
             f"The corrected {what} is {estimate}, with a {self.level} interval of "

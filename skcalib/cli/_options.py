@@ -448,7 +448,7 @@ The status does not depend on whether the reader of a pipe closes it early.
             "whether both are equivalent",
             "--power D": {
                 "type": _gain,
-                # Without D the value is True, which no gain is.
+                # Without D, the value is True, which is not a valid gain.
                 "nargs": "?",
                 "const": True,
                 "help": "print the gain that these questions detect with 80%% power, "

@@ -40,7 +40,7 @@ def run_report(options: Namespace) -> int:
     """Print the report, draw it and write its page; return the exit status."""
     _check_options(options)
     path = _figure_path(options)
-    # All files are read before the first line of output: an error leaves no half of it.
+    # All files are read before anything is printed, so that errors come first.
     systems = read_systems(options)
     _check_used(systems, options)
     # The report on a file of a harness has a place for its notes.
@@ -183,7 +183,7 @@ class Report:
         if len(system.files) > 1:
             found["files"] = system.files
         if self.parts:
-            # Values of the column may be any text, so that they are not keys of the
+            # Values of the column may be any text, and must not replace keys of the
             # report.
             values = {value: part.found for value, part in self.parts.items()}
             found["by"] = {
@@ -207,7 +207,7 @@ class Report:
         if self.condition == NOT_ALONE:
             return self.decisions.threshold is None
         if most is not None:
-            # Only an error that the data show meets the condition, not one that may be.
+            # Only an error that is shown meets the condition, not one that is possible.
             return self.whole.error.low > most
         return self.decisions.calibration not in ("calibrated", "too few")
 
@@ -328,7 +328,7 @@ class Report:
                 "not."
             )
         if self.one_map is not None:
-            # The curves may differ although none is rejected, and the other way round.
+            # Curves may differ although no part is rejected, and vice versa.
             p = out.p_text(self.one_map, "p = ")
             shown = "is" if self.one_map < self.whole.alpha else "is not"
             sentences.append(

@@ -293,7 +293,7 @@ def stated_values(q: np.ndarray) -> np.ndarray | None:
 def with_probabilities(part: Answers) -> Answers | None:
     """Return the answers with a probability; None if none, or if a score is partial."""
     has = np.isfinite(part.q)
-    # A probability is the chance of a right answer, and a partial score is neither.
+    # Probabilities are about right and wrong answers, and a partial score is neither.
     if has.sum() < 2 or not np.isin(part.y[has], (0, 1)).all():
         return None
     return part if has.all() else part[has]

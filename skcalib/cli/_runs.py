@@ -701,8 +701,7 @@ def _system(run: list[_File], options: Namespace) -> System:
             # The labelled answers are then no random sample of the probabilities.
             answers.q = np.full(human.size, np.nan)
         answers = _with_labels(answers, judged)
-    # Harnesses have no empty cells, but groups that some samples lack, which are errors
-    # above.
+    # Harnesses have no empty cells. Groups that some samples lack are an error above.
     if evaluation.format == TABLE and options.unanswered != "wrong":
         answers = _complete(answers, file)
     answers.q, partial = _of_whole_scores(answers, options)
@@ -772,7 +771,7 @@ def _are_graded(
         return True
     name = options.y_true or options.score
     if name is None:
-        # The name of the column tells: `correct` is of an answer, and `label` of a
+        # The name of the column decides: `correct` is about an answer, `label` about a
         # case.
         return bool(open_table(open_source(path), CHUNK).usual("right"))
     return name.lower().strip() in USUAL["right"]

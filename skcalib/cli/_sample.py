@@ -151,7 +151,7 @@ def draw(options: Namespace) -> Drawn:
     id_name = corpus.find_id(table, options)
     given = corpus.given_columns(table, options, "sd", "size", "strata", "date")
     model = corpus.find_model(table, options, given.values())
-    # With --sd alone, a column with a usual name is no model.
+    # With --sd alone, a column with a usual name is not read as a model.
     if options.sd is not None and options.proba is None and options.expected is None:
         model = None
     if model is None and not (options.sd or options.size or options.equal):
