@@ -25,6 +25,7 @@ from .._errors import printable
 from .._results import Result
 from ..plot._style import INK
 from ._shared import write_text
+from ..rates._judged import JudgedAccuracy, JudgedDifference
 
 # A spreadsheet program runs a cell that begins with one of these as a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -522,11 +523,19 @@ ONE_LOOK = (
 )
 
 
-def more_labels(n: int, n_items: int, what: str) -> str:
-    """Return what shortens the interval of a judge's scores with n labels."""
+def more_labels(found: JudgedAccuracy | JudgedDifference, what: str) -> str:
+    """Return how many labels halve the width of the interval of a judge's scores."""
+    needed = found.labels_for_width((found.high - found.low) / 2)
+    how = f"To halve the width of the interval, let people label about {needed:,.0f} "
+    how += f"{what} in all"
+    if math.isinf(needed):
+        how = (
+            "Labels alone cannot halve the width of the interval: it also needs more "
+            f"{what}. To shorten it, let people label more {what}"
+        )
     return (
-        "More scores of the judge do not correct its errors. To shorten the interval, "
-        f"let people label more {what}: {n:,} of {n_items:,} have a label. {ONE_LOOK}"
+        f"More scores of the judge do not correct its errors. {how}: "
+        f"{found.n_labelled:,} of {found.n_items:,} have a label. {ONE_LOOK}"
     )
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from .._errors import printable
+from ..rates._judged import JudgedDifference
 from . import _blocks as out
 from ._compare_numbers import (
     Compared,
@@ -706,9 +707,9 @@ class Comparison:
         steps = [self._not_separated(pair)]
         if pair.better is not None:
             steps = [self._how_to_quote(pair)]
-        if self.found.judged is not None:
-            n = min(each.gain.n_labelled for each in self.found.judged)
-            steps.append(out.more_labels(n, self.found.n, self.unit))
+        judged = self._judged_gain(pair)
+        if judged is not None:
+            steps.append(out.more_labels(judged, self.unit))
         elif more is not None:
             what, count = self.independent
             several = len(self.pairs) > 1
@@ -747,6 +748,11 @@ class Comparison:
             f"{'' if self.pairs[0].limit is not None else margin}"
         )
 
+    def _judged_gain(self, pair: Decided) -> JudgedDifference | None:
+        """Return the gain of a pair by people, if there are labels."""
+        judged = self.found.judged or ()
+        return next((e.gain for e in judged if (e.a, e.b) == (pair.a, pair.b)), None)
+
     def _how_to_quote(self, pair: Decided) -> str:
         found = self.found
         groups = "" if found.n_groups is None else f" in {found.n_groups} groups"
@@ -757,13 +763,12 @@ class Comparison:
         )
         of_pairs = f"; not adjusted for {len(self.pairs)} pairs"
         of_pairs *= len(self.pairs) > 1
-        for each in found.judged or ():
-            if (each.a, each.b) == (pair.a, pair.b):
-                n = each.gain.n_labelled
-                return (
-                    f"{start}), {found.n:,} {self.unit}{groups} graded by a judge, {n} "
-                    f"of them by people ({each.gain.method}{of_pairs})."
-                )
+        judged = self._judged_gain(pair)
+        if judged is not None:
+            return (
+                f"{start}), {found.n:,} {self.unit}{groups} graded by a judge, "
+                f"{judged.n_labelled} of them by people ({judged.method}{of_pairs})."
+            )
         (gain,) = (g for g in self.pairs if (g.a, g.b) == (pair.a, pair.b))
         p = out.p_text(gain.pvalue_adjusted, "p = ")
         if len(self.pairs) > 1:

@@ -436,9 +436,8 @@ class Part:
         what, count = self.unit, self.n
         judged = self.found.judged
         if judged is not None:
-            n, n_items = judged.accuracy.n_labelled, judged.accuracy.n_items
             # The labels limit the interval, not the number of answers of the judge.
-            return out.more_labels(n, n_items, "answers")
+            return out.more_labels(judged.accuracy, "answers")
         if self.n_groups is not None and self.n_groups < self.n:
             # More answers of the same groups would shorten the interval by less.
             what, count = "groups", self.n_groups

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +22,7 @@ from .._validation import (
     as_groups,
     check_choice,
     check_fraction,
+    check_positive,
     check_same_length,
     raise_where,
 )
@@ -84,7 +85,86 @@ _SHOWN = "n_items n_labelled method confidence_level:g"
 
 
 @dataclass(frozen=True, repr=False)
-class JudgedAccuracy(Result):
+class _Judged(Result):
+    """Base of both results, which can plan the number of labels."""
+
+    # Part of the squared standard error that more labels do not reduce.
+    _of_items: float = field(default=0.0, kw_only=True, compare=False)
+
+    @public
+    def labels_for_width(self, width: float) -> float:
+        """Compute the number of labels for an interval of a given width.
+
+        Parameters
+        ----------
+        width : float
+            Width of the interval, which is its upper end minus its lower end, in the
+            unit of the scores.
+
+        Returns
+        -------
+        n_labels : float
+            Number of labels in all, including those of this result. The width of their
+            interval is expected to be `width`. If even the labels of all items do not
+            reach this width, or if all labels are in one group, the number is inf.
+
+        Raises
+        ------
+        ValueError
+            If `width` is not a positive finite number.
+
+        Notes
+        -----
+        The variance of the estimate with n labels is
+
+            V(n) = A / n + B,
+
+        as in two-phase sampling [1]_. A is the variance of the labels that the judge
+        does not explain, with the design effect of groups. For 'superpopulation', B is
+        the variance due to the sampling of the items, which more labels do not reduce.
+        For 'items', B is negative, since V is 0 if all items are labelled. Both are
+        estimated from the labels of this result, and the width is proportional to the
+        root of V. With w = high - low, the number is
+
+            n = A / ((width / w)^2 V(n_labelled) - B).
+
+        The new labels are assumed to be drawn like those of this result: with the same
+        shares of the verdicts, and as many from each group. The number is an estimate.
+        It is uncertain if the labels show few errors of the judge.
+
+        References
+        ----------
+        .. [1] W. G. Cochran (1977). "Sampling Techniques", 3rd edition, section 12.2.
+           Wiley.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skcalib.rates import judged_accuracy
+        >>> judge = np.tile([1, 1, 0, 1, 0], 200)
+        >>> human = np.full(1000, np.nan)
+        >>> human[:50] = np.tile([1, 1, 0, 1, 0, 1, 0, 0, 1, 0], 5)
+        >>> result = judged_accuracy(judge, human)
+        >>> round(result.high - result.low, 3)
+        0.173
+        >>> result.labels_for_width(0.1)
+        181.0
+        """
+        assert isinstance(self, (JudgedAccuracy, JudgedDifference))
+        wanted = check_positive(width, name="width")
+        squared, now = self.standard_error**2, self.high - self.low
+        if now == 0:  # all items are labelled
+            return float(self.n_labelled)
+        left = squared * (wanted / now) ** 2 - self._of_items
+        needed = self.n_labelled * (squared - self._of_items)
+        needed = needed / left if left > 0 else np.inf
+        # not one more label because of rounding
+        number = max(np.ceil(needed * (1 - 1e-9)), 2.0)
+        return float(number) if number <= self.n_items else np.inf
+
+
+@dataclass(frozen=True, repr=False)
+class JudgedAccuracy(_Judged):
     """Accuracy of a system, estimated by :func:`judged_accuracy`.
 
     Attributes
@@ -104,6 +184,7 @@ class JudgedAccuracy(Result):
         labelled items were drawn without regard to the judge.
     equivalent_labels : float
         Number of labels that would give an interval of this width without the judge.
+        Labels are counted as in `n_labelled`, also if questions have several samples.
     sensitivity : RateInterval or None
         Share of the right answers (according to people) that the judge also considers
         right. None if scores are not 0 and 1, or if the judge gives only one verdict.
@@ -326,6 +407,10 @@ def judged_accuracy(
         if question is not None:
             means = _question_means(f, y, question, inner)
         found = _by_regression(*means, population=population, level=level)
+        # Labels are counted as in n_labelled, and not by question.
+        per_question = has.sum() / np.isfinite(means[1]).sum()
+        worth = found.equivalent_labels * float(per_question)
+        found = found._replace(equivalent_labels=worth)
     else:
         method, (codes, verdicts) = "post-stratified", found_verdicts
         if len(values) > 3:
@@ -339,7 +424,7 @@ def judged_accuracy(
         found = _post_stratified(labels, strata, verdicts, population, level)
         rates = _error_rates(strata, verdicts, level)
     return JudgedAccuracy(
-        **found._asdict(),
+        **found.numbers(),
         uncorrected=_mean(f, None if question is None else weight),
         labels_only=_labels_only(y, question, inner, level),
         sensitivity=rates[0],
@@ -426,7 +511,7 @@ def _labels_only(
 
 
 @dataclass(frozen=True, repr=False)
-class JudgedDifference(Result):
+class JudgedDifference(_Judged):
     """Difference between two systems, estimated by :func:`judged_difference`.
 
     Attributes
@@ -614,7 +699,7 @@ def judged_difference(
         )
         found = _by_regression(f, y, inner, population=population, level=level, low=-1)
     return JudgedDifference(
-        **found._asdict(),
+        **found.numbers(),
         uncorrected=_mean(f),
         n_items=y.size,
         n_labelled=int(has.sum()),
@@ -721,6 +806,13 @@ class MeanLabel(NamedTuple):
     high: float
     standard_error: float
     equivalent_labels: float
+    of_items: float
+
+    def numbers(self) -> dict[str, float]:
+        """Return the numbers by the names of the fields of results."""
+        found = self._asdict()
+        found["_of_items"] = found.pop("of_items")
+        return found
 
 
 def _post_stratified(
@@ -730,8 +822,9 @@ def _post_stratified(
     _warn_of_verdicts(verdicts, strata.weight, strata.n_labelled)
     if _is_one_group(labels.groups, labels.rows):
         low, high = labels.values[0], labels.values[-1]
-        return MeanLabel(strata.estimate, low, high, (high - low) / 2, 1.0)
-    low, high, error = stratified_interval(labels, strata, population, level)
+        error = (high - low) / 2
+        return MeanLabel(strata.estimate, low, high, error, 1.0, error**2)
+    low, high, error, of_items = stratified_interval(labels, strata, population, level)
     worth = float(labels.rows.size)
     if high > low:
         alone = stratified_interval(
@@ -739,7 +832,7 @@ def _post_stratified(
         )
         # The width is proportional to the inverse root of the number of labels.
         worth *= ((alone[1] - alone[0]) / (high - low)) ** 2
-    return MeanLabel(strata.estimate, low, high, error, worth)
+    return MeanLabel(strata.estimate, low, high, error, worth, of_items)
 
 
 def _warn_of_verdicts(
@@ -820,7 +913,7 @@ def _by_regression(
         f, y, groups, population=population, level=level, low=low
     )
     if _is_one_group(groups, rows):  # the variance between groups is unknown
-        return found._replace(low=low, high=1.0)
+        return found._replace(low=low, high=1.0, of_items=found.standard_error**2)
     return found._replace(low=max(found.low, low), high=min(found.high, 1.0))
 
 
@@ -884,7 +977,11 @@ def regression_interval(
     second = squared * n / (n - 2) if divisor == n else squared
     third = float((parts**3).sum()) * weight**3
     below, above = arms(second, third, errors, m, quantile)
-    return MeanLabel(estimate, estimate - below, estimate + above, deviation, worth)
+    of_items = lam**2 * of_unseen * (n + rest) / max(rest, 1)
+    if population == "items":
+        of_items = -squared * n / max(rest, 1)
+    ends = estimate - below, estimate + above
+    return MeanLabel(estimate, *ends, deviation, worth, of_items)
 
 
 def _slope(y: np.ndarray, seen: np.ndarray, f: np.ndarray, rest: int) -> float:

@@ -305,22 +305,32 @@ def _dependence(
 
 def stratified_interval(
     labels: Labels, strata: Strata, population: str, level: float
-) -> tuple[float, float, float]:
-    """Return the interval of the mean label, and the standard deviation."""
-    means, constant = [], 0.0
+) -> tuple[float, float, float, float]:
+    """Return the interval of the mean label, the standard deviation, and a variance.
+
+    The variance is the part B of the variance A / n + B for n labels. For 'items', B is
+    negative, since the variance is 0 if all items are labelled.
+    """
+    means, constant, of_items = [], 0.0, 0.0
     for k in np.flatnonzero(strata.weight > 0):
         mean, known = strata.posterior(int(k), population)
         constant += known
         if mean is not None:
             means.append(mean)
+            if population == "items":
+                labelled = float(strata.labelled_share[k])
+                of_items -= mean.variance * labelled / (1 - labelled)
     if population == "superpopulation":
         shift = _shift(labels, strata)
-        means += [] if shift is None else [shift]
+        if shift is not None:
+            means.append(shift)
+            of_items = shift.variance
     low, high = sum_interval(means, constant, level)
     estimate = strata.estimate
     low, high = min(low, estimate), max(high, estimate)
     low, high = max(low, float(strata.values[0])), min(high, float(strata.values[-1]))
-    return low, high, float(np.sqrt(sum(mean.variance for mean in means)))
+    squared = float(sum(mean.variance for mean in means))
+    return low, high, float(np.sqrt(squared)), of_items
 
 
 def without_verdicts(labels: Labels, strata: Strata) -> tuple[Labels, Strata]:

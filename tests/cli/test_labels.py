@@ -229,6 +229,21 @@ def test_compare_corrects_the_gain(run, truth, files, labelled, expected_gain, f
     assert "gain by people" in out
 
 
+def test_steps_say_how_many_labels_halve_the_width(run, truth, files, labelled, labels):
+    """A judge that always says the same is worth nothing: four times the labels."""
+    for name in ("old", "new"):
+        rows = [(f"q{j}", 1) for j in range(3000)]
+        write(f"same.{name}.csv", ["question_id", "correct"], rows)
+    rows = [(f"q{j}", j % 2, j % 3 > 0) for j in range(60)]
+    path = write("wide.csv", ["question", "same.old", "same.new"], rows)
+    command = ("compare", "same.old.csv", "same.new.csv", "--labels", path)
+    out = " ".join(run(*command)[1].split())
+    assert "about 240 questions in all: 60 of 3,000 have a label" in out
+    # The sampling of 300 answers alone leaves more than half of the width.
+    out = run("report", files[0], "--no-figure", "--labels", labels)[1]
+    assert "Labels alone cannot halve the width" in " ".join(out.split())
+
+
 def test_compare_needs_to_know_the_systems_of_labels(run, files, labels):
     code, _, err = run("compare", *files, "--labels", labels)
     assert code == 2

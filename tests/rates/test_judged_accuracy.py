@@ -365,6 +365,84 @@ def test_grades_of_samples_are_those_of_questions():
     assert found.high == pytest.approx(expected.high, rel=1e-12)
 
 
+def test_equivalent_labels_of_questions_are_counted_like_labels():
+    judge, human = grades(9, 120, 200)
+    questions = np.repeat(np.arange(judge.size), 2)
+    found = judged_accuracy(
+        np.repeat(judge, 2), np.repeat(human, 2), questions=questions
+    )
+    one = judged_accuracy(judge, human)
+    assert found.n_labelled == 2 * one.n_labelled
+    assert found.equivalent_labels == pytest.approx(2 * one.equivalent_labels)
+
+
+# Number of labels for a width
+
+
+@pytest.mark.parametrize(
+    ("population", "expected"),
+    # 1/n - 1/1000 is a quarter of 1/100 - 1/1000, so n = 1 / .00325 = 307.7
+    [("superpopulation", 400), ("items", 308)],
+)
+def test_without_a_judge_half_the_width_needs_the_labels_of_a_plain_sample(
+    population, expected
+):
+    judge, human = judged({(1, 1): 60, (1, 0): 40}, {1: 900})
+    found = judged_accuracy(judge, human, population=population)
+    width = found.high - found.low
+    assert found.labels_for_width(width) == 100
+    assert found.labels_for_width(width / 2) == pytest.approx(expected, abs=1)
+
+
+def test_labels_for_a_width_are_those_of_two_phase_sampling():
+    judge, human = judged(
+        {(1, 1): 90, (1, 0): 10, (0, 1): 20, (0, 0): 80}, {1: 900, 0: 900}
+    )
+    found = judged_accuracy(judge, human)
+    # Cochran, section 12.2: within verdicts over n, and between verdicts over N.
+    within, between = 0.5 * 0.9 * 0.1 + 0.5 * 0.8 * 0.2, 0.35**2
+    now = within / 200 + between / 2000
+    for ratio in (0.5, 0.7, 2.0):
+        expected = within / (ratio**2 * now - between / 2000)
+        needed = found.labels_for_width(ratio * (found.high - found.low))
+        assert needed == pytest.approx(expected, rel=0.03)
+    # All labels would leave 0.2025 / 2000.
+    limit = np.sqrt((within + between) / 2000 / now)
+    width = found.high - found.low
+    assert found.labels_for_width(0.95 * limit * width) == np.inf
+    assert found.labels_for_width(1.05 * limit * width) < 2000
+
+
+def test_labels_for_a_width_by_regression_have_the_unexplained_variance():
+    judge, human = grades(10, 100, 6000)
+    found = judged_accuracy(judge, human)
+    has = ~np.isnan(human)
+    r2 = np.corrcoef(judge[has], human[has])[0, 1] ** 2
+    variance, n = human[has].var(), judge.size
+    a, b = variance * (1 - r2), variance * r2 / n
+    expected = a / ((a / has.sum() + b) / 4 - b)
+    needed = found.labels_for_width((found.high - found.low) / 2)
+    # The scores of labelled and of all items do not have quite the same variance.
+    assert needed == pytest.approx(expected, rel=0.08)
+
+
+def test_labels_for_a_width_if_all_are_labelled_or_in_one_group():
+    judge, human = judged(TABLE, {})
+    found = judged_accuracy(judge, human, population="items")
+    assert found.labels_for_width(0.1) == 20
+    judge, human = judged(TABLE, REST)
+    with pytest.warns(UserWarning, match="All labels are in one group"):
+        found = judged_accuracy(judge, human, groups=np.arange(judge.size) >= 20)
+    assert found.labels_for_width(0.5) == np.inf
+
+
+@pytest.mark.parametrize("width", [0, -0.1, np.nan, np.inf, "wide", None])
+def test_a_width_must_be_positive(width):
+    found = judged_accuracy(*judged(TABLE, REST))
+    with pytest.raises(ValueError, match=r"'width' .* must be a positive number"):
+        found.labels_for_width(width)
+
+
 # What cannot be estimated
 
 
@@ -469,3 +547,39 @@ def test_coverage_of_a_lenient_judge(n):
             found = judged_accuracy(judge, human, population=population)
             covered[population] += found.low <= truth <= found.high
     assert min(covered.values()) >= 0.9 * 400
+
+
+def graded(rng, n):
+    judge = rng.beta(3, 2, n)
+    return np.clip(np.round(judge + rng.normal(0, 0.15, n), 1), 0, 1), judge
+
+
+def lenient(rng, n):
+    right = rng.random(n) < 0.7
+    return right * 1.0, np.where(right, rng.random(n) < 0.95, rng.random(n) < 0.4) * 1.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("population", ["superpopulation", "items"])
+@pytest.mark.parametrize(("draw", "mean"), [(lenient, 0.7), (graded, None)])
+def test_planned_labels_give_the_width_and_the_coverage(draw, mean, population):
+    rng, ratios, covered = np.random.default_rng(11), [], 0
+    if mean is None:
+        mean = draw(np.random.default_rng(12), 2_000_000)[0].mean()
+    for _ in range(200):
+        right, judge = draw(rng, 2000)
+        order = rng.permutation(2000)
+
+        def with_labels(n, right=right, order=order):
+            return np.where(np.argsort(order) < n, right, np.nan)
+
+        first = judged_accuracy(judge, with_labels(100), population=population)
+        width = 0.6 * (first.high - first.low)
+        n = first.labels_for_width(width)
+        found = judged_accuracy(judge, with_labels(n), population=population)
+        ratios.append((found.high - found.low) / width)
+        truth = mean if population == "superpopulation" else right.mean()
+        covered += found.low <= truth <= found.high
+    assert np.mean(ratios) == pytest.approx(1, abs=0.04)
+    assert np.std(ratios) < 0.15
+    assert covered >= 0.9 * 200
