@@ -453,8 +453,9 @@ class Comparison:
             return out.Cards([*self.systems().rows, (self.change, *gain), test])
         # The cards begin with the result that decides.
         rows = [(f"{n}, by the judge", *rest) for n, *rest in self.systems().rows]
-        n_labelled = str(self.found.judged[0].gain.n_labelled)
-        labels = ("labels", n_labelled, "questions with labels of both")
+        judged = self.found.judged[0].gain
+        of = "both" if judged.labels == "paired" else "one system each"
+        labels = ("labels", str(judged.n_labelled), f"questions with labels of {of}")
         return out.Cards([(f"{self.change} by people", *gain), *rows, labels])
 
     def table_of_pairs(self, most: int) -> list[out.Block]:

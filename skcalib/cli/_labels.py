@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._errors import ParameterError
 from ..evaluation import Evaluation
 from ..evaluation._align import AlignedEvaluations
 from ..evaluation._tables import Names, Numbers
@@ -19,7 +20,10 @@ from ..rates import judged_accuracy, judged_difference
 from ..rates._judged import JudgedAccuracy, JudgedDifference
 from ._blocks import INSIDE
 from ._corpus import check_known, check_unique, open_documents, read_columns
-from ._shared import CommandError
+from ._shared import CommandError, in_options
+
+# Parameters of a comparison, which name the first and the second system.
+_OF_PAIRS = ("judge_a", "judge_b", "human_a", "human_b")
 
 # Columns of names.
 _TEXTS = ("question", "repeat", "system")
@@ -228,14 +232,17 @@ def judged_report(
 
 
 @contextmanager
-def _noted() -> Iterator[list[str]]:
-    """Collect the warnings of a block in a list, each once."""
+def _noted(shown: Mapping[str, str] | None = None) -> Iterator[list[str]]:
+    """Collect the warnings of a block in a list, each once.
+
+    `shown` are texts that are shown for parameters.
+    """
     notes: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         yield notes
-    # Two calls on the same labels give the same warnings.
-    notes += dict.fromkeys(str(each.message) for each in caught)
+    messages = (getattr(each.message, "args", ("",))[0] for each in caught)
+    notes += dict.fromkeys(in_options(text, shown or {}) for text in messages)
 
 
 def judged_pairs(
@@ -253,34 +260,45 @@ def judged_pairs(
     human, inclusion = _of_systems(paths, aligned)
     pairs, both_of = [], list(combinations(range(len(aligned.names)), 2))
     for a, b in both_of:
-        # The sum is NaN if one of both labels is missing.
-        both = ~np.isnan(human[a] + human[b])
-        if both.sum() < 2:
-            raise CommandError(
-                f"--labels needs two questions with labels of both {aligned.names[a]} "
-                f"and {aligned.names[b]}. Got {int(both.sum())}."
-            )
-        used = inclusion[a] if (inclusion[a][both] != 1).any() else None
-        with _noted() as notes:
-            found, wider = (
-                judged_difference(
-                    aligned.score[:, a],
-                    aligned.score[:, b],
-                    human[a],
-                    human[b],
-                    groups=groups,
-                    inclusion_probability=used,
-                    confidence_level=each,
-                )
-                # The wider interval has Bonferroni's correction. Holm's needs p-values,
-                # which these intervals do not have.
-                for each in (level, 1 - (1 - level) / len(both_of))
-            )
         names = aligned.names[a], aligned.names[b]
-        n_unused = int((~np.isnan(human[[a, b]])).sum()) - 2 * int(both.sum())
-        if n_unused:
+        has = ~np.isnan(human[[a, b]])
+        both, either = has.all(axis=0), has.any(axis=0)
+        n_both = int(both.sum())
+        n_one = int(either.sum()) - n_both
+        # Labels without a partner may be left out, or most labels are of two samples.
+        if 0 < n_both < n_one:
+            raise CommandError(
+                f"--labels needs labels of the same questions for {names[0]} and "
+                f"{names[1]}, or of different ones. Got {n_both} with labels of both, "
+                f"and {n_one} with a label of one. Remove the labels of one kind."
+            )
+        used = np.where(has[0], *inclusion[[a, b]])
+        is_equal = (used[both if n_both else either] == 1).all()
+        shown = dict(zip(_OF_PAIRS, names * 2, strict=True))
+        try:
+            with _noted(shown) as notes:
+                found, wider = (
+                    judged_difference(
+                        *(aligned.score[:, k] for k in (a, b)),
+                        *human[[a, b]],
+                        labels="paired" if n_both else "separate",
+                        groups=groups,
+                        inclusion_probability=None if is_equal else used,
+                        confidence_level=each,
+                    )
+                    for each in (level, 1 - (1 - level) / len(both_of))
+                )
+        except ParameterError as error:
+            who = shown.get(error.name or "", " and ".join(names))
+            raise CommandError(f"{who}: --labels {error.problem}") from None
+        if not n_both:
             notes.append(
-                f"{n_unused} labels of {names[0]} and {names[1]} are not used: the "
+                f"The labels of {names[0]} and {names[1]} are of different questions: "
+                "the errors of both add up."
+            )
+        elif n_one:
+            notes.append(
+                f"{n_one} labels of {names[0]} and {names[1]} are not used: the "
                 "question has a label of one of them only."
             )
         pairs.append(JudgedPair(*names, found, Ends(wider.low, wider.high), notes))

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
-from .._errors import ParameterError, public, warn
+from .._errors import ParameterError, parameter, public, warn
 from .._results import Result
 from .._validation import (
     as_floats,
@@ -39,6 +39,7 @@ from ._strata import (
 )
 
 METHODS = ("auto", "post-stratified", "PPI++")
+LABELS = ("paired", "separate")
 
 # Largest number of distinct scores of a judge that are treated as verdicts, and of
 # distinct pairs of scores.
@@ -530,13 +531,16 @@ class JudgedDifference(_Judged):
         Number of labelled questions that would give an interval of this width without
         the judge.
     n_items, n_labelled : int
-        Number of questions and number of questions with labels of both answers.
+        Number of questions, and number of questions with labels of both answers. If
+        `labels` is 'separate', number of questions with a label of one answer.
     n_groups : int or None
         Number of groups with labels. None if `groups` is not given.
     population : str
         Population that the interval describes, 'superpopulation' or 'items'.
     method : str
         Method of the estimate, 'post-stratified' or 'PPI++'.
+    labels : str
+        Whether questions have labels of both answers, 'paired' or 'separate'.
     confidence_level : float
         Confidence level of the interval.
 
@@ -567,6 +571,7 @@ class JudgedDifference(_Judged):
     n_groups: int | None
     population: str
     method: str
+    labels: str
     confidence_level: float
 
     def _in_words(self) -> Sequence[str]:
@@ -590,6 +595,7 @@ def judged_difference(
     human_a: ArrayLike,
     human_b: ArrayLike,
     *,
+    labels: str = "paired",
     groups: ArrayLike | None = None,
     inclusion_probability: ArrayLike | None = None,
     population: str = "superpopulation",
@@ -607,7 +613,11 @@ def judged_difference(
         the judge gives no score.
     human_a, human_b : array-like of shape (n_items,)
         Score that a person gave to the answer of each system, in [0, 1], or NaN if the
-        answer is not labelled. Only questions with labels of both answers are used.
+        answer is not labelled.
+    labels : {'paired', 'separate'}, default='paired'
+        'paired' uses only the questions with labels of both answers. 'separate' is for
+        systems that were labelled on different questions: no question may have labels
+        of both answers.
     groups : array-like of shape (n_items,), default=None
         Group of each question. Questions of the same group may be dependent. If whole
         units, such as documents, were drawn to be labelled, pass these units.
@@ -631,13 +641,15 @@ def judged_difference(
     ------
     ValueError
         If a score is not in [0, 1], if fewer than two questions have both labels, or if
-        a parameter is not as described.
+        a parameter is not as described. For 'separate', if fewer than two answers of
+        one system have a label, or if a question has labels of both answers.
 
     Warns
     -----
     UserWarning
         If none of the questions with a given pair of verdicts is labelled, if all
-        labels are in one group, or if PPI++ has fewer than five labels.
+        labels are in one group, or if PPI++ has fewer than five labels. For 'separate',
+        the warning names the system, and is about its own verdicts.
 
     See Also
     --------
@@ -652,6 +664,22 @@ def judged_difference(
     interval is computed from the weighted sum of the means of the strata, as in
     :func:`judged_accuracy`. If people give scores other than 0 and 1, or if a judge
     gives more than four different scores, PPI++ is applied to the differences instead.
+
+    For 'separate', :func:`judged_accuracy` estimates the mean score of each system from
+    its own labels. The errors of the labels are independent, so the variances add up.
+    The interval adds the squared distances from the estimates to the ends (MOVER
+    [1]_),
+
+        low = b - a - sqrt((b - low_b)^2 + (high_a - a)^2),
+
+    and likewise for the upper end. The judge's scores of both answers to a question,
+    and labels of different questions in one group, are treated as independent. The
+    interval is too wide if they are positively correlated, which is the usual case.
+
+    References
+    ----------
+    .. [1] G. Y. Zou and A. Donner (2008). "Construction of confidence limits about
+       effect measures: A general approach". Statistics in Medicine 27.
 
     Examples
     --------
@@ -668,46 +696,148 @@ def judged_difference(
     >>> judged_difference(*judge, *human)
     JudgedDifference(-0.0269 [-0.0904, +0.0370], uncorrected=+0.0700, n_items=1000,
                      n_labelled=150, method='post-stratified', confidence_level=0.95)
+
+    The same number of labels is worth less if they are of different questions:
+
+    >>> human_a = np.where(np.arange(1000) < 75, right[0], np.nan)
+    >>> human_b = np.where(np.arange(1000) >= 925, right[1], np.nan)
+    >>> found = judged_difference(*judge, human_a, human_b, labels="separate")
+    >>> round(found.low, 3), round(found.high, 3)
+    (-0.061, 0.096)
     """
     level = check_fraction(confidence_level, name="confidence_level")
     check_choice(population, POPULATIONS, name="population")
+    check_choice(labels, LABELS, name="labels")
     f_a, f_b = _scores(judge_a, name="judge_a"), _scores(judge_b, name="judge_b")
     y_a, y_b = _scores(human_a, name="human_a"), _scores(human_b, name="human_b")
     check_same_length(judge_a=f_a, judge_b=f_b, human_a=y_a, human_b=y_b)
+    inner = as_groups(groups, y_a.size)
+    if labels == "paired":
+        has = ~np.isnan(y_a + y_b)
+        found, method = _paired(
+            *(f_a, f_b, y_a, y_b, inner, inclusion_probability, population, level)
+        )
+    else:
+        has = ~(np.isnan(y_a) & np.isnan(y_b))
+        found, method = _separate(
+            *((f_a, f_b), (y_a, y_b), inner, inclusion_probability, population, level)
+        )
+    return JudgedDifference(
+        **found.numbers(),
+        uncorrected=_mean(f_b) - _mean(f_a)
+        if labels == "separate"
+        else _mean(f_b - f_a),
+        n_items=y_a.size,
+        n_labelled=int(has.sum()),
+        n_groups=None if inner is None else np.unique(inner[has]).size,
+        population=population,
+        method=method,
+        labels=labels,
+        confidence_level=level,
+    )
+
+
+def _paired(
+    f_a: np.ndarray,
+    f_b: np.ndarray,
+    y_a: np.ndarray,
+    y_b: np.ndarray,
+    inner: np.ndarray | None,
+    inclusion_probability: Any,
+    population: str,
+    level: float,
+) -> tuple[MeanLabel, str]:
+    """Return the mean difference from questions with both labels, and the method."""
     f, y = f_b - f_a, y_b - y_a
     has, judged = ~np.isnan(y), ~np.isnan(f)
-    _check_two(has, name="human_b", what="both answers")
+    different = ""
+    if has.sum() < 2 <= min((~np.isnan(y_a)).sum(), (~np.isnan(y_b)).sum()):
+        different = " If different questions were labelled, pass labels='separate'."
+    _check_two(has, name="human_b", what="both answers", remedy=different)
     _check_two(judged, name="judge_b", what="both answers")
-    inner = as_groups(groups, y.size)
     expansion = _expansions(inclusion_probability, has)
     values = _values(y, -1.0, 1.0, 0.0)
     is_verdict = len(values) == 3
     found_verdicts = _verdict_codes(f_a, f_b, most=_MOST_PAIRS) if is_verdict else None
     if found_verdicts is not None:
-        method, (codes, verdicts) = "post-stratified", found_verdicts
+        codes, verdicts = found_verdicts
         weight = np.full(y.size, 1 / y.size)
         labels = Labels(codes, y, values, weight, expansion, inner)
-        strata = strata_of(labels, level)
-        found = _post_stratified(labels, strata, verdicts, population, level)
-    else:
-        method = "PPI++"
-        _check_for_regression(
-            judged,
-            inclusion_probability,
-            name="judge_b",
-            bounds=" and bounds=(-1, 1), for the differences",
+        found = _post_stratified(
+            *(labels, strata_of(labels, level), verdicts, population, level),
+            of=[f" of {parameter(name)}" for name in ("judge_a", "judge_b")],
         )
-        found = _by_regression(f, y, inner, population=population, level=level, low=-1)
-    return JudgedDifference(
-        **found.numbers(),
-        uncorrected=_mean(f),
-        n_items=y.size,
-        n_labelled=int(has.sum()),
-        n_groups=None if inner is None else np.unique(inner[has]).size,
-        population=population,
-        method=method,
-        confidence_level=level,
+        return found, "post-stratified"
+    _check_for_regression(
+        judged,
+        inclusion_probability,
+        name="judge_b",
+        bounds=" and bounds=(-1, 1), for the differences",
     )
+    found = _by_regression(f, y, inner, population=population, level=level, low=-1)
+    return found, "PPI++"
+
+
+def _separate(
+    judges: tuple[np.ndarray, np.ndarray],
+    humans: tuple[np.ndarray, np.ndarray],
+    inner: np.ndarray | None,
+    inclusion_probability: Any,
+    population: str,
+    level: float,
+) -> tuple[MeanLabel, str]:
+    """Return the difference of two means with labels of their own, and the method."""
+    both = ~np.isnan(humans[0] + humans[1])
+    if both.any():
+        raise ParameterError(
+            "labels",
+            "must be 'paired' if questions have labels of both answers. Got 'separate' "
+            f"and {int(both.sum())} such questions, the first in row "
+            f"{int(both.argmax())}. For 'separate', remove one of the two labels.",
+        )
+
+    def accuracy(system: str, method: str) -> JudgedAccuracy:
+        """Return the result of a system, with its name in errors and warnings."""
+        k = "ab".index(system)
+        try:
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always", UserWarning)
+                found = judged_accuracy(
+                    judges[k],
+                    humans[k],
+                    groups=inner,
+                    inclusion_probability=inclusion_probability,
+                    population=population,
+                    method=method,
+                    confidence_level=level,
+                )
+        except ParameterError as error:
+            name = error.name or "human"
+            name += f"_{system}" * (name in ("judge", "human"))
+            raise ParameterError(name, error.problem) from None
+        for each in caught:
+            warn(f"{parameter(f'judge_{system}')}: {each.message}")
+        return found
+
+    a, b = (accuracy(system, "auto") for system in "ab")
+    if a.method != b.method:
+        a, b = (accuracy(system, "PPI++") for system in "ab")
+    below = float(np.hypot(b.estimate - b.low, a.high - a.estimate))
+    above = float(np.hypot(b.high - b.estimate, a.estimate - a.low))
+    estimate, n = b.estimate - a.estimate, a.n_labelled + b.n_labelled
+    # The squared widths, and those of intervals without the judge.
+    squares = [(each.high - each.low) ** 2 for each in (a, b)]
+    alone = [
+        square * each.equivalent_labels / each.n_labelled
+        for square, each in zip(squares, (a, b), strict=True)
+    ]
+    found = MeanLabel(
+        *(estimate, max(estimate - below, -1.0), min(estimate + above, 1.0)),
+        standard_error=float(np.hypot(a.standard_error, b.standard_error)),
+        equivalent_labels=n * sum(alone) / sum(squares),
+        of_items=a._of_items + b._of_items,
+    )
+    return found, a.method
 
 
 # Validation
@@ -718,13 +848,16 @@ def _scores(values: Any, *, name: str) -> np.ndarray:
     return as_scores(values, name=name, may_be_missing=True)
 
 
-def _check_two(has: np.ndarray, *, name: str, what: str = "an item") -> None:
+def _check_two(
+    has: np.ndarray, *, name: str, what: str = "an item", remedy: str = ""
+) -> None:
     """Raise an error unless at least two items have a score."""
     n = int(has.sum())
     if n < 2:
         raise ParameterError(
             name,
-            f"must have scores of {what} in at least two rows. Got {n} of {has.size}.",
+            f"must have scores of {what} in at least two rows. Got {n} of {has.size}."
+            f"{remedy}",
         )
 
 
@@ -816,10 +949,18 @@ class MeanLabel(NamedTuple):
 
 
 def _post_stratified(
-    labels: Labels, strata: Strata, verdicts: np.ndarray, population: str, level: float
+    labels: Labels,
+    strata: Strata,
+    verdicts: np.ndarray,
+    population: str,
+    level: float,
+    of: Sequence[str] = ("",),
 ) -> MeanLabel:
-    """Return the mean label, estimated from the labels of each verdict."""
-    _warn_of_verdicts(verdicts, strata.weight, strata.n_labelled)
+    """Return the mean label, estimated from the labels of each verdict.
+
+    `of` names the judge of each verdict for a warning.
+    """
+    _warn_of_verdicts(verdicts, strata.weight, strata.n_labelled, of)
     if _is_one_group(labels.groups, labels.rows):
         low, high = labels.values[0], labels.values[-1]
         error = (high - low) / 2
@@ -836,13 +977,19 @@ def _post_stratified(
 
 
 def _warn_of_verdicts(
-    verdicts: np.ndarray, weight: np.ndarray, n_labelled: np.ndarray
+    verdicts: np.ndarray, weight: np.ndarray, n_labelled: np.ndarray, of: Sequence[str]
 ) -> None:
     """Warn if items have a verdict for which there is no label."""
     lacking = np.flatnonzero((n_labelled == 0) & (weight > 0))
     if lacking.size == 0:
         return
-    names = [["none" if np.isnan(v) else f"{v:g}" for v in row] for row in verdicts]
+    names = [
+        [
+            ("none" if np.isnan(v) else f"{v:g}") + end
+            for v, end in zip(row, of, strict=True)
+        ]
+        for row in verdicts
+    ]
     shown = ", ".join(" and ".join(names[k]) for k in lacking[:3])
     more = ", ..." if lacking.size > 3 else ""
     warn(

@@ -2,6 +2,7 @@
 
 import csv
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -252,12 +253,66 @@ def test_compare_needs_to_know_the_systems_of_labels(run, files, labels):
     assert "once for each of the 2 systems" in err
 
 
-def test_compare_needs_labels_of_both_systems(run, truth, files):
+def test_compare_needs_labels_of_the_same_questions_or_of_different_ones(run, files):
+    header = ["question", "system", "score"]
     rows = [("q1", "old", 1), ("q2", "old", 0), ("q2", "new", 1), ("q3", "new", 1)]
-    path = write("few.csv", ["question", "system", "score"], rows)
+    path = write("few.csv", header, rows)
     code, _, err = run("compare", *files, "--labels", path)
     assert code == 2
-    assert "two questions with labels of both old and new. Got 1" in err
+    assert "Got 1 with labels of both, and 2 with a label of one. Remove" in err
+    path = write("few.csv", header, rows[1:3])
+    _, _, err = run("compare", *files, "--labels", path)
+    assert "--labels must have scores of both answers in at least two rows" in err
+    path = write("few.csv", header, [rows[0], rows[1], rows[3]])
+    _, _, err = run("compare", *files, "--labels", path)
+    assert "new: --labels must have scores of an item in at least two rows" in err
+
+
+@pytest.fixture
+def separate(truth):
+    """Write labels of 40 questions of each system; one judge never said no there."""
+    _, judge, _ = truth
+    yes = np.flatnonzero(judge[1] == 1)
+    rows = {"new": yes[:40], "old": np.setdiff1d(np.arange(N), yes[:40])[:40]}
+    human = np.full((2, N), np.nan)
+    labels = []
+    for k, name in enumerate(("old", "new")):
+        human[k, rows[name]] = truth[0][k, rows[name]]
+        labels += [(f"q{j}", name, truth[0][k, j]) for j in rows[name]]
+    write("two.csv", ["question", "system", "score"], labels)
+    return human
+
+
+def test_compare_adds_the_errors_of_labels_of_different_questions(
+    run, truth, files, separate
+):
+    (found,) = as_json(run, "compare", *files, "--labels", "two.csv")["judged"]
+    with pytest.warns(UserWarning, match="^judge_b: No item with the verdict 0"):
+        expected = judged_difference(*truth[1], *separate, labels="separate")
+    for name in ("estimate", "low", "high", "n_labelled", "labels"):
+        assert found[name] == pytest.approx(getattr(expected, name))
+    unlabelled, note = found["notes"]
+    assert unlabelled.startswith("new: No item with the verdict 0 has a label.")
+    assert note == (
+        "The labels of old and new are of different questions: the errors of both add "
+        "up."
+    )
+    code, out, _ = run("compare", *files, "--labels", "two.csv", "--html", "page.html")
+    assert code == 0
+    assert "80 of 300 have a label" in " ".join(out.split())
+    assert "questions with labels of one system each" in Path("page.html").read_text(
+        "utf-8"
+    )
+
+
+def test_a_pair_of_verdicts_without_labels_names_the_systems(run, truth, files):
+    judge = truth[1]
+    rows = [(f"q{j}", *truth[0][:, j]) for j in np.flatnonzero(judge[0] == judge[1])]
+    path = write("wide.csv", ["question", "old", "new"], rows)
+    (found,) = as_json(run, "compare", *files, "--labels", path)["judged"]
+    assert found["notes"][0].startswith(
+        "No item with the verdict 0 of old and 1 of new, 1 of old and 0 of new has a"
+    )
 
 
 def test_fail_if_follows_the_labels(run):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtri
 
-from skcalib.rates import judged_difference
+from skcalib.rates import judged_accuracy, judged_difference
 
 
 def systems(rng, n, accuracies=(0.7, 0.74), rates=(0.9, 0.85)):
@@ -112,6 +112,129 @@ def test_whole_groups_widen_the_interval():
     grouped = judged_difference(*judge, *human, groups=groups)
     assert grouped.high - grouped.low > 2 * (plain.high - plain.low)
     assert grouped.n_groups == 20
+
+
+# Labels of different questions
+
+
+def separately(right, first, second):
+    human = np.full(right.shape, np.nan)
+    human[0, first], human[1, second] = right[0, first], right[1, second]
+    return human
+
+
+def test_separate_labels_add_the_squared_lengths_of_both_intervals():
+    right, judge = systems(np.random.default_rng(6), 400)
+    human = separately(right, np.arange(60), np.arange(60, 150))
+    found = judged_difference(*judge, *human, labels="separate")
+    a, b = (judged_accuracy(*each) for each in zip(judge, human, strict=True))
+    # Zou and Donner (2008), equation 6
+    assert found.estimate == pytest.approx(b.estimate - a.estimate)
+    below = (found.estimate - found.low) ** 2
+    assert below == pytest.approx(
+        (b.estimate - b.low) ** 2 + (a.high - a.estimate) ** 2
+    )
+    above = (found.high - found.estimate) ** 2
+    assert above == pytest.approx(
+        (b.high - b.estimate) ** 2 + (a.estimate - a.low) ** 2
+    )
+    variance = a.standard_error**2 + b.standard_error**2
+    assert found.standard_error**2 == pytest.approx(variance)
+    assert (found.n_labelled, found.labels) == (150, "separate")
+    assert found.uncorrected == pytest.approx(judge[1].mean() - judge[0].mean())
+
+
+def test_separate_labels_of_a_judge_that_knows_nothing_are_worth_their_number():
+    right, judge = systems(np.random.default_rng(7), 400)
+    human = separately(right, np.arange(60), np.arange(60, 150))
+    found = judged_difference(*np.ones((2, 400)), *human, labels="separate")
+    assert found.equivalent_labels == pytest.approx(150)
+    # Without a judge, the variance is inverse to the number of labels.
+    width = found.high - found.low
+    assert found.labels_for_width(width) == 150
+    assert found.labels_for_width(width * 0.8) == pytest.approx(150 / 0.64, abs=1)
+
+
+def test_separate_labels_have_one_method():
+    rng = np.random.default_rng(8)
+    right, judge = systems(rng, 400)
+    judge[1] = np.clip(0.2 + 0.6 * right[1] + rng.uniform(-0.2, 0.2, 400), 0, 1)
+    human = separately(right, np.arange(60), np.arange(60, 150))
+    found = judged_difference(*judge, *human, labels="separate")
+    a, b = (
+        judged_accuracy(*each, method="PPI++")
+        for each in zip(judge, human, strict=True)
+    )
+    assert found.method == "PPI++"
+    assert found.estimate == pytest.approx(b.estimate - a.estimate)
+
+
+def test_separate_labels_have_one_inclusion_probability_each():
+    right, judge = systems(np.random.default_rng(9), 400)
+    human = separately(right, np.arange(60), np.arange(60, 150))
+    chance = np.linspace(0.1, 0.9, 400)
+    arguments = {"inclusion_probability": chance}
+    found = judged_difference(*judge, *human, labels="separate", **arguments)
+    a, b = (
+        judged_accuracy(*each, **arguments) for each in zip(judge, human, strict=True)
+    )
+    assert found.estimate == pytest.approx(b.estimate - a.estimate)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "arguments", "message"),
+    [
+        (range(9), range(9, 20), {}, "labels='separate'"),
+        (range(9), range(8, 20), {"labels": "separate"}, "1 such questions, .* row 8"),
+        (
+            range(9),
+            range(9, 20),
+            {"labels": "both"},
+            "'labels' .* 'paired', 'separate'",
+        ),
+        (range(1), range(9, 20), {"labels": "separate"}, "'human_a' .* Got 1 of 400"),
+        (
+            *(range(2), range(9, 20), {"labels": "separate", "grade": 0.3}),
+            "'human_a' .* needs at least three labels for PPI",
+        ),
+    ],
+)
+def test_labels_that_can_be_read_in_two_ways_are_an_error(
+    first, second, arguments, message
+):
+    right, judge = systems(np.random.default_rng(10), 400)
+    human = separately(right, list(first), list(second))
+    if arguments.pop("grade", None):  # more than five scores of the judge
+        judge = (judge + np.arange(400) / 400) / 2
+    with pytest.raises(ValueError, match=message):
+        judged_difference(*judge, *human, **arguments)
+
+
+def graded(rng, n):
+    judge = rng.beta(3, 2, (2, n))
+    error = rng.normal([[0], [0.1]], 0.15, (2, n))
+    return np.clip(np.round(judge + error, 1), 0, 1), judge
+
+
+@pytest.mark.slow
+# Few labels may miss a verdict.
+@pytest.mark.filterwarnings("ignore:judge_[ab]. No item with the verdict")
+@pytest.mark.parametrize(("draw", "truth"), [(systems, 0.04), (graded, None)])
+def test_coverage_with_labels_of_different_questions(draw, truth):
+    rng, covered, errors = np.random.default_rng(13), 0, []
+    if truth is None:
+        right = draw(np.random.default_rng(14), 1_000_000)[0]
+        truth = right[1].mean() - right[0].mean()
+    for _ in range(300):
+        right, judge = draw(rng, 1000)
+        rows = rng.permutation(1000)
+        human = separately(right, rows[:50], rows[50:100])
+        found = judged_difference(*judge, *human, labels="separate")
+        covered += found.low <= truth <= found.high
+        errors.append((found.estimate - truth) / found.standard_error)
+    # The standard error of a coverage of 95% is 1.3%.
+    assert covered >= 0.95 * 300 - 3 * 0.013 * 300
+    assert np.std(errors) == pytest.approx(1, abs=0.15)
 
 
 @pytest.mark.slow

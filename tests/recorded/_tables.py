@@ -165,6 +165,9 @@ def write_systems(folder: Path) -> None:
         "tuned": systems["base"][::3],
     }
     write_csv(folder / "labels.csv", labels)
+    for k, name in enumerate(("base", "tuned")):  # each question has one label
+        labels[name] = [y if j % 2 == k else "" for j, y in enumerate(labels[name])]
+    write_csv(folder / "separate_labels.csv", labels)
 
 
 def write_texts(folder: Path) -> None:
