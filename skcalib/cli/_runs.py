@@ -771,9 +771,8 @@ def _are_graded(
         return True
     name = options.y_true or options.score
     if name is None:
-        # The name of the column decides: `correct` is about an answer, `label` about a
-        # case.
-        return bool(open_table(open_source(path), CHUNK).usual("right"))
+        table = open_table(open_source(path), CHUNK)
+        return bool(table.usual("right")) or not table.usual("label")
     return name.lower().strip() in USUAL["right"]
 
 

@@ -108,9 +108,10 @@ def read_evaluation(
         Columns of a plain table by their role: 'score' (whether the answer is right),
         or 'gold' and 'prediction' (the right answer and the answer of the system);
         'proba', 'question', 'model'. Columns with usual names, such as ``correct``,
-        ``confidence`` and ``id``, need not be given. A column ``probability``, or the
-        largest number of ``probabilities``, is read instead of a ``confidence``, which
-        may measure the shape of a distribution; `Evaluation.notes` says so.
+        ``confidence`` and ``id``, need not be given. In a table without labels, a
+        column ``score`` of the numbers 0 and 1 is read. A column ``probability``, or
+        the largest number of ``probabilities``, is read instead of a ``confidence``,
+        which may measure the shape of a distribution; `Evaluation.notes` says so.
     groups : sequence of str, default=()
         Further columns of a plain table to keep, for example the subject.
     pos_label : str, default=None

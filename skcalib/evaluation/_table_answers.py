@@ -29,6 +29,8 @@ NAME = "table"
 
 # In the records of some harnesses this is the right option, not whether it was chosen.
 _TARGET = "target"
+# A column of scores 0 and 1, or of probabilities beside a column of labels.
+_SCORE = "score"
 # Columns of right answers and of answers, in place of a column of scores.
 _ANSWERS = ("gold", "prediction")
 
@@ -225,6 +227,13 @@ def _read_long(
     table.read([*columns.values(), *others], options.verbose, failed)
     found = _finished(columns, failed, is_complete=options.missing == "error")
     score = found[roles["score"]] if "score" in roles else _equal(roles, found)
+    if (
+        roles.get("score", "").lower().strip() == _SCORE
+        and options.scale is None
+        and not (options.score or options.columns.get("score"))
+        and not (np.isnan(score) | np.isin(score, (0, 1))).all()
+    ):
+        _truth(table, [])  # raises an error: they may be probabilities
     identities = _texts_of(known)
     if proba is not None:
         right = found.get(roles.get("gold", ""), identities.get("right_answer"))
@@ -307,11 +316,9 @@ def _roles(table: Table, options: Options) -> tuple[dict[str, str], list[str]]:
     if roles.keys() & set(_ANSWERS):
         _check_answers(roles, options)
     elif "score" not in roles:
-        # Grades are no probabilities, for which the name is usual as well.
-        grades = table.named(["score"]) if options.scale is not None else []
-        # A column `correct` beside grades would be the better choice.
-        unknown = grades and not table.usual("right") and not table.usual("label")
-        roles["score"] = grades[0] if unknown else _truth(table)
+        # The name is usual for probabilities as well, which do not say what is right.
+        scores = [] if table.usual("right", "label") else table.named([_SCORE])
+        roles["score"] = scores[0] if scores else _truth(table)
     usual = {
         "proba": table.named(_proba_names(table, options)),
         "question": table.usual("question"),
@@ -406,11 +413,11 @@ def _probability_note(read: str, *others: str) -> str:
     return note
 
 
-def _truth(table: Table) -> str:
-    """Return the column that says whether an answer is right."""
-    right = table.usual("right")
-    labels = table.named([*USUAL["label"], _TARGET])
-    found = right or labels
+def _truth(table: Table, found: list[str] | None = None) -> str:
+    """Return the column that says whether an answer is right, which is in `found`."""
+    if found is None:
+        right = table.usual("right")
+        found = right or table.named([*USUAL["label"], _TARGET])
     problem = "must name the column that says whether an answer is right"
     if not found:
         known = ", ".join([*USUAL["right"], *USUAL["label"]])
@@ -418,6 +425,9 @@ def _truth(table: Table) -> str:
             f", since no column of {table.path.name} has a known name ({known}). Its "
             f"columns are {', '.join(table.names)}.{parameter('_metric', '')}"
         )
+        for name in table.named([_SCORE]):
+            grades = f"or pass {parameter('scale')} if it contains grades"
+            problem += f" Name {name!r} if it contains scores in [0, 1], {grades}."
         if any(_PEOPLE.search(name) for name in table.names):
             problem += parameter("_judged", "")
         raise ParameterError("columns", problem)

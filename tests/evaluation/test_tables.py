@@ -584,3 +584,39 @@ def test_probabilities_of_options_must_be_about_the_scored_answer(tmp_path):
     assert np.isnan(found.proba).all()
     assert "In 1 of 5 rows, the score is not that of the most prob" in found.notes[-1]
     assert "row 4" in found.notes[-1]
+
+
+def test_a_column_of_scores_0_and_1_needs_no_name(tmp_path):
+    path = write(tmp_path, "question,score,confidence\nq1,1,0.9\nq2,0,0.4\nq3,,0.7\n")
+    found = read_evaluation(path)
+    np.testing.assert_array_equal(found.score, [1, 0, np.nan])
+    assert found.question.tolist() == ["q1", "q2", "q3"]
+    assert found.proba.tolist() == [0.9, 0.4, 0.7]
+    long = "question,model,score\nq1,a,1\nq1,b,0\nq2,a,1\nq2,b,1\n"
+    systems = read_evaluations(write(tmp_path, long))
+    assert {n: e.score.tolist() for n, e in systems.items()} == {
+        "a": [1, 1],
+        "b": [0, 1],
+    }
+
+
+def test_a_column_of_scores_beside_labels_has_probabilities(tmp_path):
+    path = write(tmp_path, "question,score,label\nq1,1,0\nq2,0,1\n")
+    found = read_evaluation(path)
+    assert found.score.tolist() == [0, 1]
+    assert found.proba.tolist() == [1, 0]
+
+
+def test_other_scores_than_0_and_1_must_be_named_or_have_a_scale(tmp_path):
+    path = write(tmp_path, "question,score\nq1,0.5\nq2,1\n")
+    with pytest.raises(
+        ValueError, match="Name 'score' if it contains scores in .0, 1., or"
+    ):
+        read_evaluation(path)
+    assert read_evaluation(path, score="score").score.tolist() == [0.5, 1]
+    named = read_evaluation(path, columns={"score": "score"})
+    assert named.score.tolist() == [0.5, 1]
+    assert read_evaluation(path, scale=(0, 2)).score.tolist() == [0.25, 0.5]
+    path = write(tmp_path, "question,score\nq1,3\nq2,5\n")
+    with pytest.raises(ValueError, match=r"name the scale of grades with scale"):
+        read_evaluation(path)

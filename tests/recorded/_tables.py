@@ -159,6 +159,10 @@ def write_systems(folder: Path) -> None:
             round(0.6 * e + 0.4 * draw.random() ** (1 - k / 9), 2) for e in ease[:50]
         ]
     write_csv(folder / "grades.csv", grades)
+    scores = {"question": names[:50], "score": systems["base"][:50]}
+    write_csv(folder / "scores.csv", scores)
+    scores["score"] = [y / 2 for y in scores["score"]]
+    write_csv(folder / "halves.csv", scores)
     labels = {
         "question": names[::3],
         "base": systems["base"][::3],
