@@ -24,8 +24,8 @@ from typing import Any, NamedTuple, Protocol, TextIO
 from .._errors import printable
 from .._results import Result
 from ..plot._style import INK
-from ._shared import write_text
 from ..rates._judged import JudgedAccuracy, JudgedDifference
+from ._shared import write_text
 
 # A spreadsheet program runs a cell that begins with one of these as a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
