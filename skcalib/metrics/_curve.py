@@ -187,6 +187,8 @@ class ReliabilityCurve(Result):
             return np.ones(self.n_bins)
         rows, freedom = self._repetition
         chance = (1 + level) / 2
+        # An interval with this number of trials and normal quantiles is as wide as one
+        # with the quantiles of Student's t.
         return (ndtri(chance) / stdtrit(freedom, chance)) ** 2 / rows
 
     @public
@@ -296,6 +298,8 @@ class ReliabilityCurve(Result):
             return norm_of(self.prob_pred - self.prob_true, self.weight, norm, squared)
         found = self._debiased
         if isinstance(found, ParameterError):
+            # A new error, because one that is raised twice keeps the traceback of the
+            # first time.
             raise ParameterError(found.name, found.problem)
         if found is None:
             return debiased_error(

@@ -313,6 +313,7 @@ def _check_method(
         ("strategy", strategy, "quantile"),
     )
     for name, value, default in given:
+        # An array compared with a string has no single truth value.
         if not (value is default or (isinstance(value, str) and value == default)):
             raise ParameterError(
                 "method",
@@ -336,6 +337,8 @@ def _isotonic_levels(positive: np.ndarray, weight: np.ndarray) -> np.ndarray:
     levels = np.arange(weight.size)
     for _ in range(_MOST_PASSES):
         frequency = positive / weight
+        # Joining neighbours is exact: levels that violate the order are equal in the
+        # solution.
         first = np.flatnonzero(np.append(True, frequency[1:] > frequency[:-1]))
         if first.size == levels.size:
             return levels
@@ -355,6 +358,7 @@ def decompose_pairs(
     score = rule.mean_loss(ordered, row_of)
     positives, total = ordered.positives.total, ordered.total
     base = _frequency(np.array([positives]), np.array([total]))
+    # The expected score of the best constant prediction, the base rate.
     (uncertainty,) = rule.expected(base, base)
     bin_size = None
     if binning is None:
@@ -371,8 +375,11 @@ def decompose_pairs(
     entropy = rule.expected(p, p)
     # theory, (D1)
     refinement = float((share * entropy).sum())
+    # Differences that are small beside these terms are rounding, and are set to 0.
     scale = abs(score) + float((share * np.abs(entropy)).sum()) + abs(uncertainty)
     if binning is None:
+        # Levels have no residual: all of the score that recalibration removes is
+        # calibration.
         calibration = float(without_noise(score - refinement, scale))
         residual = 0.0
     else:
@@ -559,10 +566,12 @@ def score_decomposition(
 
     def row_of(number: int, q: float) -> int:
         """Return the row of the input that has this probability and label."""
+        # Looked for only if a score is invalid, so that a search suffices.
         pair = int(((pairs.q == q) & (pairs.indicator() == (number == 1))).argmax())
         row = pair // pairs.n_classes
         if sample_weight is None:
             return row
+        # Rows without weight are not among the pairs.
         weight = weights_or_ones(sample_weight, len(cast(Sized, sample_weight)))
         return int(np.flatnonzero(weight)[row])
 

@@ -130,6 +130,8 @@ def tag_statistics(
     ['.', 'D', 'N', 'V']
     """
     pairs, _ = _paired(y_true, y_pred)
+    # Each tag has a number, so that its occurrences are counted in arrays and not by
+    # one pass over all sentences per tag.
     number: dict[Any, int] = {}
     true_codes, pred_codes = (
         np.array(
@@ -150,6 +152,7 @@ def tag_statistics(
             counts[tag] = np.column_stack(columns)
     if which is None:
         try:
+            # The order must not depend on which tag occurs first.
             return {tag: counts[tag] for tag in sorted(counts)}
         except TypeError:
             raise ParameterError(
@@ -250,6 +253,7 @@ def span_statistics(
         sentences = [pair[side] for pair in pairs]
         tags = list(chain.from_iterable(sentences))
         lengths = list(map(len, sentences))
+        # Each different tag is parsed once, and errors name its sentence.
         meaning |= read_tags(tags, scheme, name, lengths)
     counts = np.zeros((len(pairs), 3), dtype=np.int64)
     for row, sides in zip(counts, pairs, strict=True):
@@ -257,6 +261,7 @@ def span_statistics(
             _entities([meaning[tag] for tag in tags], scheme, label, mend)
             for tags in sides
         )
+        # An entity is right if both ends and the type are equal.
         row[:] = len(true & pred), len(pred), len(true)
     return counts
 
@@ -364,6 +369,7 @@ def attachment_statistics(
     for side, name in enumerate(("heads_true", "heads_pred")):
         _check_tokens([pair[side] for pair in heads], name, is_integer, "integers")
     correct = [list(map(eq, true, pred)) for true, pred in heads]
+    # Labels of one side alone would be compared with nothing.
     if (labels_true is None) != (labels_pred is None):
         given = "labels_true" if labels_pred is None else "labels_pred"
         raise ParameterError(
@@ -377,6 +383,7 @@ def attachment_statistics(
             labels_true, labels_pred, ("labels_true", "labels_pred")
         )
         correct = [
+            # A labelled attachment is right if the head and the label are.
             list(map(and_, rows, map(eq, true, pred)))
             for rows, (true, pred) in zip(correct, labels, strict=True)
         ]
@@ -409,12 +416,15 @@ def _check_tokens(
 
 
 def _is_punctuation(word: str) -> bool:
+    # By the categories of Unicode, as in the shared task of 2006.
     return word != "" and all(unicodedata.category(c)[0] == "P" for c in word)
 
 
 def _entities(
     tags: list[Tag], scheme: str, label: str | None, mend: bool
 ) -> set[tuple[int, int, str]]:
+    # In the other schemes, the tag at the end of an entity shows where a new one
+    # begins.
     tags = mend_tags(tags) if mend and scheme == "BIO" else tags
     found = find_entities(tags, scheme)
     return {entity for entity in found if label is None or entity[2] == label}
@@ -476,6 +486,7 @@ def _sentences(side: Any, name: str) -> tuple[list[list], bool]:
     )
     if not _is_sequence(side):
         raise ParameterTypeError(name, f"{expected} Got {type(side).__name__}.")
+    # An array has its number of dimensions; a list has to be looked at.
     nested = getattr(side, "ndim", 1) > 1
     if not (nested or is_tensor_type(type(side))):
         each = list(side)
@@ -491,6 +502,7 @@ def _sentences(side: Any, name: str) -> tuple[list[list], bool]:
     if nested:
         entries = as_label_lists(side, name=name)
     else:
+        # A row is a sentence of one label, so that all metrics have one form.
         entries = [[label] for label in as_label_list(side, name=name)]
     if not entries:
         raise ParameterError(name, f"{expected} Got none.")
@@ -579,6 +591,8 @@ def alignment_statistics(
     links = {name: _links(side, name) for name, side in sides.items()}
     check_same_length(**links)
     counts = [
+        # Sure links are possible as well, also if the file does not repeat them (Och
+        # and Ney, 2003).
         (len(a & s) + len(a & (p | s)), len(a) + len(s))
         for s, p, a in zip(*links.values(), strict=True)
     ]
@@ -606,6 +620,7 @@ def _links(side: Any, name: str) -> list[set[tuple[int, int]]]:
                     "must contain pairs of integers of at least 0. Got "
                     f"{link!r:.50} in sentence {i}.",
                 )
+            # A set would hide the repetition, which is usually an error of the file.
             if pair in links:
                 problem = f"must not contain a link twice. Got {pair} in sentence {i}."
                 raise ParameterError(name, problem)
