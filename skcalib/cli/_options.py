@@ -283,10 +283,12 @@ examples:
   skcalib report judged.json --labels people.csv
   skcalib report answers.csv --alone 0.95 --fail-if not-alone
   skcalib report answers.csv --max-error 0.05 --markdown summary.md
+  skcalib report answers.csv --alone 0.95 --save threshold.json
+  skcalib report new.csv --check threshold.json
 
 exit status:
   0  the report was made
-  1  the condition of --fail-if or --max-error is met
+  1  the condition of --fail-if or --max-error is met, or --check rejects
   2  invalid arguments, or files that cannot be read
 
 The report contains the fraction of right answers with an interval, and whether
@@ -333,10 +335,15 @@ BLEU, chrF or TER of translations.
                 "help": "accuracy that answers need to be used without a check: report "
                 "the lowest probability from which they have it (default: %(default)s)",
             },
+            "--check FILE": "file of --save: do the answers from its threshold on have "
+            "its accuracy? Accepted, rejected or too few answers; exit with status 1 "
+            "if it is rejected, because the interval shows a lower accuracy",
             **_level(", between 0 and 1"),
         },
         "what to write": {
             **_JSON,
+            "--save FILE": "JSON file for the threshold of --alone, which --check "
+            "applies to new answers",
             "--output FIGURE": "PNG, SVG or PDF file for the figure (default: the name "
             "of FILE with .reliability.png, in this folder; none with --json)",
             "--no-figure": "draw nothing",

@@ -16,7 +16,16 @@ from .._results import is_open
 from . import _blocks as out
 from ._figures import MOST_PANELS, draw_alone, draw_curves, draw_parts, save_figure
 from ._options import reject
-from ._report_numbers import Measured, brier_parts, decide, measure
+from ._report_numbers import (
+    Checked,
+    Measured,
+    brier_parts,
+    check_threshold,
+    decide,
+    measure,
+    read_threshold,
+    save_threshold,
+)
 from ._report_texts import TOO_FEW, Part
 from ._runs import System, read_systems, safe_stem, word_of
 from ._shared import (
@@ -63,13 +72,23 @@ def run_report(options: Namespace) -> int:
         save_figure(figure, path)
         if not options.json:
             print(f"\nfigure: {printable(str(path))}")
-    title = systems[0].name if is_single else f"{len(systems)} systems"
+    _write(reports, options, figure)
+    return _status(reports)
+
+
+def _write(reports: list[Report], options: Namespace, figure: Any) -> None:
+    """Write the page, the Markdown and the threshold that options ask for."""
+    names = [each.system.name for each in reports]
+    title = names[0] if len(names) == 1 else f"{len(names)} systems"
     title = f"Accuracy and calibration: {title}"
     page = _page_blocks(reports, options, figure)
     out.write_pages(options, title, _markdown_blocks(reports), page)
     if options.html is not None and not options.json:
         print(f"page: {printable(str(options.html))}")
-    return _status(reports)
+    if options.save is not None:
+        save_threshold(options.save, reports[0].system, reports[0].whole.found.alone)
+        if not options.json:
+            print(f"threshold: {printable(str(options.save))}")
 
 
 def _check_options(options: Namespace) -> None:
@@ -79,7 +98,7 @@ def _check_options(options: Namespace) -> None:
         ("output", "no_figure"),
         ("skip_missing", "unanswered"),
         *(("y_true", "score"), ("scale", "labels"), ("scale", "gold")),
-        ("fail_if", "max_error"),
+        *(("fail_if", "max_error"), ("save", "check")),
         *(("confidence", n) for n in ("y_proba", "labels", "skip_missing")),
         ("confidence", "unanswered"),
     )
@@ -97,8 +116,9 @@ def _check_options(options: Namespace) -> None:
     check_figure(options.output, "--output")
     figure = "--output" if options.output else "the figure (--output)"
     check_files(
-        [*options.file, options.labels],
+        [*options.file, options.labels, options.check],
         [
+            ("--save", options.save),
             (figure, _figure_path(options)),
             ("--html", options.html),
             ("--markdown", options.markdown),
@@ -108,6 +128,8 @@ def _check_options(options: Namespace) -> None:
 
 def _check_used(systems: list[System], options: Namespace) -> None:
     """Raise an error if options for tables or probabilities have nothing to act on."""
+    if options.save is not None and len(systems) > 1:
+        raise CommandError(f"--save needs one system. Got {len(systems)}.")
     if not any(system.is_table for system in systems):
         why = "applies to plain tables. For files of a harness, use --unanswered drop."
         reject(options, ["skip_missing"], why)
@@ -162,6 +184,12 @@ class Report:
         if most is not None:
             self.condition = f"calibration error above {most:g}"
         self.is_met = self.condition is not None and self._meets(most)
+        self.checked: Checked | None = None
+        if options.check is not None:
+            saved = read_threshold(options.check)
+            self.checked = check_threshold(
+                system, options.check, saved, options.confidence_level
+            )
         # Headings below the name of one of several systems are one level lower.
         self.level = 2 if len(options.file) == 1 else 3
 
@@ -194,6 +222,8 @@ class Report:
         found["figure"] = None if figure is None else str(figure)
         if self.condition is not None:
             found["fail_if"] = {"condition": self.condition, "is_met": self.is_met}
+        if self.checked is not None:
+            found["check"] = self.checked
         return found
 
     def _meets(self, most: float | None) -> bool:
@@ -231,6 +261,7 @@ class Report:
             yield from map(out.Line, self._left_out())
         yield out.Line(f"{printable(system.file)}: {whole.count()}")
         yield out.Paragraph(whole.verdict())
+        yield from map(out.Paragraph, self._check())
         yield from whole.case()
         has_none = not np.isfinite(system.answers.q).any()
         if system.is_table and has_none and self.options.y_proba is None:
@@ -243,6 +274,16 @@ class Report:
             yield from (out.Line(), whole.table(is_long=False), *whole.remarks())
         # The table of the parts says more than the regions of a mixture of them.
         yield from (out.Line(), *self.by()) if self.parts else whole.regions()
+
+    @property
+    def is_rejected(self) -> bool:
+        """Whether new answers reject the threshold of --check."""
+        return self.checked is not None and self.checked.verdict == "rejected"
+
+    def _check(self) -> Iterator[str]:
+        """Yield the verdict on the threshold of --check."""
+        if self.checked is not None:
+            yield self.whole.check(self.checked)
 
     def _named(self) -> dict[str, str | None]:
         """Return what the files say about themselves."""
@@ -403,6 +444,7 @@ class Report:
         if self.condition is not None:
             is_met = "met" if self.is_met else "not met"
             yield out.Paragraph(f"Condition ({self.condition}): {is_met}.", "verdict")
+        yield from (out.Paragraph(each, "verdict") for each in self._check())
 
     def page(self) -> Iterator[out.Block]:
         """Yield the page: verdict, figures beside their tables, advice and numbers."""
@@ -525,6 +567,7 @@ def _printed(reports: list[Report]) -> Iterator[out.Block]:
     yield out.Line("skcalib compare tests whether these systems differ.")
     for each in reports:
         notes = [out.Paragraph(note, mark="note  ") for note in each.notes()]
+        notes += map(out.Paragraph, each._check())
         if each.parts or notes:
             yield from (out.Heading(each.system.name), *notes)
         if each.parts:
@@ -546,6 +589,8 @@ def _markdown_blocks(reports: list[Report]) -> Iterator[out.Block]:
 def _status(reports: list[Report]) -> int:
     """Return the exit status, and print why it is 1 or why a test is impossible."""
     for each in reports:
+        if each.is_rejected:
+            say("report", f"--check: rejected for {each.system.file}")
         about = f"{each.condition}: {each.system.file}"
         most, error = each.options.max_error, each.whole.error
         if each.is_met:
@@ -558,7 +603,8 @@ def _status(reports: list[Report]) -> int:
         elif most is not None and error is not None and error.high > most:
             text = f"not met, but an error of up to {error.high:.3f} is"
             say("report", f"{about}: {text} compatible with the data.")
-    return FAILED if any(each.is_met for each in reports) else DONE
+    failed = any(each.is_met or each.is_rejected for each in reports)
+    return FAILED if failed else DONE
 
 
 def _page_blocks(

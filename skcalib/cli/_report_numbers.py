@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from argparse import Namespace
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -32,7 +34,7 @@ from ..recalibration._decisions import (
 from ._blocks import INSIDE, Estimate, ends, estimate_of, percent
 from ._labels import JudgedReport, LabelledError
 from ._runs import Answers, System
-from ._shared import CommandError, command_errors, one_group
+from ._shared import CommandError, command_errors, one_group, write_text
 
 N_REGIONS = 10
 # Verdict if the answers are in fewer than LEAST_UNITS groups.
@@ -84,6 +86,37 @@ class Alone(NamedTuple):
     accuracy: float
     threshold: PrecisionThreshold | None
     negative: PrecisionThreshold | None = None
+
+
+class Saved(NamedTuple):
+    """A threshold of --alone as --save writes it.
+
+    `accuracy` is the accuracy that it was chosen for, and `n` the number of answers
+    that it was chosen from. `probability` names the probabilities.
+    """
+
+    threshold: float
+    accuracy: float
+    confidence_level: float
+    n: int
+    probability: str
+
+
+class Checked(NamedTuple):
+    """What new answers say about a saved threshold.
+
+    `n` answers are selected, and `share` of all. Without any, the estimate is None.
+    """
+
+    file: str
+    threshold: float
+    accuracy: float
+    n: int
+    share: float
+    estimate: float | None
+    low: float
+    high: float
+    verdict: Literal["accepted", "rejected", "too few"]
 
 
 class Decisions(NamedTuple):
@@ -394,6 +427,74 @@ def _alone(part: Answers, wanted: float, level: float, *, both: bool) -> Alone:
     if negative is not None:
         negative = replace(negative, threshold=1 - negative.threshold)
     return Alone(wanted, choose_threshold(y, q, codes, wanted, level), negative)
+
+
+# Entry of a file of --save that says what the file is.
+_KIND = "threshold of skcalib report"
+
+
+def save_threshold(path: Path, system: System, alone: Alone | None) -> None:
+    """Write the threshold of --alone to a file for --check."""
+    if alone is None or alone.threshold is None:
+        raise CommandError(
+            f"{system.file}: --save needs a threshold. No probability is shown from "
+            "which answers have the accuracy of --alone. Nothing is saved."
+        )
+    found = alone.threshold
+    numbers = found.threshold, alone.accuracy, found.confidence_level, found.n
+    saved = Saved(*numbers, system.probability)
+    write_text(path, json.dumps({"kind": _KIND, **saved._asdict()}, indent=2) + "\n")
+
+
+def read_threshold(path: Path) -> Saved:
+    """Return the threshold of a file of --save."""
+    try:
+        found = json.loads(path.read_text("utf-8"))
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict) or found.get("kind") != _KIND:
+        raise CommandError(
+            f"{path}: --check needs a file that skcalib report --save wrote. It is "
+            f"{'no JSON object' if not isinstance(found, dict) else 'another one'}."
+        )
+    for name in ("threshold", "accuracy"):
+        value = found.get(name)
+        if not isinstance(value, (int, float)) or not 0 <= value <= 1:
+            raise CommandError(
+                f"{path}: --check needs a number in [0, 1] as {name!r}. Got "
+                f"{value!r:.80}."
+            )
+    return Saved(*(found.get(name) for name in Saved._fields))  # type: ignore[arg-type]
+
+
+def check_threshold(system: System, path: Path, saved: Saved, level: float) -> Checked:
+    """Return what the answers of a system say about a saved threshold."""
+    part = with_probabilities(system.answers)
+    if part is None:
+        raise CommandError(
+            f"{system.file}: --check needs answers with probabilities and scores of 0 "
+            "and 1."
+        )
+    if saved.probability != system.probability:
+        raise CommandError(
+            f"{system.file}: --check needs the probability for which the threshold of "
+            f"{path} was chosen, {saved.probability!r}. Got {system.probability!r}. If "
+            "this is its new name, change it in the file."
+        )
+    # As for the choice of the threshold, all answers have the same weight.
+    chosen = replace(part, question=None, groups=part.dependent)
+    chosen = chosen[part.q >= saved.threshold]
+    n, low, high, estimate = chosen.y.size, 0.0, 1.0, None
+    if n:
+        found = _accuracy(chosen, level)
+        low, high, estimate = found.low, found.high, found.estimate
+    verdict: Literal["accepted", "rejected", "too few"] = "too few"
+    if low >= saved.accuracy:
+        verdict = "accepted"
+    elif high < saved.accuracy:
+        verdict = "rejected"
+    numbers = saved.threshold, saved.accuracy, n, n / part.y.size
+    return Checked(str(path), *numbers, estimate, low, high, verdict)
 
 
 def _accuracy(part: Answers, level: float) -> AccuracyInterval:

@@ -8,7 +8,7 @@ from ..metrics import CalibrationErrorInterval
 from ..metrics._interval import LEAST_GROUPS, LEAST_UNITS
 from ..rates._precision import PrecisionThreshold
 from . import _blocks as out
-from ._report_numbers import N_REGIONS, TOO_FEW_GROUPS, Measured, Stated
+from ._report_numbers import N_REGIONS, TOO_FEW_GROUPS, Checked, Measured, Stated
 from ._runs import FREQUENCY, GRADE, SCORE
 
 # Number of answers needed for isotonic regression, as advised by scikit-learn.
@@ -236,6 +236,24 @@ class Part:
             f"{self.number(found.threshold)}, {rate} of the {what} ({interval} with "
             f"allowance for the choice), and at least {wanted} in new data with "
             f"{self.level} confidence; these are {found.share_selected:.0%} of all."
+        )
+
+    def check(self, found: Checked) -> str:
+        """Return the verdict on a saved threshold."""
+        what = "answers" if self.is_graded else "cases"
+        wanted, at = f"{found.accuracy:g}", self.number(found.threshold)
+        are = "right" if self.is_graded else "positive"
+        said = f"The threshold of {found.file} is {found.verdict}"
+        if found.verdict == "too few":
+            said = f"There are too few {what} to check the threshold of {found.file}"
+        if found.estimate is None:
+            return f"{said}: none has a probability of {at} or more."
+        row = out.Estimate(found.estimate, found.low, found.high)
+        rate, interval = self.estimate(row)
+        return (
+            f"{said}: of the {found.n:,} {what} with a probability of {at} or more "
+            f"({found.share:.0%} of all), {rate} are {are} ({self.level} interval "
+            f"{interval}), and {wanted} should be."
         )
 
     @property

@@ -186,6 +186,8 @@ class System:
     by_name: str | None
     files: list[str]
     is_graded: bool
+    # Name of the probabilities: their column, or what a harness wrote.
+    probability: str
     scale: tuple[float, float] | None = None
     if_wrong: Estimate | None = None
     judged: JudgedReport | None = None
@@ -722,6 +724,7 @@ def _system(run: list[_File], options: Namespace) -> System:
         by_name=by_name,
         files=[str(path) for path in paths],
         is_graded=is_graded,
+        probability=_probability_of(evaluation, paths[0], options),
         scale=options.scale,
         if_wrong=_accuracy_if_wrong(evaluation, options),
         judged=judged,
@@ -774,6 +777,19 @@ def _are_graded(
         table = open_table(open_source(path), CHUNK)
         return bool(table.usual("right")) or not table.usual("label")
     return name.lower().strip() in USUAL["right"]
+
+
+def _probability_of(evaluation: Evaluation, path: Path, options: Namespace) -> str:
+    """Return the name of the probabilities: their column, or what a harness wrote."""
+    if options.confidence is not None:
+        return "agreement of samples"
+    if evaluation.format != TABLE:
+        given = (evaluation.format, options.score, options.filter)
+        return " ".join(filter(None, given))
+    if options.y_proba is not None:
+        return str(options.y_proba)
+    names = open_table(open_source(path), CHUNK).usual("proba")
+    return next((name for name in names if name != options.y_true), "")
 
 
 def _accuracy_if_wrong(evaluation: Evaluation, options: Namespace) -> Estimate | None:

@@ -159,6 +159,15 @@ def write_systems(folder: Path) -> None:
             round(0.6 * e + 0.4 * draw.random() ** (1 - k / 9), 2) for e in ease[:50]
         ]
     write_csv(folder / "grades.csv", grades)
+    threshold = {
+        "kind": "threshold of skcalib report",
+        "threshold": 0.8,
+        "accuracy": 0.95,
+        "confidence_level": 0.95,
+        "n": 160,
+        "probability": "confidence",
+    }
+    (folder / "threshold.json").write_text(json.dumps(threshold), "utf-8")
     scores = {"question": names[:50], "score": systems["base"][:50]}
     write_csv(folder / "scores.csv", scores)
     scores["score"] = [y / 2 for y in scores["score"]]
