@@ -712,21 +712,14 @@ def judged_difference(
     y_a, y_b = _scores(human_a, name="human_a"), _scores(human_b, name="human_b")
     check_same_length(judge_a=f_a, judge_b=f_b, human_a=y_a, human_b=y_b)
     inner = as_groups(groups, y_a.size)
-    if labels == "paired":
-        has = ~np.isnan(y_a + y_b)
-        found, method = _paired(
-            *(f_a, f_b, y_a, y_b, inner, inclusion_probability, population, level)
-        )
-    else:
-        has = ~(np.isnan(y_a) & np.isnan(y_b))
-        found, method = _separate(
-            *((f_a, f_b), (y_a, y_b), inner, inclusion_probability, population, level)
-        )
+    estimate, has = _paired, ~np.isnan(y_a + y_b)
+    if labels == "separate":
+        estimate, has = _separate, ~(np.isnan(y_a) & np.isnan(y_b))
+    settings = inner, inclusion_probability, population, level
+    found, method, uncorrected = estimate((f_a, f_b), (y_a, y_b), *settings)
     return JudgedDifference(
         **found.numbers(),
-        uncorrected=_mean(f_b) - _mean(f_a)
-        if labels == "separate"
-        else _mean(f_b - f_a),
+        uncorrected=uncorrected,
         n_items=y_a.size,
         n_labelled=int(has.sum()),
         n_groups=None if inner is None else np.unique(inner[has]).size,
@@ -738,27 +731,28 @@ def judged_difference(
 
 
 def _paired(
-    f_a: np.ndarray,
-    f_b: np.ndarray,
-    y_a: np.ndarray,
-    y_b: np.ndarray,
+    judges: tuple[np.ndarray, np.ndarray],
+    humans: tuple[np.ndarray, np.ndarray],
     inner: np.ndarray | None,
     inclusion_probability: Any,
     population: str,
     level: float,
-) -> tuple[MeanLabel, str]:
-    """Return the mean difference from questions with both labels, and the method."""
-    f, y = f_b - f_a, y_b - y_a
+) -> tuple[MeanLabel, str, float]:
+    """Return the difference from questions with both labels, and the method.
+
+    The last number is the difference between the mean scores given by the judge.
+    """
+    f, y = (second - first for first, second in (judges, humans))
     has, judged = ~np.isnan(y), ~np.isnan(f)
     different = ""
-    if has.sum() < 2 <= min((~np.isnan(y_a)).sum(), (~np.isnan(y_b)).sum()):
+    if min(np.isfinite(each).sum() for each in humans) >= 2:
         different = " If different questions were labelled, pass labels='separate'."
     _check_two(has, name="human_b", what="both answers", remedy=different)
     _check_two(judged, name="judge_b", what="both answers")
     expansion = _expansions(inclusion_probability, has)
     values = _values(y, -1.0, 1.0, 0.0)
     is_verdict = len(values) == 3
-    found_verdicts = _verdict_codes(f_a, f_b, most=_MOST_PAIRS) if is_verdict else None
+    found_verdicts = _verdict_codes(*judges, most=_MOST_PAIRS) if is_verdict else None
     if found_verdicts is not None:
         codes, verdicts = found_verdicts
         weight = np.full(y.size, 1 / y.size)
@@ -767,7 +761,7 @@ def _paired(
             *(labels, strata_of(labels, level), verdicts, population, level),
             of=[f" of {parameter(name)}" for name in ("judge_a", "judge_b")],
         )
-        return found, "post-stratified"
+        return found, "post-stratified", _mean(f)
     _check_for_regression(
         judged,
         inclusion_probability,
@@ -775,7 +769,7 @@ def _paired(
         bounds=" and bounds=(-1, 1), for the differences",
     )
     found = _by_regression(f, y, inner, population=population, level=level, low=-1)
-    return found, "PPI++"
+    return found, "PPI++", _mean(f)
 
 
 def _separate(
@@ -785,8 +779,8 @@ def _separate(
     inclusion_probability: Any,
     population: str,
     level: float,
-) -> tuple[MeanLabel, str]:
-    """Return the difference of two means with labels of their own, and the method."""
+) -> tuple[MeanLabel, str, float]:
+    """Return the same from labels of different questions."""
     both = ~np.isnan(humans[0] + humans[1])
     if both.any():
         raise ParameterError(
@@ -825,19 +819,16 @@ def _separate(
     below = float(np.hypot(b.estimate - b.low, a.high - a.estimate))
     above = float(np.hypot(b.high - b.estimate, a.estimate - a.low))
     estimate, n = b.estimate - a.estimate, a.n_labelled + b.n_labelled
-    # The squared widths, and those of intervals without the judge.
-    squares = [(each.high - each.low) ** 2 for each in (a, b)]
-    alone = [
-        square * each.equivalent_labels / each.n_labelled
-        for square, each in zip(squares, (a, b), strict=True)
-    ]
+    # Without the judge, squared widths would be larger by these factors.
+    squares = np.array([(each.high - each.low) ** 2 for each in (a, b)])
+    factors = np.array([each.equivalent_labels / each.n_labelled for each in (a, b)])
     found = MeanLabel(
         *(estimate, max(estimate - below, -1.0), min(estimate + above, 1.0)),
         standard_error=float(np.hypot(a.standard_error, b.standard_error)),
-        equivalent_labels=n * sum(alone) / sum(squares),
+        equivalent_labels=float(n * (squares @ factors) / squares.sum()),
         of_items=a._of_items + b._of_items,
     )
-    return found, a.method
+    return found, a.method, b.uncorrected - a.uncorrected
 
 
 # Validation
