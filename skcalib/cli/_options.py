@@ -447,7 +447,7 @@ The status does not depend on whether the reader of a pipe closes it early.
                 "action": "append",
                 "help": f"{_LABELS_OF_PEOPLE}. The file must have a column system or a "
                 "column of scores for each system; or repeat --labels, once per system "
-                "in their order",
+                "in their order. Labels may be of the same questions or of others",
             },
             "--pass-at K": "compare pass@K (any of K is right)",
             "--pass-all K": "compare pass^K (all K are right)",
