@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 from sklearn.linear_model import LogisticRegression
 
+from skcalib._pairs import holm
 from skcalib.metrics import calibration_error, confidence_ranking
 from skcalib.plot import ReliabilityDisplay
 from skcalib.rates import accuracy_interval
@@ -138,3 +139,9 @@ def test_rows_of_pandas_objects_in_another_order_give_one_warning(names, call):
     # Old versions of matplotlib have warnings of their own.
     (found,) = (each for each in caught if "different orders" in str(each.message))
     assert found.filename == __file__
+
+
+def test_missing_p_values_do_not_count_in_holms_method():
+    # of three p-values: 3 * .01, then the larger of 2 * .03 and .04
+    found = holm(np.array([np.nan, 0.01, 0.04, np.nan, 0.03]))
+    np.testing.assert_allclose(found, [np.nan, 0.03, 0.06, np.nan, 0.06])
