@@ -147,10 +147,8 @@ class AntecedentFeatures(RaggedTransformer):
     def _check_params(self) -> int:
         size = check_integer(self.n_features, minimum=2, name="n_features")
         if size & (size - 1) or size > 2**30:
-            raise ParameterError(
-                "n_features",
-                f"must be a power of two, at most 2**30. Got {size} instead.",
-            )
+            problem = f"must be a power of two, at most 2**30. Got {size} instead."
+            raise ParameterError("n_features", problem)
         return size
 
     @public

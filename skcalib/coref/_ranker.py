@@ -311,9 +311,8 @@ def log_proba_of_mention(
     labels = as_clusterings(y, posterior.lengths.tolist(), "y")
     n_mentions = by_document @ posterior.lengths
     if n_mentions == 0:
-        raise ParameterError(
-            None, "needs at least one mention with positive weight. Got none."
-        )
+        problem = "needs at least one mention with positive weight. Got none."
+        raise ParameterError(None, problem)
     log_proba = posterior.log_proba(labels)
     used = by_document > 0  # 0 * -inf is NaN
     return float(by_document[used] @ log_proba[used] / n_mentions)

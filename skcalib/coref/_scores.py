@@ -210,12 +210,9 @@ def _muc(table: Table) -> Counts:
 
 def _b3(table: Table) -> Counts:
     square = table.shared**2
-    return (
-        fsum(square / table.pred[table.column]),
-        table.pred.sum(),
-        fsum(square / table.true[table.row]),
-        table.true.sum(),
-    )
+    right_pred = fsum(square / table.pred[table.column])
+    right_true = fsum(square / table.true[table.row])
+    return right_pred, table.pred.sum(), right_true, table.true.sum()
 
 
 def _ceafe(table: Table) -> Counts:
@@ -260,12 +257,9 @@ def _lea(table: Table) -> Counts:
     alone = (true == 1) & (pred == 1)
     counts = []
     for size, sizes in ((pred, table.pred), (true, table.true)):
-        links = np.where(
-            # A singleton has no pairs. It is right if it is a singleton on both sides.
-            size > 1,
-            _pairs(table.shared) / np.maximum(_pairs(size), 1),
-            alone,
-        )
+        share = _pairs(table.shared) / np.maximum(_pairs(size), 1)
+        # A singleton has no pairs. It is right if it is a singleton on both sides.
+        links = np.where(size > 1, share, alone)
         counts += [fsum(size * links), sizes.sum()]
     return counts[0], counts[1], counts[2], counts[3]
 

@@ -180,13 +180,9 @@ def fit(sample: Sample) -> Fit:
     fitted = intercept * sample.size + slope * sample.expected
     # derivative of mean_y - slope mean_f
     to_intercept = weight * x / total - to_slope * mean_f
-    return Fit(
-        slope=float(slope),
-        fitted=fitted,
-        residuals=y - fitted[rows],
-        leverage=leverages(to_slope, centred),
-        derivatives=np.column_stack([to_intercept, to_slope]),
-    )
+    derivatives = np.column_stack([to_intercept, to_slope])
+    leverage = leverages(to_slope, centred)
+    return Fit(float(slope), fitted, y - fitted[rows], leverage, derivatives)
 
 
 # A label that exceeds the largest fitted count by this factor shows that the model does
@@ -659,9 +655,8 @@ def differences(
     used = weight != 0
     if is_mean:  # divide by the documents of the category in each period
         cells = 2 * place + (weight > 0)
-        weight = weight / np.bincount(cells, np.abs(weight))[cells].clip(
-            np.finfo(float).tiny
-        )
+        total = np.bincount(cells, np.abs(weight))[cells]
+        weight = weight / total.clip(np.finfo(float).tiny)
     estimate = partial(
         weighted_total, sample, fitted, method=method, level=level, is_tested=True
     )

@@ -532,13 +532,8 @@ def _litbank_document(
         (key for key in mentions if key in entities),
         key=lambda key: (mentions[key].start, -mentions[key].end),
     )
-    return Document(
-        path.stem,
-        None,
-        sentences,
-        [mentions[key] for key in kept],
-        [entities[key] for key in kept],
-    )
+    own, labels = [mentions[key] for key in kept], [entities[key] for key in kept]
+    return Document(path.stem, None, sentences, own, labels)
 
 
 def _litbank_mentions(rows: list[Row], sentences: list[Sentence]) -> dict[str, Mention]:

@@ -209,9 +209,8 @@ def make_tagged_sentences(
         raise ParameterError("order", f"must be 1 or 2. Got {order!r} instead.")
     generator = as_generator(random_state)
     vocabulary = _make_vocabulary(n_words, generator)
-    lengths = 3 + generator.poisson(
-        generator.gamma(4, (mean_length - 3) / 4, n_sentences)
-    )
+    mean = generator.gamma(4, (mean_length - 3) / 4, n_sentences)
+    lengths = 3 + generator.poisson(mean)
     tags = _draw_tags(lengths, _transitions(order), generator)
     words = _draw_words(tags, vocabulary, generator)
     ends = np.cumsum(lengths)

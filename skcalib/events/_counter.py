@@ -246,21 +246,17 @@ None, default='quarter'
         # A verb of a sampled parse need not be a verb of the document.
         if isinstance(self.rule, EventRule) and trees is None:
             _warn_of_unseen_verbs(self.rule, chosen)
-        events = list(
-            chain.from_iterable(self._run(found, asked, source, parses, entropy))
-        )
+        chunks = self._run(found, asked, source, parses, entropy)
+        events = list(chain.from_iterable(chunks))
         own = np.searchsorted(kept, [each.document for each in events])
+        index, ids = np.array(kept, dtype=np.intp), [each.id for each in chosen]
+        months = months_of(dates, len(periods), self.freq)
         return EventCounts(
             events,
             place[own],
             periods,
             self._countries(events),
-            Corpus(
-                np.array(kept, dtype=np.intp),
-                [each.id for each in chosen],
-                place,
-                months_of(dates, len(periods), self.freq),
-            ),
+            Corpus(index, ids, place, months),
             unit=self.unit,
             n_samples=int(self.n_samples),
             known=getattr(self.rule, "codes", ()) if self.countries is None else (),
@@ -322,19 +318,14 @@ None, default='quarter'
         }
         # A task has the scores of its documents, or the estimator that computes them.
         given = source.log_scores if isinstance(source, AntecedentPosterior) else None
-        tasks = (
-            delayed(_count_chunk)(
-                self.rule,
-                [
-                    (i, documents[i], None if given is None else given[i], parses[i])
-                    for i in asked[start : start + CHUNK]
-                ],
-                source if given is None else None,
-                entropy,
-                options,
-            )
-            for start in range(0, len(asked), CHUNK)
-        )
+        estimator = source if given is None else None
+        items = [
+            (i, documents[i], None if given is None else given[i], parses[i])
+            for i in asked
+        ]
+        chunks = (items[k : k + CHUNK] for k in range(0, len(items), CHUNK))
+        run = delayed(_count_chunk)
+        tasks = (run(self.rule, each, estimator, entropy, options) for each in chunks)
         found = parallel(self.n_jobs, return_as="generator")(tasks)
         for k, part in enumerate(found):
             if self.verbose > 0:
@@ -414,7 +405,7 @@ def _check_trees(trees: Any, documents: list[Document]) -> list[Any]:
             "must be a list with the sampled parses of each of the "
             f"{len(documents)} documents. Got {describe_container(trees)}.",
         )
-    found = []
+    found: list[list[Any]] = []
     for i, (document, parses) in enumerate(zip(documents, trees, strict=True)):
         if not is_sequence(parses) or len(parses) == 0:
             raise ParameterError(
@@ -422,13 +413,10 @@ def _check_trees(trees: Any, documents: list[Document]) -> list[Any]:
                 "must have a sequence of at least one parse for each document. Got "
                 f"{describe_container(parses)} for {name_of(document, i)}.",
             )
-        name = f"of {name_of(document, i)}"
-        found.append(
-            [
-                _check_parse(parse, document.sentences, f"parse {k} {name}")
-                for k, parse in enumerate(parses)
-            ]
-        )
+        found.append([])
+        for k, parse in enumerate(parses):
+            name = f"parse {k} of {name_of(document, i)}"
+            found[i].append(_check_parse(parse, document.sentences, name))
     return found
 
 

@@ -257,13 +257,9 @@ class EventCounts(_CountTable):
         moments = [events.moments(k) for events, _, k in self._events]
         found = np.array(moments).reshape(-1, 10).T
         mean, variance, best, low, high, sampled, of_trees, *parts = found
-        cells = np.array(
-            [
-                t * len(self.countries) + column[events.countries[k]]
-                for events, t, k in self._events
-            ],
-            dtype=np.intp,
-        )
+        n = len(self.countries)
+        places = [t * n + column[each.countries[k]] for each, t, k in self._events]
+        cells = np.array(places, dtype=np.intp)
 
         def sums(of_documents: np.ndarray) -> np.ndarray:
             return np.bincount(cells, of_documents, len(self))
@@ -506,15 +502,10 @@ class EventCounts(_CountTable):
         """
         level = check_fraction(confidence_level, name="confidence_level")
         pair, lengths = self._check_pair(first, second, months, self.months)
-        rows = [
-            difference_of(
-                self._distribution(pair[0], country),
-                self._distribution(pair[1], country),
-                lengths,
-                level,
-            )
-            for country in (None, *self.countries)
-        ]
+        rows = []
+        for country in (None, *self.countries):
+            one, other = (self._distribution(t, country) for t in pair)
+            rows.append(difference_of(one, other, lengths, level))
         return self._comparison(rows, first, second, lengths, level)
 
     @public
@@ -629,12 +620,9 @@ default='period'
         _check_ids(self.document_ids)
         # The sum over actors. Documents without a possible event have the variance 0.
         variance = np.bincount(self._rows, self._variance, len(self.document_ids))
+        codes = self._strata(strata)
         choice = choose_documents(
-            np.sqrt(variance),
-            n,
-            strata=self._strata(strata),
-            mix=mix,
-            random_state=random_state,
+            np.sqrt(variance), n, strata=codes, mix=mix, random_state=random_state
         )
         ids = [self.document_ids[row] for row in choice.index.tolist()]
         return replace(choice, ids=ids)
@@ -957,14 +945,9 @@ class CorrectedEventCounts(_CountTable):
                 "interval (NaN)."
             )
         widths = numbers["high"] - numbers["low"], alone.high - alone.low
-        return replace(
-            result,
-            **numbers,
-            labels_only=alone,
-            equivalent_labels=equivalent_labels(*widths, n, n_documents),
-            n_documents=n_documents,
-            n_labelled=n,
-        )
+        numbers["equivalent_labels"] = equivalent_labels(*widths, n, n_documents)
+        numbers |= {"labels_only": alone, "n_documents": n_documents, "n_labelled": n}
+        return replace(result, **numbers)
 
     @public
     def total(self, country: str, period: Hashable = None) -> CorrectedCount:

@@ -323,9 +323,8 @@ class AffiliationLexicon(Mapping[str, tuple[str, ...]]):
         """
         sentences = document.sentences
         if lowercase is None:
-            lowercase = not any(
-                form != form.lower() for sentence in sentences for form in sentence.form
-            )
+            forms = (form for sentence in sentences for form in sentence.form)
+            lowercase = all(form == form.lower() for form in forms)
         names: dict[int, list[frozenset[str]]] = {}
         offset = 0
         for sentence in sentences:
@@ -589,11 +588,9 @@ class CountryLexicon(AffiliationLexicon):
         own = _own_entries()
         if entries is None:
             entries = {code: own[code] for code in own if code != NOBODY}
+        exclude = own[NOBODY] if exclude is None else exclude
         super().__init__(
-            entries,
-            exclude=own[NOBODY] if exclude is None else exclude,
-            match_case=match_case,
-            stemming=stemming,
+            entries, exclude=exclude, match_case=match_case, stemming=stemming
         )
 
     @classmethod

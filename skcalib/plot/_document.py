@@ -434,13 +434,9 @@ class DocumentDisplay(Display):
             found.append(self._text(_MENTION, row, mention, **bold))
             if after:
                 # The end of the mention is known only after it is drawn.
+                style = {"color": "0.5", "annotation_clip": False, **_TEXT}
                 following = self.ax_.annotate(
-                    f" {after}",
-                    (1, row),
-                    xycoords=(found[-1], "data"),
-                    color="0.5",
-                    annotation_clip=False,
-                    **_TEXT,
+                    f" {after}", (1, row), xycoords=(found[-1], "data"), **style
                 )
                 following.set_in_layout(False)
         return found
@@ -465,16 +461,9 @@ class DocumentDisplay(Display):
             parts.append((row, left, rest, "0.75"))
         rows, lefts, widths, colors = zip(*parts, strict=True)
         unit = _BAR_RIGHT - _BAR_LEFT
-        return self.ax_.barh(
-            rows,
-            unit * np.array(widths),
-            left=_BAR_LEFT + unit * np.array(lefts),
-            height=0.66,
-            color=colors,
-            edgecolor="0.4",
-            linewidth=0.4,
-            zorder=2,
-        )
+        width, place = unit * np.array(widths), _BAR_LEFT + unit * np.array(lefts)
+        style = {"height": 0.66, "edgecolor": "0.4", "linewidth": 0.4, "zorder": 2}
+        return self.ax_.barh(rows, width, left=place, color=colors, **style)
 
     def _masses(self) -> tuple[list[Any], np.ndarray]:
         """Return the entities, and the probability that each mention joins each."""
@@ -631,7 +620,6 @@ def _check_range(value: Any, n: int, name: str) -> tuple[int, int]:
         raise ParameterTypeError(name, f"must be (start, stop). Got {value!r}.")
     start, stop = (check_integer(each, minimum=0, name=name) for each in value)
     if not start < stop or start >= n:
-        raise ParameterError(
-            name, f"must be (start, stop), from 0 to {n}. Got {value!r}."
-        )
+        problem = f"must be (start, stop), from 0 to {n}. Got {value!r}."
+        raise ParameterError(name, problem)
     return start, stop

@@ -335,15 +335,15 @@ class EventCountDisplay(Display):
 
     def _notes(self) -> list[str]:
         """Return which actors are not drawn and which periods are partial."""
-        notes = [
-            f"{what}: {len(names)} ({', '.join([*names[:_MOST_NAMED], *more])})"
-            for what, names in (
-                ("not drawn, fewer events", self.smaller),
-                ("without events", self.without_events),
-            )
-            for more in [["..."] * (len(names) > _MOST_NAMED)]
-            if names
-        ]
+        notes = []
+        fewer, none = self.smaller, self.without_events
+        for what, names in (
+            ("not drawn, fewer events", fewer),
+            ("without events", none),
+        ):
+            shown = [*names[:_MOST_NAMED], *["..."] * (len(names) > _MOST_NAMED)]
+            if names:
+                notes.append(f"{what}: {len(names)} ({', '.join(shown)})")
         if self.months is not None:
             partial = partial_in_words(self.period, np.asarray(self.months))
             notes += [f"* {partial}"] if partial else []
@@ -391,16 +391,10 @@ class EventCountDisplay(Display):
         return ax.fill_between(place, low, high, linewidth=wide, zorder=1, **style)
 
     def _dashed(self, ax: Any, values: np.ndarray, color: str, label: str) -> Any:
-        (line,) = ax.plot(
-            np.arange(len(self.period)),
-            values,
-            color=color,
-            linestyle="--",
-            linewidth=1,
-            # one period alone has no line
-            marker="x" if len(self.period) == 1 else "none",
-            label=label,
-        )
+        # one period alone has no line
+        marker = "x" if len(self.period) == 1 else "none"
+        style = {"color": color, "linestyle": "--", "linewidth": 1, "marker": marker}
+        (line,) = ax.plot(np.arange(len(self.period)), values, label=label, **style)
         return line
 
     def _level_name(self) -> str:

@@ -201,15 +201,9 @@ class SystemScoresDisplay(Display):
             # A bar takes the first lane in which the bar above it has ended.
             lane = next((k for k, end in enumerate(lanes) if end < rows[0]), len(lanes))
             lanes[lane : lane + 1] = [rows[-1]]
-            bars += ax.plot(
-                [1.02 + 0.02 * lane] * len(rows),
-                rows,
-                "-",
-                marker=".",
-                color="0.45",
-                clip_on=False,
-                transform=ax.get_yaxis_transform(),
-            )
+            x, transform = [1.02 + 0.02 * lane] * len(rows), ax.get_yaxis_transform()
+            style = {"marker": ".", "color": "0.45", "clip_on": False}
+            bars += ax.plot(x, rows, "-", transform=transform, **style)
         return bars
 
     def to_dict(self) -> dict[str, Any]:

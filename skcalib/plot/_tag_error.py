@@ -289,15 +289,11 @@ class TagErrorDisplay(Display):
         models = _models.ask_estimators(estimators, X, y, query, None)
         # Two estimators of one class have the same name.
         names = distinct_names([name for name, _ in models])
-        display = cls._of_answers(
-            dict(zip(names, (answers for _, answers in models), strict=True)),
-            is_known,
-            *_models.weight_and_groups(y, sample_weight, groups),
-            top,
-            averages,
-            confidence_level,
-            _Test(reference, adjust, n_resamples, random_state),
-        )
+        answers = dict(zip(names, (own for _, own in models), strict=True))
+        weight, codes = _models.weight_and_groups(y, sample_weight, groups)
+        shown = top, averages, confidence_level
+        test = _Test(reference, adjust, n_resamples, random_state)
+        display = cls._of_answers(answers, is_known, weight, codes, *shown, test)
         return display.plot(ax, **plot_params)
 
     @classmethod
@@ -366,16 +362,11 @@ class TagErrorDisplay(Display):
         # The last samples may have no answer.
         sizes = [int(each.groups.max(initial=-1)) + 1 for each in answers.values()]
         sizes += [np.size(x) for x in (sample_weight, groups) if x is not None]
-        display = cls._of_answers(
-            answers,
-            _as_known(known, None),
-            as_weights(sample_weight, max(sizes)),
-            as_groups(groups, max(sizes)),
-            top,
-            averages,
-            confidence_level,
-            _Test(reference, adjust, n_resamples, random_state),
-        )
+        n, is_known = max(sizes), _as_known(known, None)
+        weight, codes = as_weights(sample_weight, n), as_groups(groups, n)
+        shown = top, averages, confidence_level
+        test = _Test(reference, adjust, n_resamples, random_state)
+        display = cls._of_answers(answers, is_known, weight, codes, *shown, test)
         return display.plot(ax, **plot_params)
 
     @classmethod

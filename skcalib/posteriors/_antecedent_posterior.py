@@ -502,10 +502,8 @@ class AntecedentPosterior(ScoreMatrices):
             0.
         """
         log_proba = np.zeros(len(self))
-        gold_scores = self._gold_scores(labels)
-        for i, (scores, gold) in enumerate(
-            zip(self.log_scores, gold_scores, strict=True)
-        ):
+        both = zip(self.log_scores, self._gold_scores(labels), strict=True)
+        for i, (scores, gold) in enumerate(both):
             rows = log_sum(gold, axis=1) - log_sum(scores, axis=1)
             # Rounding errors can make the logarithm of a probability of 1 positive.
             log_proba[i] = np.minimum(rows, 0).sum()
@@ -580,12 +578,8 @@ class AntecedentPosterior(ScoreMatrices):
         labels : list of ndarray of shape (n_i,), int
             Label of each mention: the index of the first mention of its entity.
         """
-        return [
-            least_pair_errors(pairs, start)
-            for pairs, start in zip(
-                self.pair_marginals(), self.map_clusters(), strict=True
-            )
-        ]
+        both = zip(self.pair_marginals(), self.map_clusters(), strict=True)
+        return [least_pair_errors(pairs, start) for pairs, start in both]
 
     @public
     def tempered(

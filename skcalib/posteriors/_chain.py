@@ -268,12 +268,8 @@ def forward(chain: Chain) -> tuple[Forward, np.ndarray]:
             # Sequences are sorted by length, so the first rows are those that continue.
             if before is not None:
                 before = before[:width]
-            for now, tokens, total in zip(
-                _by_step(alpha[rows], width),
-                _by_step(local[rows], width),
-                _by_step(scale[rows], width),
-                strict=True,
-            ):
+            steps = (_by_step(each[rows], width) for each in (alpha, local, scale))
+            for now, tokens, total in zip(*steps, strict=True):
                 if before is None:
                     now[:] = first
                 else:
@@ -847,10 +843,8 @@ def k_best(chain: Chain, k: int) -> Iterator[tuple[int, np.ndarray, np.ndarray]]
     for part in chain.parts(some, chain.n_tags * max(chain.n_tags, k)):
         small = chain.subset(part)
         tags, scores = _best_ranks(small, k)
-        ends = np.cumsum(small.packing.lengths)
-        for i, (end, length) in enumerate(
-            zip(ends, small.packing.lengths, strict=True)
-        ):
+        lengths = small.packing.lengths
+        for i, (end, length) in enumerate(zip(lengths.cumsum(), lengths, strict=True)):
             m = np.count_nonzero(scores[i] > -np.inf)
             if m == 0:
                 small.raise_impossible(i)

@@ -432,9 +432,8 @@ def spans_by_entry(
     spans: Any, lengths: np.ndarray, of: str
 ) -> Iterator[tuple[int, Any, int]]:
     """Yield the index, the spans and the length of each sequence or sentence."""
-    for i, entry, n in each_entry(
-        spans, lengths.tolist(), of, "spans", what="the spans of"
-    ):
+    entries = each_entry(spans, lengths.tolist(), of, "spans", what="the spans of")
+    for i, entry, n in entries:
         if not is_sequence(entry):
             raise ParameterTypeError(
                 "spans",

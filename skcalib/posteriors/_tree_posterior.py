@@ -187,10 +187,8 @@ class TreePosterior(ScoreMatrices):
         parts = entries_of(log_scores, "log_scores", "an array for", "sentence")
         found = [_as_arcs(part, i) for i, part in enumerate(parts)]
         # All scores are checked at once, which is faster for short sentences.
-        if (
-            found
-            and not is_score(np.concatenate([each.ravel() for each in found])).all()
-        ):
+        flat = [np.zeros(0), *(each.ravel() for each in found)]
+        if not is_score(np.concatenate(flat)).all():
             for i, scores in enumerate(found):
                 expected = f"must be -inf or finite, within ±{MOST_SCORE:g}"
                 raise_in_matrix(~is_score(scores), scores, expected, f"sentence {i}")
@@ -438,9 +436,8 @@ class TreePosterior(ScoreMatrices):
         The entropy is log Z minus the expected score, which is a sum over arcs.
         """
         found = self.log_partition()
-        for i, (scores, proba) in enumerate(
-            zip(self.log_scores, self.arc_marginals(), strict=True)
-        ):
+        both = zip(self.log_scores, self.arc_marginals(), strict=True)
+        for i, (scores, proba) in enumerate(both):
             certain = np.where(proba > 0, scores, 0)
             found[i] -= (proba * certain).sum()
         return np.maximum(found, 0)

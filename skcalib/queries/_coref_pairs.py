@@ -197,17 +197,12 @@ class CorefPairQuery(Query):
         if q.size:
             # Checked here, where an error can name the document.
             check_range(q, lambda k: f"document {document[k]}, pair {pair[k]}")
-        answers = Answers(
-            y_true=np.concatenate([*truth, np.zeros(0, bool)]).astype(np.int64),
-            y_proba=q,
-            groups=document,
-            item=pair,
-            label=np.ones(q.size, dtype=np.int64),
-            n_draws=common_draws(
-                (draws_of(part) for part, n in zip(proba, sizes, strict=True) if n),
-                "proba",
-            ),
+        n_draws = common_draws(
+            (draws_of(part) for part, n in zip(proba, sizes, strict=True) if n), "proba"
         )
+        y = np.concatenate([*truth, np.zeros(0, bool)]).astype(np.int64)
+        label = np.ones(q.size, dtype=np.int64)
+        answers = Answers(y, q, document, pair, label, n_draws=n_draws)
         if self.min_proba is None:
             return answers
         # Selecting by probability keeps calibrated probabilities calibrated.

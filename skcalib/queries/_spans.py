@@ -434,11 +434,6 @@ def _answers(
         places = (first[sentence] + start, stop - start, label)
         return np.ravel_multi_index(places, sizes)
 
-    return Answers(
-        y_true=np.isin(number(asked), number(true)).astype(np.int64),
-        y_proba=q,
-        groups=asked[:, 0],
-        item=asked[:, 1:3],
-        label=label_array(labels[k] for k in asked[:, 3].tolist()),
-        n_unseen=n_unseen,
-    )
+    y = np.isin(number(asked), number(true)).astype(np.int64)
+    label = label_array(labels[k] for k in asked[:, 3].tolist())
+    return Answers(y, q, asked[:, 0], asked[:, 1:3], label, n_unseen)

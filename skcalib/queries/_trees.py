@@ -392,10 +392,6 @@ def _answers(gold: list[np.ndarray], spans: list[list[Span]], q: list[Any]) -> A
         (i, *span, span in true[i]) for i, some in enumerate(spans) for span in some
     ]
     columns = np.array(rows, dtype=np.int64).reshape(-1, 4)
-    return Answers(
-        y_true=columns[:, 3],
-        y_proba=np.concatenate([*q, np.zeros(0)]),
-        groups=columns[:, 0],
-        item=columns[:, 1:3],
-        label=np.ones(len(rows), dtype=np.int64),
-    )
+    y, proba = columns[:, 3], np.concatenate([*q, np.zeros(0)])
+    label = np.ones(len(rows), dtype=np.int64)
+    return Answers(y, proba, columns[:, 0], columns[:, 1:3], label)

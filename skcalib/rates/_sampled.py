@@ -147,10 +147,9 @@ class SampledConfidence(Result):
             rest, start = counts[row], first[row]
             rest[:, c] -= 1
             at = np.arange(row.size)
-            for number, begin in (
-                (rest[:, c], first[row, c]),
-                (np.ones(row.size), second[row, c]),  # the first one is left out
-            ):
+            # Another sample of the cluster is left out, or its first sample.
+            cases = (rest[:, c], first[row, c]), (np.ones(row.size), second[row, c])
+            for number, begin in cases:
                 start[:, c] = begin
                 # the largest cluster, and of equal ones the first
                 best = (rest * (table.shape[1] + 1) - start).argmax(axis=1)
@@ -434,8 +433,7 @@ def _check_right(right: Any, n_draws: np.ndarray) -> np.ndarray:
         numbers = (int, float, np.bool_, np.number)
         bad = [x for x in row if not (isinstance(x, numbers) and x in (0, 1))]
         if bad:
-            raise ParameterError(
-                "right", f"must contain 0 and 1. Got {bad[0]!r} in question {i}."
-            )
+            problem = f"must contain 0 and 1. Got {bad[0]!r} in question {i}."
+            raise ParameterError("right", problem)
         table[i, : len(row)] = row
     return table

@@ -444,9 +444,8 @@ class AttributeIndex:
     def _columns(self) -> np.ndarray:
         """Attribute of each column of sparse sentences, or -1 if there is none."""
         numbers = np.full(self.width or 0, -1, np.int32)
-        numbers[np.array(list(map(int, self.number)), dtype=np.intp)] = np.arange(
-            self.size
-        )
+        columns = np.array(list(map(int, self.number)), dtype=np.intp)
+        numbers[columns] = np.arange(self.size)
         return numbers
 
 

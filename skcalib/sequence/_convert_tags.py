@@ -62,18 +62,16 @@ def convert_tags(
     """
     source, target = as_scheme(scheme), as_scheme(to)
     if target not in WRITTEN:
-        raise ParameterError(
-            "to", f"must be one of {list(WRITTEN)}. Got {to!r} instead."
-        )
+        problem = f"must be one of {list(WRITTEN)}. Got {to!r} instead."
+        raise ParameterError("to", problem)
     sentences = as_label_lists(y, name="y")
     tags = [tag for sentence in sentences for tag in sentence]
     meaning = read_tags(tags, source, "y", list(map(len, sentences)))
     converted = []
     for i, sentence in enumerate(sentences):
         new = ["O"] * len(sentence)
-        for start, stop, label in find_entities(
-            [meaning[tag] for tag in sentence], source
-        ):
+        read = [meaning[tag] for tag in sentence]
+        for start, stop, label in find_entities(read, source):
             new[start:stop] = tags_of_entity(stop - start, label, target)
         for t, (old, tag) in enumerate(zip(sentence, new, strict=True)):
             if tag == "O" != old:

@@ -263,11 +263,9 @@ def gains_of_scores(
     method, rows = [], []
     for i, j in pairs:
         difference = (score[j] - score[i]).astype(np.float64, copy=False)
+        are_answers = codes is None and are_verdicts(score[i], score[j])
         p, way, smallest = flipped_gain(
-            difference,
-            rng,
-            n_flips,
-            are_answers=codes is None and are_verdicts(score[i], score[j]),
+            difference, rng, n_flips, are_answers=are_answers
         )
         error = math.sqrt(p * (1 - p) / n_flips) if way.startswith("drawn") else 0.0
         method.append(f"sign flips of {size.size} {units}, {way}")

@@ -508,9 +508,8 @@ def inverted_tail(
         x, first = omega[k], int(np.searchsorted(values, 0.05 / omega[k]))
         log = -float(power[:, first - 1] @ [x**2 / 2, x**4 / 12, x**6 / 45])
         cosine = np.cos(x * values[first:])
-        log = (log if first else 0.0) + float(
-            np.log(np.abs(cosine) + 1e-300) @ times[first:]
-        )
+        others = np.log(np.abs(cosine) + 1e-300) @ times[first:]
+        log = (log if first else 0.0) + float(others)
         if 2 * k > omega.size and log > _VANISHED:
             return None
         sign = 1 - 2 * (int(times[first:][cosine < 0].sum()) % 2)

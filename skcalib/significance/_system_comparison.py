@@ -877,21 +877,15 @@ def _test_metric(
     )
     # TER has no largest value, and its counts of edits are those of very many trials.
     reach = 1e4 if statistic is ter else 1.0
+    columns = np.moveaxis(systems.columns, 1, 0)
+    sizes = [unit_sizes(each, systems.metric) for each in columns]
     ends = [
-        metric_interval(
-            value, each, unit_sizes(columns, systems.metric), level, bound, reach
-        )
-        for value, each, columns in zip(
-            score.tolist(), values, np.moveaxis(systems.columns, 1, 0), strict=True
-        )
+        metric_interval(*each, level, bound, reach)
+        for each in zip(score.tolist(), values, sizes, strict=True)
     ]
     low, high = np.array(ends).T
-    test = GainTest(
-        found.pvalue,
-        found.monte_carlo_error,
-        found.method,
-        float(found.smallest.min(initial=1)),
-    )
+    smallest = float(found.smallest.min(initial=1))
+    test = GainTest(found.pvalue, found.monte_carlo_error, found.method, smallest)
     n_drawn = tests.n_resamples if found.drawn else None
     return _Tested(
         score, low, high, found.gain, moments, test, systems.n_groups, n_drawn

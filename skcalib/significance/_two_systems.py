@@ -442,14 +442,8 @@ def paired_bootstrap_test(
             way, p, low, high, error, drawn = flips.test(
                 alternative, level, n_resamples, rng
             )
-            found = _Found(
-                way,
-                p,
-                ConfidenceInterval(low, high),
-                flips.gain.standard_error,
-                n_resamples=drawn,
-                monte_carlo_error=error,
-            )
+            ends, spread = ConfidenceInterval(low, high), flips.gain.standard_error
+            found = _Found(way, p, ends, spread, 0.0, drawn, error)
         smallest = max(found.smallest_pvalue, flips.smallest_p_value(alternative))
         found = found._replace(smallest_pvalue=smallest)
     return PairedBootstrapResult(
@@ -506,16 +500,10 @@ def _drawn(
     p, error = plain_p_value(seen, n_resamples)
     # Symmetric around the gain, as the two-sided p-value is: theory, (P1).
     half = half_width_of_drawn(np.abs(gains - items.gain), level)
-    return _Found(
-        "monte_carlo",
-        p,
-        _around(items.gain, half, p, alternative, level),
-        float(gains.std(ddof=1)) if n_resamples > 1 else 0.0,
-        smallest_pvalue=1 / (n_resamples + 1),
-        n_resamples=n_resamples,
-        monte_carlo_error=error,
-        n_undefined=n_undefined,
-    )
+    ends = _around(items.gain, half, p, alternative, level)
+    spread = float(gains.std(ddof=1)) if n_resamples > 1 else 0.0
+    drawn = 1 / (n_resamples + 1), n_resamples, error, n_undefined
+    return _Found("monte_carlo", p, ends, spread, *drawn)
 
 
 def _around(

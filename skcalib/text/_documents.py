@@ -315,9 +315,8 @@ class Document:
         [[(0, 2), (5, 6)], [(3, 4)]]
         """
         found: dict[Any, list[tuple[int, int]]] = {}
-        for j, (mention, entity) in enumerate(
-            zip(self.mentions, self.entities, strict=True)
-        ):
+        both = zip(self.mentions, self.entities, strict=True)
+        for j, (mention, entity) in enumerate(both):
             if entity is None:
                 raise ValueError(
                     "Document.clusters needs the entity of each mention. Got None for "
@@ -434,11 +433,8 @@ def _heads(tokens: list[Any]) -> list[int]:
 def check_document(document: Any, function: str | None = None) -> None:
     """Raise an error if the parameter `document` of `function` is not a document."""
     if not isinstance(document, Document):
-        raise ParameterTypeError(
-            "document",
-            f"must be a Document. Got {type(document).__name__} instead.",
-            function,
-        )
+        problem = f"must be a Document. Got {type(document).__name__} instead."
+        raise ParameterTypeError("document", problem, function)
 
 
 def check_documents(documents: Any, name: str) -> list[Document]:

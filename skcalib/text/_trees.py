@@ -265,9 +265,8 @@ def noun_phrases(sentence: Sentence, *, relative_pronouns: bool) -> list[NounPhr
 
 
 def _heads(sentence: Sentence, relative_pronouns: bool) -> Iterator[int]:
-    for i, (upos, deprel) in enumerate(
-        zip(sentence.upos, sentence.deprel, strict=True)
-    ):
+    both = zip(sentence.upos, sentence.deprel, strict=True)
+    for i, (upos, deprel) in enumerate(both):
         if upos not in HEADS or deprel.partition(":")[0] in NO_HEADS:
             continue
         if upos != "PRON" or _refers(sentence, i, relative_pronouns):
