@@ -105,15 +105,12 @@ def take_axes(ax: Any, width: float, height: float, *, are_short: bool = False) 
     """
     from matplotlib.axes import Axes
 
-    if is_new(ax):
-        layout = None if are_short and ax is not None else "constrained"
-        return only_axes(new_figure(width, height, ax, layout))
-    check_type(ax, Axes, "matplotlib Axes or None", name="ax")
-    return ax
-
-
-def only_axes(figure: Any) -> Any:
-    """Return the axes of a new figure, to which `name_curves` may add a legend."""
+    if not is_new(ax):
+        check_type(ax, Axes, "matplotlib Axes or None", name="ax")
+        return ax
+    layout = None if are_short and ax is not None else "constrained"
+    figure = new_figure(width, height, ax, layout)
+    # `name_curves` may add a legend below the axes, from this size.
     setattr(figure, _SIZE, tuple(figure.get_size_inches()))
     _set_margins(figure)
     ax = style_axes(figure.subplots())

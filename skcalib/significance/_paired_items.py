@@ -332,7 +332,7 @@ class PairedItems:
         """Whether every resample has the observed gain."""
         linear = self.linear
         if linear is None:
-            # For other metrics, only systems that are equal, or rows that are.
+            # Other metrics are constant if the systems, or all rows, are equal.
             same = bool((self.a == self.b).all())
             return same or all(bool((x == x[0]).all()) for x in (self.a, self.b))
         if linear.is_integer:
