@@ -19,6 +19,7 @@ from .._validation import (
     out_of_range,
 )
 from ..posteriors import LinearChainPosterior
+from ..posteriors._checks import warn_of_proba
 from ._arrays import (
     as_indices,
     as_numpy,
@@ -115,6 +116,7 @@ def from_transformers(
             f"{getattr(logits, 'shape', None) or sentences[0].shape}.",
         )
     without_nan(sentences, "logits")
+    warn_of_proba(sentences, "logits")
     check_entries(word_ids, len(sentences), "sentence", "word_ids")
     counts: list[Any] = [None] * len(sentences)
     if n_words is not None:

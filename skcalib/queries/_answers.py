@@ -347,6 +347,11 @@ class Answers(Result):
         columns = {name: array[chosen] for name, array in self._columns().items()}
         answers = Answers.__new__(Answers)
         answers._least = self._least
+        if self.n_draws is not None and 0 < chosen.size < n:
+            least = self._proba[chosen].min()
+            # Shares that are chosen by their size are larger than the probabilities.
+            if np.delete(self._proba, chosen).max(initial=-np.inf) < least:
+                answers._least = float(least)
         return answers._set(**columns, n_unseen=self.n_unseen, n_draws=self.n_draws)
 
     @public

@@ -287,6 +287,12 @@ def known_and_unseen(y: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, np.n
     if not absent.any():
         return order, places
     unseen = distinct_labels(y[absent], name="y_true")
+    if -100 in unseen.tolist():
+        raise ParameterError(
+            "y_true",
+            "must have a label of the model for every token. Got -100, with which "
+            "libraries mark padding: remove these tokens and their probabilities.",
+        )
     # Indices of tags instead of their names would make every answer no.
     first, other = order.tolist()[0], unseen.tolist()[0]
     if isinstance(first, str) != isinstance(other, str):

@@ -44,10 +44,10 @@ class HMMTagger(BaseTagger):
         sentences of three corpora of English, after training on 250 to 3,000 sentences.
     unknown_words : {'once', 'pseudocount'}, default=None
         Count of the unknown word with each tag. 'once' is the number of training words
-        that occur once, with this tag (Good and Turing, [2]_), so that an
-        unknown word more often is a noun than a determiner. 'pseudocount' is zero, the
-        model of [1]_. If None, 'once' if `pseudocount` is None and 'pseudocount'
-        otherwise.
+        that occur once, with this tag (Good and Turing, [2]_), so that an unknown word
+        is a noun more often than a determiner. 'pseudocount' is zero, the model of
+        [1]_. None is 'once' if `pseudocount` is None, and 'pseudocount' otherwise: pass
+        'once' to search over `pseudocount`.
     emission_pseudocount : float, default=None
         Pseudocount added to emission counts. If None, `pseudocount` is used.
     end_state : bool, default=False
@@ -180,7 +180,10 @@ class HMMTagger(BaseTagger):
         # Words are the rows in memory, so that the scores of a word are contiguous.
         emissions = _counts(columns, tags, (n_words, n_tags)).T
         if unknown == "once":
-            emissions[:, -1] = emissions[:, emissions.sum(axis=0) == 1].sum(axis=1)
+            # The rarest words occur more often if sentences are repeated.
+            n = emissions[:, :-1].sum(axis=0)
+            rare = emissions[:, :-1][:, n == n.min()].sum(axis=1) / n.min()
+            emissions = np.column_stack([emissions[:, :-1], rare])
         self.emission_log_proba_: np.ndarray = _log_rows(emissions, word_prior)
         return self
 

@@ -218,3 +218,11 @@ def test_nan_is_named_with_its_sentence():
 def test_results_of_a_pipeline_are_lists(results, offsets):
     with pytest.raises(TypeError, match="of from_pipeline must be a list with"):
         from_pipeline(results, offsets)
+
+
+def test_probabilities_in_place_of_logits_give_a_warning():
+    logits = np.random.default_rng(0).normal(size=(2, 4, 3))
+    words = [[None, 0, 1, None]] * 2
+    from_transformers(logits, words, ["O", "B-PER", "I-PER"])
+    with pytest.warns(UserWarning, match="rows of 'logits' are probabilities"):
+        from_transformers(softmax(logits, axis=2), words, ["O", "B-PER", "I-PER"])

@@ -382,3 +382,20 @@ def test_the_number_of_samples_is_seen_through_steps_folds_and_files(data, pipe)
     proba[0] = SampledCorefPairs(20).transform(scores[:1])[0]
     with pytest.raises(ValueError, match="'proba'.* same number .*Got 20 and 30"):
         CorefPairQuery().from_proba(y, proba)
+
+
+def test_pairs_taken_by_their_share_are_those_of_min_proba():
+    _, y, scores = make_coref_documents(60, return_scores=True, random_state=0)
+    model = SampledCorefPairs(20, random_state=1)
+    answers = CorefPairQuery()(model, scores, y)
+    taken = answers.take(answers.y_proba >= 0.1)
+    asked = CorefPairQuery(min_proba=0.1)(model, scores, y)
+    found, expected = (
+        calibration_error_interval(each.y_true, each.y_proba, groups=each.groups)
+        for each in (taken, asked)
+    )
+    assert found.n_pairs == expected.n_pairs < len(answers)
+    assert found.low == expected.low
+    # the labels come from the scores: the model is calibrated
+    assert found.pvalue == pytest.approx(expected.pvalue)
+    assert found.pvalue > 0.05

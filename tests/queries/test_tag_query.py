@@ -336,3 +336,9 @@ def test_a_posterior_is_one_of_the_sentences():
 def test_exchanged_words_and_tags_give_a_warning(tagger):
     with pytest.warns(UserWarning, match="Are X and y exchanged"):
         TagQuery()(tagger.fit(X, Y), Y, X)
+
+
+def test_labels_of_padding_are_an_error():
+    y, proba = [[1, 0, -100], [0, -100, -100]], np.full((2, 3, 2), 0.5)
+    with pytest.raises(ValueError, match="-100, with which libraries mark padding"):
+        TagQuery("top").from_proba(y, proba, classes=[0, 1])

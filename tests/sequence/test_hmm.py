@@ -75,6 +75,16 @@ def test_an_unknown_word_counts_as_the_words_that_occur_once():
     same_rows(plain.emission_log_proba_, WORDS, F(1, 100))
 
 
+def test_repeated_sentences_keep_the_count_of_an_unknown_word():
+    # Every count doubles but that of the unknown word, from the words that occur twice.
+    twice = [
+        [*(2 * count for count in row[:-1]), once]
+        for row, once in zip(WORDS, [2, 1, 1], strict=True)
+    ]
+    tagger = HMMTagger(0.5, unknown_words="once").fit(X + X, Y + Y)
+    same_rows(tagger.emission_log_proba_, twice, F(1, 2))
+
+
 def test_unknown_words_is_one_of_two_names():
     with pytest.raises(ValueError, match="'unknown_words'.*'once', 'pseudocount'"):
         HMMTagger(unknown_words="suffix").fit(X, Y)
