@@ -28,7 +28,7 @@ def as_clustering(values: Any, n: int, i: int, name: str = "labels") -> np.ndarr
     """Return the labels of the n mentions of document i as integers from 0.
 
     Labels are numbered in the order of their first occurrence. Any hashable label is
-    accepted, except missing ones.
+    accepted, except missing ones and "-", which marks mentions without an entity.
     """
     if not is_sequence(values):
         raise ParameterTypeError(
@@ -58,6 +58,13 @@ def as_clustering(values: Any, n: int, i: int, name: str = "labels") -> np.ndarr
                 f"mention {j} of document {i}.",
             )
         number.setdefault(label, len(number))
+    if "-" in number:
+        raise ParameterError(
+            name,
+            "must give the entity of each mention. Got '-' for mention "
+            f"{labels.index('-')} of document {i}: leave mentions without an entity "
+            "out, or give each a label of its own.",
+        )
     return np.array([number[label] for label in labels], dtype=np.intp)
 
 

@@ -6,7 +6,7 @@ token after the last one, and the index of the entity label in a list of labels.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, TypeAlias
@@ -325,7 +325,9 @@ class SpanQuery(TaggerQuery):
         tags, lengths = flat_tags(y_true, proba, "proba")
         found = read_spans(proba, lengths.tolist())
         gold, names = self._gold(tags, lengths)
-        labels = sorted({*names, *(row[2] for spans in found for row in spans)})
+        known = {row[2] for spans in found for row in spans}
+        _warn_of_labels([name for name in names if name], known)
+        labels = sorted({*names, *known})
         asked = span_array(found, labels)
         # The truth must not affect the choice of the spans.
         kept = self._wanted(asked, labels)
@@ -342,11 +344,7 @@ class SpanQuery(TaggerQuery):
         meaning, known = meaning_of(order, scheme)
         gold, names = self._gold(tags, lengths)
         labels = [*known, *sorted(set(names) - set(known))]
-        if names and known and not set(names) & set(known):
-            warn(
-                f"No entity label in y is a label of the model: y has {sorted(names)}, "
-                f"and the model {sorted(known)}."
-            )
+        _warn_of_labels(names, known)
         if self.label is not None and self.label not in labels:
             raise ParameterError(
                 "label",
@@ -413,6 +411,15 @@ class SpanQuery(TaggerQuery):
             names = names[[labels.index(self.label)]]
         return np.column_stack(
             [np.repeat(spans, names.size, axis=0), np.tile(names, len(spans))]
+        )
+
+
+def _warn_of_labels(names: Collection[str], known: Collection[str]) -> None:
+    """Warn if the entities in y and those of the model have no label in common."""
+    if names and known and not set(names) & set(known):
+        warn(
+            f"No entity label in y is a label of the model: y has {sorted(names)}, and "
+            f"the model {sorted(known)}."
         )
 
 

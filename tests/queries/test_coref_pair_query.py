@@ -399,3 +399,9 @@ def test_pairs_taken_by_their_share_are_those_of_min_proba():
     # the labels come from the scores: the model is calibrated
     assert found.pvalue == pytest.approx(expected.pvalue)
     assert found.pvalue > 0.05
+
+
+def test_mentions_without_an_entity_are_not_one_entity():
+    y, proba = [["-", "-", "1"]], [np.full(3, 0.5)]
+    with pytest.raises(ValueError, match="mention 0 of document 0: leave mentions"):
+        CorefPairQuery().from_proba(y, proba)

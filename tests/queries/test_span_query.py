@@ -524,3 +524,10 @@ def test_other_labels_of_entities_give_a_warning():
     tagger = HMMTagger().fit([["Ada", "ran"]] * 4, [["B-NAME", "O"]] * 4)
     with pytest.warns(UserWarning, match=r"y has \['PER'\], and the model \['NAME'\]"):
         SpanQuery()(tagger, [["Ada", "ran"]] * 4, gold)
+
+
+def test_spans_with_other_names_of_labels_give_a_warning():
+    with pytest.warns(
+        UserWarning, match=r"y has \['PER'\], and the model \['PERSON'\]"
+    ):
+        SpanQuery().from_proba([["B-PER", "I-PER"]], [[(0, 2, "PERSON", 0.9)]])
