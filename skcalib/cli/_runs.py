@@ -25,7 +25,7 @@ from ..evaluation import (
 )
 from ..evaluation._align import AlignedEvaluations, are_row_numbers
 from ..evaluation._decisions import NAME as DECISIONS
-from ..evaluation._evaluation import IDENTIFYING, check_groups, rule_of
+from ..evaluation._evaluation import IDENTIFYING, check_groups, rule_of, varying
 from ..evaluation._files import open_source
 from ..evaluation._table_answers import NAME as TABLE
 from ..evaluation._table_answers import SYSTEMS_NOTE
@@ -344,11 +344,42 @@ def _read_one(path: Path, options: Namespace) -> _File:
             f"{path} is read as a file of {evaluation.format}, to which --prediction "
             f"does not apply. Read the file as a plain table with --format {TABLE}."
         )
+    evaluation = _with_questions(path, evaluation)
     if options.confidence is not None:
         answers = {"answers": "--confidence agreement: the file"}
         with command_errors(path, shown=answers):
             evaluation = _most_frequent(evaluation, options, path)
     return _File(path, evaluation.model, evaluation)
+
+
+def _with_questions(path: Path, found: Evaluation) -> Evaluation:
+    """Raise an error if rows of a table with one name are of several questions.
+
+    Other attributes that differ between the rows of a question give a note.
+    """
+    columns = {"right answers": found.right_answer, **found.groups}
+    for what, texts in columns.items() if found.format == TABLE else ():
+        several = {} if texts is None else varying(found, texts)
+        if not several:
+            continue
+        question, (one, other) = next(iter(several.items()))
+        is_name = what in found.groups
+        values = f"values of {what!r}" if is_name else what
+        got = (
+            f"rows of the question {question!r:.60} with the {values} {one!r:.60} and "
+            f"{other!r:.60}"
+        )
+        if is_name and what.lower().strip() not in USUAL["subject"] + USUAL["passage"]:
+            note = f"There are {got}. They count as samples of one question."
+            found = replace(found, notes=(*found.notes, note))
+            continue
+        raise CommandError(
+            f"{path}: --question must name a column that differs between questions. "
+            f"Got {got}. If the names begin again in each part of the file, join the "
+            "part and the name in one column. If only the order of the options "
+            "differs, remove the column of right answers."
+        )
+    return found
 
 
 def _most_frequent(

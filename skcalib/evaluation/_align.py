@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
 from typing import Any
@@ -14,7 +14,7 @@ from .._errors import ParameterError, ParameterTypeError, parameter, public
 from .._results import Result
 from .._validation import as_labels, check_choice
 from ..rates._accuracy import as_scores
-from ._evaluation import IDENTIFYING, Evaluation, are_known, differing
+from ._evaluation import IDENTIFYING, Evaluation, are_known, differing, varying
 from ._table_answers import NAME as TABLE
 
 # Number of questions that an error gives as examples.
@@ -443,10 +443,20 @@ def _agreeing(
     # Files of one harness may number the questions of different versions of a data set.
     differs = np.zeros(common.size, dtype=bool)
     found = []
-    for what, known in _identifying(scored, places):
-        other = differing([side[common] for side in known.values()])
+    question = places.question[common].tolist()
+    for what, columns in _identifying(scored).items():
+        known, several = {}, dict[Any, str]()
+        for k, (name, e) in enumerate(scored.items()):
+            if name not in columns:
+                continue
+            known[name] = places.first_known(k, columns[name])[common]
+            for each, pair in varying(e, columns[name]).items():
+                texts = " and ".join(repr(_short(text)) for text in pair)
+                several.setdefault(each, f"{texts} in {name}")
+        other = differing(list(known.values()))
+        other |= [each in several for each in question]
         if other.any():
-            first = common[other][0]
+            first = int(other.argmax())
             sides = " and ".join(
                 f"{_short(side[first])!r} in {name}"
                 for name, side in known.items()
@@ -454,7 +464,8 @@ def _agreeing(
             )
             found.append(
                 f"{other.sum()} of {common.size} questions with different {what}, for "
-                f"example question {_short(places.question[first])!r}: {sides}"
+                f"example question {_short(question[first])!r}: "
+                f"{several.get(question[first], sides)}"
             )
             differs |= other
     if not found:
@@ -464,7 +475,8 @@ def _agreeing(
             "mismatch",
             "must be 'drop' or 'keep' if questions of the same name differ. Got "
             f"{'; '.join(found)}. If many differ, the files may have the questions in "
-            "different orders and row numbers as their names.",
+            "different orders and row numbers as their names, or the names begin again "
+            "in each part of a file: join the part and the name.",
         )
     done = "compared nevertheless" if mismatch == "keep" else "left out"
     notes += [f"{text}: {done}." for text in found]
@@ -478,27 +490,18 @@ def _agreeing(
     return common[~differs]
 
 
-def _identifying(
-    scored: dict[str, Evaluation], places: _Places
-) -> Iterator[tuple[str, dict[str, np.ndarray]]]:
-    """Yield each attribute of the questions that several systems have, by system.
-
-    Attributes of a system have one entry for each question, None if it is not known.
-    """
-    attributes: dict[str, dict[str, np.ndarray]] = {what: {} for what in IDENTIFYING}
-    for k, (name, e) in enumerate(scored.items()):
+def _identifying(scored: dict[str, Evaluation]) -> dict[str, dict[str, np.ndarray]]:
+    """Return the attributes of questions, each with its column of systems by name."""
+    found: dict[str, dict[str, np.ndarray]] = {what: {} for what in IDENTIFYING}
+    for name, e in scored.items():
         for what, column in IDENTIFYING.items():
             values = getattr(e, column)
             if values is not None and are_known(values).any():
-                attributes[what][name] = places.first_known(k, values)
-    for k, (name, e) in enumerate(scored.items()):
+                found[what][name] = values
         # The attributes of a harness may be of answers, such as the order of options.
         for group, values in e.groups.items() if e.format == TABLE else ():
-            what = f"values of {group!r}"
-            # Columns of tables are chosen by the user, who expects one value per
-            # question.
-            attributes.setdefault(what, {})[name] = places.first_known(k, values)
-    return (each for each in attributes.items() if len(each[1]) > 1)
+            found.setdefault(f"values of {group!r}", {})[name] = values
+    return {what: columns for what, columns in found.items() if columns}
 
 
 def _collect(

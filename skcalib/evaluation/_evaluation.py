@@ -600,6 +600,17 @@ def are_known(texts: np.ndarray) -> np.ndarray:
     return np.not_equal(texts, None)  # type: ignore[call-overload]
 
 
+def varying(found: Evaluation, texts: np.ndarray) -> dict[Any, tuple[Any, Any]]:
+    """Return the questions whose rows have different known texts, with two of them."""
+    first: dict[Any, Any] = {}
+    several: dict[Any, tuple[Any, Any]] = {}
+    if found.repeat.any():
+        for name, text in zip(found.question.tolist(), texts.tolist(), strict=True):
+            if text not in (None, "") and first.setdefault(name, text) != text:
+                several.setdefault(name, (first[name], text))
+    return several
+
+
 def differing(sides: Sequence[np.ndarray]) -> np.ndarray:
     """Return where two columns of texts are known and differ."""
     first, *others = sides

@@ -335,3 +335,31 @@ def test_a_page_names_all_options_and_the_condition(run):
     assert "Condition (calibration error above 0.9): not met." in text
     for package in ("numpy", "scipy", "scikit-learn", "matplotlib"):
         assert re.search(rf"{package} \d", text)
+
+
+@pytest.mark.parametrize("more", [{"gold": list("abcd") * 2}, {}])
+def test_names_that_begin_again_in_each_subject_are_an_error(run, more):
+    """Four questions of each of two subjects are eight questions, not four."""
+    gold = {"gold": [*more["gold"][:4], *"dcba"]} if more else {}
+    names = ["q0", "q1", "q2", "q3"] * 2
+    subject = ["law"] * 4 + ["maths"] * 4
+    for name in "ab":
+        write(
+            f"{name}.csv", question=names, subject=subject, correct=[0, 1] * 4, **gold
+        )
+    both = "'a' and 'd'" if more else "'law' and 'maths'"
+    for command in (["report", "a.csv"], ["compare", "a.csv", "b.csv"]):
+        code, _, error = run(*command, "--by", "subject")
+        assert code == 2
+        assert "'q0'" in error
+        assert both in error
+        assert "join the part and the name" in error
+
+
+def test_samples_under_several_conditions_are_of_one_question_with_a_note(run):
+    names, heat = ["q0", "q1", "q2"] * 2, ["cold"] * 3 + ["hot"] * 3
+    write("a.csv", question=names, heat=heat, correct=[0, 1, 1, 1, 1, 0])
+    code, text, error = run("report", "a.csv", "--by", "heat")
+    assert code == 0
+    assert "6 samples of 3 questions" in text
+    assert "'q0' with the values of 'heat' 'cold' and 'hot'" in error

@@ -66,16 +66,21 @@ def test_duplicated_names_are_an_error_unless_a_rule_is_given():
     assert (dropped.question.tolist(), len(dropped.notes)) == (["a", "b"], 2)
 
 
-def test_of_several_attributes_of_a_question_the_first_one_is_compared():
+def test_several_attributes_of_a_question_are_an_error_of_one_system():
     def system(question, subject):
         groups = {"subject": list(subject)}
         score = [1] * len(question)
         return evaluation_of(score, question=list(question), groups=groups)
 
     systems = {"A": system("xxyz", "abcd"), "B": system("xyz", "acd")}
-    found = align_evaluations(systems, duplicates="mean")
+    message = "1 of 3 .* values of 'subject', .* 'x': 'a' and 'b' in A.* begin again"
+    with pytest.raises(ValueError, match=message):
+        align_evaluations(systems, duplicates="mean")
+    rules = {"duplicates": "mean", "mismatch": "drop"}
+    assert align_evaluations(systems, **rules).question.tolist() == ["y", "z"]
+    found = align_evaluations(systems, duplicates="mean", mismatch="keep")
     assert found.groups["subject"].tolist() == list("acd")
-    systems["B"] = system("xyz", "bcd")
+    systems = {"A": system("xyz", "acd"), "B": system("xyz", "bcd")}
     with pytest.raises(ValueError, match="'a' in A and 'b' in B"):
         align_evaluations(systems, duplicates="mean")
 
