@@ -40,6 +40,9 @@ _LINKS = re.compile(r"[@#](?=\w)|https?:(?=//)|www(?=\.)|GH(?=-\d)|:(?=[\w+-]+:)
 # Columns of a terminal.
 WIDTH = 80
 
+# Largest number of names in a sentence.
+_MOST_NAMED = 5
+
 # Smaller p-values are not printed.
 _LEAST_P_VALUE = 0.0001
 
@@ -509,6 +512,12 @@ def text_bars(intervals: Sequence[Estimate], room: int) -> list[str]:
         bar[column(value)] = "o"
         lines.append("".join(bar))
     return lines
+
+
+def named(names: Sequence[str]) -> str:
+    """Return the first names of a list, and the number of the others."""
+    more = len(names) - _MOST_NAMED
+    return ", ".join(names[:_MOST_NAMED]) + f" and {more} more" * (more > 0)
 
 
 def decimals(row: Interval) -> str:

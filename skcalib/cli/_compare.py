@@ -48,9 +48,6 @@ from ._shared import (
 # baseline only.
 _MOST_PRINTED = 15
 
-# Largest number of systems that a sentence names.
-_MOST_NAMED = 5
-
 # Power of the test for the gain that the questions can detect.
 _POWER = 0.8
 
@@ -246,11 +243,28 @@ class Comparison:
         if self.pairs:
             yield out.Paragraph(self.verdict_of_all(), "verdict")
         if self.found.fail_if is not None:
-            condition, systems = self.found.fail_if
-            is_met = f"met by {', '.join(systems)}" if systems else "not met"
-            if systems and condition == "inferior":
-                is_met += _INFERIOR
-            yield out.Paragraph(f"Condition ({condition}): {is_met}.", "verdict")
+            yield out.Paragraph(self._outcome(*self.found.fail_if), "verdict")
+
+    def _outcome(self, condition: str, systems: list[str]) -> str:
+        """Return which systems meet the condition, with the numbers that decide."""
+        what = self.change
+        rows: dict[str, tuple[float, out.Interval]] = {
+            pair.b: (pair.gain, pair)
+            for pair in self.decided
+            if pair.a == self.found.baseline
+        }
+        if condition == "worse-calibrated":
+            errors = {e.b: e.calibration_error for e in self.found.calibration or ()}
+            rows = {name: (e.difference, e) for name, e in errors.items()}
+            what = "calibration error"
+        shown = [
+            f"{name} ({what} {rows[name][0]:{self.signed}}, {self.level} "
+            f"{out.ends(rows[name][1], self.signed)})"
+            for name in systems or rows
+        ]
+        why = _INFERIOR * (condition == "inferior" and bool(systems))
+        said = "Failed" if systems else "Passed"
+        return f"{said} ({condition}): {out.named(shown)}{why}."
 
     def figure_of_gains(self) -> list[out.Block]:
         """Return the figure of the gains over the baseline, if they are not many."""
@@ -439,9 +453,13 @@ class Comparison:
             return f"{found.better} is better than every other system{by}."
         if all(pair.better is None for pair in self.decided):
             return f"No two of the {self.n_systems} systems differ significantly{by}."
-        shown = ", ".join(found.not_worse[:_MOST_NAMED])
-        more = len(found.not_worse) - _MOST_NAMED
-        shown += f" and {more} more" * (more > 0)
+        return self._not_worse()
+
+    def _not_worse(self) -> str:
+        """Return which systems may be as good as the best one."""
+        found = self.decisions
+        shown = out.named(found.not_worse)
+        by = "" if self.found.judged is None else " by the labels of people"
         return f"{found.best} has the best score{by}. Not significantly worse: {shown}."
 
     def cards(self, pair: Decided) -> out.Cards:

@@ -328,7 +328,8 @@ BLEU, chrF or TER of translations.
         "how to measure": {
             "--groups COL": "column of the document, user, ... of a row: rows of one "
             "group may depend on each other, and the interval takes this into account",
-            "--by COL": "also report each value of this column separately",
+            "--by COL": "also report each value of this column separately; each value "
+            "of a column 'model' or 'system' has a report of its own",
             "--labels LABELS": _LABELS_OF_PEOPLE,
             "--alone D": {
                 "default": 0.9,
@@ -353,8 +354,9 @@ BLEU, chrF or TER of translations.
             **_MARKDOWN,
             "--fail-if {miscalibrated,not-alone}": "exit with status 1 if perfect "
             "calibration is rejected for a system (miscalibrated), or if no "
-            "probability is shown from which its answers have the accuracy of --alone "
-            "(not-alone); with --labels, the answers with a label decide",
+            "probability is shown from which its answers, and with --by those of each "
+            "value, have the accuracy of --alone (not-alone); with --labels, the "
+            "answers with a label decide",
             "--max-error D": "exit with status 1 if the lower end of the interval of "
             "the calibration error of a system is above D",
         },

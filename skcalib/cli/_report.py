@@ -56,8 +56,9 @@ def run_report(options: Namespace) -> int:
     for system in systems:
         for note in system.evaluation.notes if system.is_table else ():
             say("report", f"{system.file}: {note}")
-    reports = [Report(system, options) for system in systems]
-    is_single = len(reports) == 1
+    is_single = len(systems) == 1
+    # Headings below the name of one of several systems are one level lower.
+    reports = [Report(system, options, 2 if is_single else 3) for system in systems]
     if options.json:
         objects = [each.numbers(path) for each in reports]
         print(out.as_json(objects[0] if is_single else objects))
@@ -166,8 +167,8 @@ def _figure_of(reports: list[Report]) -> Any:
 class Report:
     """The report on a system and on each of its parts by name."""
 
-    def __init__(self, system: System, options: Namespace):
-        self.system, self.options = system, options
+    def __init__(self, system: System, options: Namespace, level: int):
+        self.system, self.options, self.level = system, options, level
         whole, by, self.one_map = measure(system, options)
         # All numbers of a report have the same decimals, so that rows can be compared.
         digits = out.decimals(whole.accuracy)
@@ -190,8 +191,6 @@ class Report:
             self.checked = check_threshold(
                 system, options.check, saved, options.confidence_level
             )
-        # Headings below the name of one of several systems are one level lower.
-        self.level = 2 if len(options.file) == 1 else 3
 
     def numbers(self, figure: Path | None) -> dict[str, Any]:
         """Return the object that ``--json`` prints."""
@@ -235,11 +234,34 @@ class Report:
                 "probabilities and scores of 0 and 1."
             )
         if self.condition == NOT_ALONE:
-            return self.decisions.threshold is None
+            return self.decisions.threshold is None or bool(self.not_for())
         if most is not None:
             # Only an error that is shown meets the condition, not one that is possible.
             return self.whole.error.low > most
         return self.decisions.calibration not in ("calibrated", "too few")
+
+    def not_for(self) -> str:
+        """Return the parts without a threshold for --alone, as text."""
+        parts = self.decisions.parts or {}
+        return out.named([n for n, each in parts.items() if each.threshold is None])
+
+    def reason(self) -> str:
+        """Return the numbers that decide whether the condition is met."""
+        whole, by = self.whole, self.system.by_name
+        if self.condition == NOT_ALONE:
+            alone = f"{self.options.alone:g} of the answers are right"
+            at, not_for = self.decisions.threshold, self.not_for()
+            if at is None or not_for:
+                of = "" if at is None else f" for {not_for}"
+                return f"no probability is shown from which {alone}{of}"
+            of = f"; each {by} has such a probability" * bool(self.parts)
+            return f"from the probability {whole.number(at)}, {alone}{of}"
+        if whole.error is None or whole.pvalue is None:
+            return TOO_FEW
+        error, interval = whole.estimate(whole.error)
+        of = " of all answers together" * bool(self.parts)
+        p = out.p_text(whole.pvalue, "p = ")
+        return f"calibration error{of} {error} ({whole.level} {interval}), {p}"
 
     def notes(self) -> list[str]:
         """Return what was left out, what files say, and what limits the labels."""
@@ -262,7 +284,7 @@ class Report:
         yield out.Line(f"{printable(system.file)}: {whole.count()}")
         yield out.Paragraph(whole.verdict())
         yield from map(out.Paragraph, self._check())
-        yield from whole.case()
+        yield from self.case()
         has_none = not np.isfinite(system.answers.q).any()
         if system.is_table and has_none and self.options.y_proba is None:
             hint = "If a column contains probabilities, name it with --y-proba."
@@ -284,6 +306,15 @@ class Report:
         """Yield the verdict on the threshold of --check."""
         if self.checked is not None:
             yield self.whole.check(self.checked)
+    def case(self) -> Iterator[out.Block]:
+        """Yield what to do with the confidence, and for which parts not."""
+        yield from self.whole.case()
+        not_for = self.not_for()
+        if not_for and self.decisions.threshold is not None:
+            yield out.Paragraph(
+                f"Not for {not_for}: by {self.system.by_name}, no probability is shown "
+                f"from which {self.options.alone:g} of the answers are right there."
+            )
 
     def _named(self) -> dict[str, str | None]:
         """Return what the files say about themselves."""
@@ -430,7 +461,7 @@ class Report:
     def brief(self) -> Iterator[out.Block]:
         """Yield the verdict and the main numbers."""
         yield out.Paragraph(self.whole.verdict(), "verdict")
-        yield from self.whole.case()
+        yield from self.case()
         # The summary of a Markdown file leaves the count out.
         yield out.Page([out.Paragraph(self.whole.count(), "soft")])
         yield self.whole.cards()
@@ -442,8 +473,8 @@ class Report:
         yield from self._judged()
         yield from (out.Paragraph(f"Note: {note}", "soft") for note in self.notes())
         if self.condition is not None:
-            is_met = "met" if self.is_met else "not met"
-            yield out.Paragraph(f"Condition ({self.condition}): {is_met}.", "verdict")
+            said = f"{'Failed' if self.is_met else 'Passed'} ({self.condition})"
+            yield out.Paragraph(f"{said}: {self.reason()}.", "verdict")
         yield from (out.Paragraph(each, "verdict") for each in self._check())
 
     def page(self) -> Iterator[out.Block]:
@@ -591,10 +622,13 @@ def _status(reports: list[Report]) -> int:
     for each in reports:
         if each.is_rejected:
             say("report", f"--check: rejected for {each.system.file}")
-        about = f"{each.condition}: {each.system.file}"
+        model = each.system.evaluation.model if each.system.is_table else None
+        about = ", ".join(
+            filter(None, [f"{each.condition}: {each.system.file}", model])
+        )
         most, error = each.options.max_error, each.whole.error
         if each.is_met:
-            say("report", about)
+            say("report", f"{about}: {each.reason()}")
         # An error is then never found, which is no evidence of none.
         elif each.condition in (None, NOT_ALONE):
             continue

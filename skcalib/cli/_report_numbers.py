@@ -204,6 +204,8 @@ class Stated:
     brier: Decompositions
     n_certain: int
     n_certain_wrong: int
+    n_zero: int
+    n_zero_positive: int
 
     @property
     def frequency(self) -> Estimate:
@@ -215,6 +217,7 @@ class Stated:
 _OF_STATED = (
     *("overall", "calibration", "calibration_error", "plug_in", "brier", "ranking"),
     *("ece", "ece_expected", "mce", "n_certain", "n_certain_wrong"),
+    *("n_zero", "n_zero_positive"),
 )
 
 
@@ -416,17 +419,23 @@ def _measure(
     # Probabilities of two decimals stand for all numbers within half of .01.
     step = found.checked.calibration_error.rounded_to or 0.0
     regions = _regions(stating, stated, level, step)
-    alone = _alone(stating, options.alone, level, both=both)
+    alone = _alone(stating, part.y.size, options.alone, level, both=both)
     return Measured(*numbers, found, regions, alone, without)
 
 
-def _alone(part: Answers, wanted: float, level: float, *, both: bool) -> Alone:
+def _alone(part: Answers, n: int, wanted: float, level: float, *, both: bool) -> Alone:
+    """Return the thresholds, with the shares that they select of `n` answers."""
     codes, y, q = part.clusters, part.y.astype(bool), part.q
+    found: list[PrecisionThreshold | None]
+    found = [choose_threshold(y, q, codes, wanted, level), None]
     # The complements: up to which probability a label may be called negative.
-    negative = choose_threshold(~y, 1 - q, codes, wanted, level) if both else None
-    if negative is not None:
-        negative = replace(negative, threshold=1 - negative.threshold)
-    return Alone(wanted, choose_threshold(y, q, codes, wanted, level), negative)
+    if both and (side := choose_threshold(~y, 1 - q, codes, wanted, level)) is not None:
+        found[1] = replace(side, threshold=1 - side.threshold)
+    # Answers without a probability are never selected.
+    return Alone(
+        wanted,
+        *(each and replace(each, share_selected=each.n_selected / n) for each in found),
+    )
 
 
 # Entry of a file of --save that says what the file is.
@@ -567,6 +576,8 @@ def _calibration(part: Answers, level: float) -> Stated:
         brier=Decompositions(*parts),
         n_certain=int(is_certain.sum()),
         n_certain_wrong=int((is_certain & (part.y != part.q)).sum()),
+        n_zero=int((part.q == 0).sum()),
+        n_zero_positive=int(part.y[part.q == 0].sum()),
     )
 
 

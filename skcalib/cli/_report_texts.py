@@ -177,12 +177,20 @@ class Part:
         return bool(self.stated and self.stated.n_certain_wrong and not is_rounded)
 
     def certain_wrong(self) -> str:
-        """Return how many of the answers with a probability of 0 or 1 are wrong."""
-        assert self.stated is not None
-        n = self.stated.n_certain_wrong
-        are = "are" if n > 1 else "is"
-        what = f"{self.stated.n_certain} answers with the probability 0 or 1"
-        return f"{n} of {what} {are} wrong"
+        """Return how many outcomes contradict probabilities of 1 and of 0."""
+        found = self.stated
+        assert found is not None
+        what, one, other = "cases", "negative", "positive"
+        if self.is_graded:
+            what, one, other = "answers", "wrong", "right"
+        n, n_wrong = found.n_certain, found.n_certain_wrong
+        zero, n_zero = found.n_zero_positive, found.n_zero
+        counts = [(n_wrong - zero, n - n_zero, 1, one), (zero, n_zero, 0, other)]
+        return " and ".join(
+            f"{k} of {n:,} {what} with probability {p} {'are' if k != 1 else 'is'} {x}"
+            for k, n, p, x in counts
+            if n and (k or not n_wrong)
+        )
 
     def _by_people(self) -> str:
         """Return the accuracy by a judge that labels of people correct."""

@@ -28,7 +28,7 @@ from ..evaluation._decisions import NAME as DECISIONS
 from ..evaluation._evaluation import IDENTIFYING, check_groups, rule_of, varying
 from ..evaluation._files import open_source
 from ..evaluation._table_answers import NAME as TABLE
-from ..evaluation._table_answers import SYSTEMS_NOTE
+from ..evaluation._table_answers import SYSTEMS_NOTE, of_one_model
 from ..evaluation._tables import CHUNK, USUAL, open_table
 from ..rates import accuracy_interval, sampled_confidence
 from ..rates._accuracy import large_group
@@ -231,7 +231,7 @@ def word_of(*systems: System) -> str:
 
 def read_systems(options: Namespace) -> list[System]:
     """Return the systems of all files for ``report``."""
-    runs = _runs(_read_files(options, lambda path: [_read_one(path, options)]))
+    runs = _runs(_read_files(options, lambda path: list(_read_each(path, options))))
     systems = [_system(run, options) for run in runs]
     names = [system.name for system in systems]
     for system in systems:
@@ -318,9 +318,34 @@ def _reading(options: Namespace) -> dict[str, Any]:
     }
 
 
-def _read_one(path: Path, options: Namespace) -> _File:
-    """Return the only system of a file, or the one that --model names."""
-    # An empty cell is an error unless the user has said what it means.
+def _read_each(path: Path, options: Namespace) -> Iterator[_File]:
+    """Yield the only system of a file, the one of --model, or all if --by names them.
+
+    The mean of several systems is the accuracy of none of them.
+    """
+    every = _read_one(path, options)
+    found = [every]
+    if _has_systems(every, options):
+        systems = every.groups[options.by]
+        names = [name for name in dict.fromkeys(systems.tolist()) if name]
+        found = [of_one_model(every, systems, name) for name in names]
+    for part in found:
+        evaluation = _with_questions(path, part)
+        if options.confidence is not None:
+            shown = {"answers": "--confidence agreement: the file"}
+            with command_errors(path, shown=shown):
+                evaluation = _most_frequent(evaluation, options, path)
+        yield _File(path, evaluation.model, evaluation)
+
+
+def _has_systems(evaluation: Evaluation, options: Namespace) -> bool:
+    """Return whether --by names the column of the systems of a table."""
+    by = options.by or ""
+    return evaluation.format == TABLE and by.lower().strip() in USUAL["model"]
+
+
+def _read_one(path: Path, options: Namespace) -> Evaluation:
+    """Return the answers of a file, or those of --model."""
     may_miss = options.skip_missing or options.unanswered is not None
     reading = _reading(options)
     given = {name: getattr(options, name) for name in _OF_ANSWERS}
@@ -344,12 +369,7 @@ def _read_one(path: Path, options: Namespace) -> _File:
             f"{path} is read as a file of {evaluation.format}, to which --prediction "
             f"does not apply. Read the file as a plain table with --format {TABLE}."
         )
-    evaluation = _with_questions(path, evaluation)
-    if options.confidence is not None:
-        answers = {"answers": "--confidence agreement: the file"}
-        with command_errors(path, shown=answers):
-            evaluation = _most_frequent(evaluation, options, path)
-    return _File(path, evaluation.model, evaluation)
+    return evaluation
 
 
 def _with_questions(path: Path, found: Evaluation) -> Evaluation:
@@ -694,6 +714,8 @@ def _system(run: list[_File], options: Namespace) -> System:
     paths = [each.path for each in run]
     evaluation = _joined(run)
     by_name = options.by or _parts_of(run)
+    if _has_systems(evaluation, options):
+        by_name = None
     name = _name_of(run)
     file = str(paths[0]) if len(paths) == 1 else str(paths[0].parent)
     with command_errors(file):

@@ -74,7 +74,7 @@ def read(source: Source, options: Options) -> Evaluation:
     if systems is None:
         return every
     model = choose(options.model, systems, option="model", what="system")
-    found = _of_one_model(every, systems, model)
+    found = of_one_model(every, systems, model)
     notes = left_out(len(every) - len(found), f"other systems than {model!r}")
     return replace(found, notes=(*found.notes, *notes))
 
@@ -107,7 +107,7 @@ def read_systems(
         )
     # The table is read once, also if it has many systems.
     wanted = chosen_systems(list(dict.fromkeys(names)), systems)
-    return {name: _of_one_model(every, system, name) for name in wanted}
+    return {name: of_one_model(every, system, name) for name in wanted}
 
 
 def no_answers(path: Path, gold: str) -> ParameterError:
@@ -173,7 +173,7 @@ def _with_attributes(
     return groups | {n: c for n, c in found.items() if "" not in c.tolist()}
 
 
-def _of_one_model(
+def of_one_model(
     every: Evaluation, systems: np.ndarray, model: str | None
 ) -> Evaluation:
     """Return the rows of one system of a table that names the system of each row."""

@@ -128,7 +128,40 @@ def test_the_threshold_is_that_of_the_function(run):
     gate = ("report", file, "--no-figure", "--fail-if", "not-alone")
     assert run(*gate, "--alone", "0.8")[0] == 0
     status, _, error = run(*gate, "--alone", "0.99")
-    assert (status, error) == (1, "skcalib report: not-alone: a.csv\n")
+    said = "no probability is shown from which 0.99 of the answers are right"
+    assert (status, error) == (1, f"skcalib report: not-alone: a.csv: {said}\n")
+
+
+def test_a_part_that_cannot_stand_alone_fails_the_condition(run):
+    """All answers of a are right, and half of the answers of b, at one probability."""
+    y, part = [1] * 900 + [0, 1] * 20, ["a"] * 900 + ["b"] * 40
+    file = write("a.csv", correct=y, confidence=[0.95] * 940, subject=part)
+    gate = ("report", file, "--fail-if", "not-alone")
+    texts, found = outputs(run, *gate)
+    assert not found["fail_if"]["is_met"]
+    at = "Passed (not-alone): from the probability 0.950, 0.9 of the answers are right"
+    assert all(f"{at}." in text for text in texts[1:])
+    texts, found = outputs(run, *gate, "--by", "subject")
+    assert found["fail_if"]["is_met"]
+    assert all("Not for b: by subject, no probability" in text for text in texts)
+    said = "no probability is shown from which 0.9 of the answers are right for b"
+    assert f"not-alone: a.csv: {said}" in texts[0]
+    assert all(f"Failed (not-alone): {said}." in text for text in texts[1:])
+
+
+def test_systems_of_one_table_have_a_report_each(run):
+    """System a is right in 95 of 100 answers, and b in 50."""
+    y = [1] * 95 + [0] * 5 + [0, 1] * 50
+    names, model = [f"q{k}" for k in range(100)] * 2, ["a"] * 100 + ["b"] * 100
+    file = write(
+        "x.csv", question=names, model=model, correct=y, confidence=[0.9] * 200
+    )
+    texts, found = outputs(run, "report", file, "--by", "model")
+    assert [each["accuracy"]["estimate"] for each in found] == [0.95, 0.5]
+    assert [each["n_samples"] for each in found] == [100, 100]
+    assert all("by" not in each for each in found)
+    assert "0.725" not in texts[0]  # the mean of both systems
+    assert all("The model is overconfident" in text for text in texts[1:])
 
 
 def test_labels_that_are_no_answers_have_two_thresholds(run):
@@ -160,8 +193,35 @@ def test_a_wrong_certain_answer_on_a_grid_is_a_rounded_one(run):
     file = write("b.csv", correct=y, confidence=levels)
     texts, found = outputs(run, "report", file)
     assert found["decisions"]["calibration"] == "not of one kind"
-    said = "miscalibrated (1 of 40 answers with the probability 0 or 1 is wrong)"
+    said = "miscalibrated (1 of 40 answers with probability 1 is wrong)"
     assert all(said in text for text in texts)
+
+
+def test_a_right_answer_contradicts_the_probability_0(run):
+    """Of 20 answers with probability 0, 2 are right and 18 are wrong."""
+    y = [1, 1] + [0] * 18 + [0] + [1] * 19 + [0, 1] * 20
+    q = [0] * 20 + [1] * 20 + [0.5123] * 40
+    texts, found = outputs(run, "report", write("a.csv", correct=y, confidence=q))
+    said = (
+        "(1 of 20 answers with probability 1 is wrong and 2 of 20 answers with "
+        "probability 0 are right)"
+    )
+    assert all(said in text for text in texts)
+    assert (found["n_certain"], found["n_certain_wrong"]) == (40, 3)
+    assert (found["n_zero"], found["n_zero_positive"]) == (20, 2)
+    texts, _ = outputs(run, "report", write("b.csv", y_true=y, y_proba=q))
+    assert all("2 of 20 cases with probability 0 are positive" in t for t in texts)
+
+
+def test_the_share_of_the_answers_that_stand_alone_is_of_all_answers(run):
+    """Of 1,000 answers, 450 have a probability, and 250 of these have 0.95."""
+    y = [0, 1] * 100 + [1] * 250 + [1] * 550
+    q = [0.5] * 200 + [0.95] * 250 + [""] * 550
+    file = write("a.csv", correct=y, confidence=q)
+    texts, found = outputs(run, "report", file, "--skip-missing")
+    assert "these are 25% of all" in texts[0]
+    assert "25% of the answers" in texts[1]
+    assert found["alone"]["threshold"]["share_selected"] == 0.25
 
 
 def test_answers_without_a_confidence_stand_beside_the_others(run):
@@ -209,7 +269,7 @@ def test_the_gain_by_people_decides_in_every_output(run, judged):
         assert f"{said}: {gain}" in text
         assert "b is better" not in text
         assert "accuracy by the judge" in text
-        assert re.search("(not-better|Condition).*: (met by )?b", text)
+        assert re.search("(not-better: |Failed .not-better.: )b", text)
     assert "Do not report a gain" in texts[0]
     assert "let people label more questions: 120 of 400 have a label" in texts[0]
     _, out, _ = run(*judged, "--csv")
@@ -329,10 +389,13 @@ def test_each_note_is_in_each_output(run, command):
 def test_a_page_names_all_options_and_the_condition(run):
     options = ("--alone", "0.7", "--skip-missing", "--max-error", "0.9")
     file = write("a.csv", **answers(60))
-    text = one_line(outputs(run, "report", file, *options)[0][1])
+    (_, text, _), found = outputs(run, "report", file, *options)
+    error = found["calibration_error"]
+    ends = f"{error['estimate']:.3f} (95% {error['low']:.3f} to {error['high']:.3f})"
     for said in ("--alone 0.7", "--skip-missing given", "--max-error 0.9"):
         assert said in text
-    assert "Condition (calibration error above 0.9): not met." in text
+    said = "Passed (calibration error above 0.9): calibration error"
+    assert f"{said} {ends}, p = " in text
     for package in ("numpy", "scipy", "scikit-learn", "matplotlib"):
         assert re.search(rf"{package} \d", text)
 

@@ -244,17 +244,17 @@ def test_groups_widen_the_interval_as_in_the_metric(numbers, columns, y, q):
 
 
 def test_each_value_of_a_column_is_reported_by_itself(run, numbers, columns, y, q):
-    columns["model"] = ["old" if k % 2 else "new, shiny" for k in range(N)]
+    columns["variant"] = ["old" if k % 2 else "new, shiny" for k in range(N)]
     file = write("models.jsonl", json_lines(columns))
-    found = numbers(file, "--by", "model")
+    found = numbers(file, "--by", "variant")
     assert found["n"] == N
-    assert found["by"]["column"] == "model"
+    assert found["by"]["column"] == "variant"
     for name, part in (("new, shiny", slice(0, N, 2)), ("old", slice(1, N, 2))):
         expected = calibration_error_interval(y[part], q[part]).to_dict()
         assert found["by"]["values"][name]["calibration_error"] == pytest.approx(
             expected
         )
-    _, out, _ = run("report", file, "--by", "model", "--no-figure")
+    _, out, _ = run("report", file, "--by", "variant", "--no-figure")
     assert re.search(r"^new, shiny +100 ", out, re.MULTILINE)
 
 
