@@ -307,7 +307,7 @@ def measure(inputs: Inputs, options: Namespace) -> Compared:
     # that its samples are 0 or 1.
     if metric.startswith("pass"):
         _use_pass_intervals(found.systems, whole, groups, options)
-    if whole.is_repeated:
+    elif whole.is_repeated:  # the components are of the mean score, not of pass@k
         found.repeats = list(_repeats(whole))
     codes = None if groups is None else factorised(groups)[0]
     found.notes += filter(None, [large_group(codes)])

@@ -412,8 +412,8 @@ class Report:
     def steps(self) -> out.Steps:
         """Return what to do now, with one or two sentences per item."""
         whole, how = self.whole, self._how_to_recalibrate()
-        steps = [*filter(None, [how]), whole.how_many_more(), whole.how_to_quote()]
-        return out.Steps(steps, level=self.level)
+        steps = filter(None, [how, whole.how_many_more(), whole.how_to_quote()])
+        return out.Steps(list(steps), level=self.level)
 
     def _how_to_recalibrate(self) -> str | None:
         """Return how to recalibrate, which depends on the parts; None if nothing is."""

@@ -23,6 +23,7 @@ from ..metrics._interval import LEAST_UNITS, interval_of_pairs
 from ..rates import accuracy_interval
 from ..rates._accuracy import AccuracyInterval
 from ..rates._precision import PrecisionThreshold, choose_threshold
+from ..rates._repeats import SampleVariance, sample_variance
 from ..recalibration._decisions import (
     Calibration,
     Recalibrate,
@@ -238,6 +239,8 @@ class Measured:
     pvalue_adjusted: float | None = None
     p_value_adjusted: float | None = None
     judged: JudgedReport | None = None
+    # Of several samples per question.
+    repeats: SampleVariance | None = None
 
 
 def measure(
@@ -411,16 +414,19 @@ def _measure(
     stating, level, without = with_probabilities(part), options.confidence_level, None
     accuracy = _accuracy(part, level)
     numbers = accuracy.n, part.y.size, accuracy.n_groups, estimate_of(accuracy)
-    if stating is None:
-        return Measured(*numbers, None, [], None)
-    if stating is not part:
-        without = estimate_of(_accuracy(part[~np.isfinite(part.q)], level))
-    found = _calibration(stating, level)
-    # Probabilities of two decimals stand for all numbers within half of .01.
-    step = found.checked.calibration_error.rounded_to or 0.0
-    regions = _regions(stating, stated, level, step)
-    alone = _alone(stating, part.y.size, options.alone, level, both=both)
-    return Measured(*numbers, found, regions, alone, without)
+    measured = Measured(*numbers, None, [], None)
+    if stating is not None:
+        if stating is not part:
+            without = estimate_of(_accuracy(part[~np.isfinite(part.q)], level))
+        found = _calibration(stating, level)
+        # Probabilities of two decimals stand for all numbers within half of .01.
+        step = found.checked.calibration_error.rounded_to or 0.0
+        regions = _regions(stating, stated, level, step)
+        alone = _alone(stating, part.y.size, options.alone, level, both=both)
+        measured = Measured(*numbers, found, regions, alone, without)
+    if part.question is not None and 1 < accuracy.n < part.y.size:
+        measured.repeats = sample_variance(part.y, question=part.question)
+    return measured
 
 
 def _alone(part: Answers, n: int, wanted: float, level: float, *, both: bool) -> Alone:

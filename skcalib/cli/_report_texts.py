@@ -14,6 +14,9 @@ from ._runs import FREQUENCY, GRADE, SCORE
 # Number of answers needed for isotonic regression, as advised by scikit-learn.
 ENOUGH_FOR_ISOTONIC = 1000
 
+# With fewer answers, the width of an interval is not proportional to 1 / sqrt(n).
+_ENOUGH_FOR_WIDTH = 10
+
 TOO_FEW = "Too few answers to test calibration"
 
 
@@ -456,8 +459,8 @@ class Part:
             f"{'' if self.is_graded else classifier}"
         )
 
-    def how_many_more(self) -> str:
-        """Return how many answers halve the width of the intervals."""
+    def how_many_more(self) -> str | None:
+        """Return how many answers halve the width of the intervals, if it is known."""
         # Half the width needs four times the independent answers.
         what, count = self.unit, self.n
         judged = self.found.judged
@@ -467,8 +470,11 @@ class Part:
         if self.n_groups is not None and self.n_groups < self.n:
             # More answers of the same groups would shorten the interval by less.
             what, count = "groups", self.n_groups
-        is_repeated = self.n != self.found.n_samples
-        more = " More samples per question help little." * is_repeated
+        if count < _ENOUGH_FOR_WIDTH:
+            return None
+        repeats, more = self.found.repeats, ""
+        if repeats is not None:
+            more = f" {repeats.advice.partition(' (')[0]}."
         rate, *ends = self.accuracy
         # At its ends, the width of the interval is proportional to 1 / n.
         factor = 2 if rate in ends else 4

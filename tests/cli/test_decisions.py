@@ -426,3 +426,35 @@ def test_samples_under_several_conditions_are_of_one_question_with_a_note(run):
     assert code == 0
     assert "6 samples of 3 questions" in text
     assert "'q0' with the values of 'heat' 'cold' and 'hot'" in error
+
+
+@pytest.mark.parametrize(
+    ("scores", "said", "share"),
+    [
+        # The means of the questions are equal, so that only samples vary.
+        ([1, 0] * 10, "More samples help as much as more questions. 100% of", 1),
+        # All samples of a question are equal, so that only questions vary.
+        ([1, 1, 0, 0] * 5, "use more questions. 0% of the variance", 0),
+    ],
+)
+def test_report_and_compare_say_the_same_about_more_samples(run, scores, said, share):
+    names = [f"q{k // 2}" for k in range(20)]
+    for name in "ab":
+        write(f"{name}.csv", question=names, correct=scores)
+    texts, found = outputs(run, "report", "a.csv")
+    assert found["repeats"]["share_of_samples"] == share
+    compared, pairs = outputs(run, "compare", "a.csv", "b.csv")
+    assert pairs["repeats"][0]["share_of_samples"] == share
+    assert all(said in text for text in (texts[0], texts[1], *compared))
+    # The standard error is of the mean score, and not of pass@2.
+    texts, found = outputs(run, "compare", "a.csv", "b.csv", "--pass-at", "2")
+    assert "repeats" not in found
+    assert not any("standard error" in text for text in texts)
+
+
+@pytest.mark.parametrize(("n", "is_said"), [(9, False), (10, True)])
+def test_the_width_of_an_interval_of_few_answers_is_not_predicted(run, n, is_said):
+    texts, _ = outputs(
+        run, "report", write("a.csv", correct=[0, 1] * 4 + [1] * (n - 8))
+    )
+    assert all(("halve the width" in text) == is_said for text in texts[:2])
