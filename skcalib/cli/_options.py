@@ -230,6 +230,10 @@ _OF_HARNESSES: Options = {
     "count as wrong, are left out, or are left out and reported separately (default: "
     "the rule of the harness)",
 }
+_PERCENT: Options = {
+    "--percent": "probabilities of a table, or of a log of inspect_ai, are "
+    "percentages, from 0 to 100",
+}
 _LABELS_OF_PEOPLE = (
     "table with people's scores of a few answers, in columns question and score; "
     "the scores in the files are then treated as scores of a judge and corrected"
@@ -319,8 +323,7 @@ BLEU, chrF or TER of translations.
             "--pos-label LABEL": "the label whose probability is given, if --y-true "
             "contains labels other than yes and no; or the score of a harness that "
             "counts as right, if scores are other labels",
-            "--percent": "probabilities of a table, or of a log of inspect_ai, are "
-            "percentages, from 0 to 100",
+            **_PERCENT,
             "--skip-missing": "leave out rows with an empty cell, and print their "
             "number",
         },
@@ -413,6 +416,9 @@ The status does not depend on whether the reader of a pipe closes it early.
             "order",
             "--gold COL": "column of right answers, if the columns of the systems "
             "contain answers",
+            "--pos-label LABEL": "label that counts as right, if scores are labels "
+            "other than yes and no",
+            **_PERCENT,
             **_OF_HARNESSES,
         },
         "how to match questions": {

@@ -100,8 +100,6 @@ _REPORT_SHOWN = {
 }
 _COMPARE_SHOWN = {
     "_gold": "name the column of right answers with --gold, or ",
-    "percent": "numbers divided by 100",
-    "pos_label": "yes, and others with no",
 }
 _TRANSLATIONS = (
     " If each line is a translation, pass --metric bleu and --reference FILE."
@@ -246,6 +244,9 @@ def read_inputs(options: Namespace) -> Inputs:
     found = _read_files(options, lambda path: _read_all(path, options))
     runs = _runs(found)
     notes = dict.fromkeys(note for each in found for note in each.evaluation.notes)
+    if not any(each.evaluation.has_proba for each in found):
+        why = "needs a column of probabilities. The files have none."
+        reject(options, ["percent"], why)
     # Folders of harnesses often have short trial runs.
     runs = _with_two_questions(runs, notes)
     if len(runs) < 2:

@@ -42,13 +42,17 @@ _NO_SYSTEMS = frozenset(
     [
         *("question_id", "qid", "sample_id", "item_id", "doc_id", "id", "question"),
         *("item", "task_id", "index", "row", "epoch", "trial", "repeat", "sample"),
-        *("y_proba", "y_prob", "proba", "probability", "prob", "confidence", "conf"),
         *("y_true", "label", "gold", "truth", "answer", "target", "model", "system"),
     ]
 )
 
 # Names of columns of a judge's scores, or of the labels of people for some of them.
 _PEOPLE = re.compile("judge|human|people|person|grader|rater|annotat|expert", re.I)
+
+# Names of columns of probabilities, also inside longer names.
+_OF_PROBABILITIES = re.compile(
+    "prob(?!lem|e)|confiden|certain|(?<![a-z])conf(?![a-z])", re.I
+)
 
 # Number of rows used to decide whether a column contains scores.
 _N_LOOKED_AT = 2000
@@ -320,7 +324,7 @@ def _roles(table: Table, options: Options) -> tuple[dict[str, str], list[str]]:
         scores = [] if table.usual("right", "label") else table.named([_SCORE])
         roles["score"] = scores[0] if scores else _truth(table)
     usual = {
-        "proba": table.named(_proba_names(table, options)),
+        "proba": table.named(_proba_names(roles, options)),
         "question": table.usual("question"),
         "model": table.usual("model"),
     }
@@ -331,8 +335,9 @@ def _roles(table: Table, options: Options) -> tuple[dict[str, str], list[str]]:
         found = [name for name in names if name not in taken]
         if found:
             roles[role] = found[0]
-        if role == "proba" and len(found) > 1:
-            notes.append(_probability_note(*found))
+        if role == "proba":
+            free = [name for name in table.names if name not in taken]
+            notes += _probability_notes(free, found)
     for role in ("score", *_ANSWERS):
         if role in roles and roles.get("proba") == roles[role]:
             raise _two_roles(roles[role], role, "proba")
@@ -385,32 +390,46 @@ def _equal(roles: dict[str, str], found: dict[str, np.ndarray]) -> np.ndarray:
     return np.where((right == "") | (given == ""), np.nan, right == given)
 
 
-def _proba_names(table: Table, options: Options) -> tuple[str, ...]:
+def _proba_names(roles: dict[str, str], options: Options) -> tuple[str, ...]:
     """Return the names of columns of probabilities, the preferred ones first.
 
     The probabilities of several options are read instead of a confidence. They are of
-    the options, so they are not read if a label counts as right.
+    the options, so they are not read beside a label, or if a label counts as right.
     """
     names = USUAL["proba"]
-    # Without a confidence beside it, a column `probabilities` may be about anything.
-    if options.pos_label is not None or not table.named(_CONFIDENCE):
+    score = roles.get("score", "").lower().strip()
+    if options.pos_label is not None or score in USUAL["label"]:
         return names
     k = names.index(_CONFIDENCE[0])
     return (*names[:k], OF_OPTIONS, *names[k:])
 
 
-def _probability_note(read: str, *others: str) -> str:
+def _probability_notes(free: list[str], found: list[str]) -> Iterator[str]:
+    """Yield which probability is read, if there is a choice, or which may be one."""
+    if not found:
+        unread = [name for name in free if _OF_PROBABILITIES.search(name)]
+        if unread:
+            yield (
+                f"Not read, but perhaps probabilities: {_listed(map(repr, unread))}. "
+                "The probability that the answer is right is read from a column with a "
+                f"usual name, such as {_CONFIDENCE[0]!r}."
+            )
+        return
+    read, *others = found
     what = repr(read)
     if _is_of_options(read):
         what = f"the largest of {read!r} in each row"
-    note = f"The probability is {what}, not {', '.join(map(repr, others))}."
+    elif not others:
+        return
+    note = f"The probability is {what}"
+    note += f", not {', '.join(map(repr, others))}." if others else "."
     unread = [name for name in others if name.lower().strip() in _CONFIDENCE]
     if unread:
         note += (
             f" Beside a probability, {unread[0]!r} may measure the shape of a "
             "distribution instead of the chance that the answer is right."
         )
-    return note
+    yield note
 
 
 def _truth(table: Table, found: list[str] | None = None) -> str:
@@ -527,7 +546,12 @@ def _candidates(
     ):
         return None
     else:
-        names = [name for name in free if name.lower().strip() not in _NO_SYSTEMS]
+        names = [
+            name
+            for name in free
+            if name.lower().strip() not in _NO_SYSTEMS
+            and not _OF_PROBABILITIES.search(name)
+        ]
     options.reject("plain tables", "filter", "split")
     table.check(options.columns.values())
     table.check(options.groups, "groups")

@@ -112,7 +112,7 @@ def test_report_fails_if_the_interval_is_above_the_limit(run):
         status, out, err = run("report", file, *options, "--json")
         assert status == int(met)
         assert json.loads(out)["fail_if"]["is_met"] is met
-        assert err.count(f": {file}\n") == int(met)
+        assert err.count(f": {file}: calibration error") == int(met)
 
 
 def test_a_condition_that_cannot_be_tested_is_said(run):

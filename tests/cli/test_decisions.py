@@ -458,3 +458,57 @@ def test_the_width_of_an_interval_of_few_answers_is_not_predicted(run, n, is_sai
         run, "report", write("a.csv", correct=[0, 1] * 4 + [1] * (n - 8))
     )
     assert all(("halve the width" in text) == is_said for text in texts[:2])
+
+
+def test_a_list_of_probabilities_beside_the_outcome_is_read(run):
+    """The largest of each list: 0.8 is right in 3 of 4 answers, 0.6 in 2 of 4."""
+    options = ["[0.8, 0.2]", "[0.4, 0.6]"] * 4
+    right = [1, 1, 1, 0, 1, 1, 0, 0]
+    file = write("a.csv", correct=right, probabilities=options)
+    texts, found = outputs(run, "report", file)
+    assert found["overall"]["mean_probability"] == pytest.approx(0.7)
+    rows = [(row["from"], row["frequency"]) for row in found["regions"]]
+    assert rows == [(0.6, 0.5), (0.8, 0.75)]
+    note = "The probability is the largest of 'probabilities' in each row."
+    assert all(note in text for text in texts)
+    # The largest of two probabilities is not that of the label 1.
+    labels = write("b.csv", y_true=right, probabilities=options)
+    assert "have no probabilities" in one_line(run("report", labels)[1])
+
+
+@pytest.mark.parametrize("name", ["prob A", "modelConfidence", "Certainty"])
+def test_a_note_names_columns_that_may_be_probabilities(run, name):
+    columns = {"correct": [0, 1] * 10, name: [0.5, 0.9] * 10, "problem": range(20)}
+    texts, found = outputs(run, "report", write("a.csv", **columns))
+    assert found["notes"][0].startswith(
+        f"Not read, but perhaps probabilities: '{name}'."
+    )
+    assert all(found["notes"][0] in text for text in texts)
+
+
+def test_columns_of_confidences_are_no_systems(run):
+    columns = {"question": [f"q{k}" for k in range(20)]}
+    columns |= {"a_correct": [0, 1] * 10, "b_correct": [1] * 20}
+    columns |= {"a confidence": [0.5, 0.9] * 10, "b conf": [0.8, 0.9] * 10}
+    texts, found = outputs(run, "compare", write("a.csv", **columns))
+    assert [each["name"] for each in found["systems"]] == ["a_correct", "b_correct"]
+    assert all("'a confidence', 'b conf'" in text for text in texts)
+
+
+def test_compare_reads_percentages_and_other_words_for_right(run):
+    names = [f"q{k}" for k in range(20)]
+    words = ["bad", "good"] * 10
+    for name in "ab":
+        write(f"{name}.csv", question=names, grade=words, confidence=[40, 90] * 10)
+    command = ["compare", "a.csv", "b.csv", "--score", "grade"]
+    _, _, error = run(*command)
+    assert "Name the label that counts as right with --pos-label." in error
+    assert "Use --percent if probabilities run from 0 to 100." in error
+    options = ["--pos-label", "good", "--percent"]
+    _, found = outputs(run, *command, *options)
+    assert [each["score"] for each in found["systems"]] == [0.5, 0.5]
+    # Of the probabilities 0.4 and 0.9, none and all are right: (0.4^2 + 0.1^2) / 2.
+    assert found["calibration"][0]["brier"]["a"] == pytest.approx(0.085)
+    for name in "ab":
+        write(f"{name}.csv", question=names, grade=words)
+    assert "--percent needs a column of probabilities" in run(*command, *options)[2]
