@@ -425,7 +425,8 @@ The status does not depend on whether the reader of a pipe closes it early.
             "--missing {error,drop}": "treatment of questions that not all systems "
             "have (default: %(default)s)",
             "--duplicates {error,mean,drop}": "treatment of questions with several "
-            "rows, if most have one (default: %(default)s)",
+            "rows, if most have one; drop keeps one of equal rows (default: "
+            "%(default)s)",
             "--mismatch {error,drop,keep}": "treatment of questions with different "
             "right answers or prompts (default: %(default)s)",
         },

@@ -308,7 +308,8 @@ class Report:
             yield self.whole.check(self.checked)
     def case(self) -> Iterator[out.Block]:
         """Yield what to do with the confidence, and for which parts not."""
-        yield from self.whole.case()
+        is_by_part = self.decisions.recalibrate == "by part"
+        yield from self.whole.case(self.system.by_name if is_by_part else None)
         not_for = self.not_for()
         if not_for and self.decisions.threshold is not None:
             yield out.Paragraph(

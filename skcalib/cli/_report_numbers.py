@@ -149,10 +149,11 @@ class ErrorAndRanking(NamedTuple):
         auroc = self.ranking.auroc
         return Estimate(float(auroc), auroc.low, auroc.high)
 
-    def case(self, alpha: float, digits: str) -> str | None:
+    def case(self, alpha: float, digits: str, by: str | None = None) -> str | None:
         """Return whether a confidence is calibrated, whether it ranks, and what to do.
 
-        None is returned if one of both is unknown.
+        None is returned if one of both is unknown. With `by`, one recalibration does
+        not fit all values of this column.
         """
         auroc = self.auroc
         if auroc is None or self.pvalue is None:
@@ -171,6 +172,10 @@ class ErrorAndRanking(NamedTuple):
         interval = f"{percent(1 - alpha)} {ends(auroc, digits)}"
         most = f"{self.calibration_error.high:{digits}}"
         advice = _ADVICE[is_wrong, ranks].format(high=most)
+        if by is not None:
+            state += " over all answers"
+            if ranks:
+                advice = f"select answers by it, and recalibrate it by {by}"
         return (
             f"The confidence is {state} {link} {how} (AUROC {auroc.estimate:{digits}}, "
             f"{interval}): {advice}."

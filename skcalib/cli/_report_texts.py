@@ -207,13 +207,20 @@ class Part:
             f"{self.number(found.uncorrected)}."
         )
 
-    def case(self) -> list[out.Block]:
-        """Return whether the confidence is calibrated, whether it ranks, and advice."""
+    def _of_labels(self, n: int, rate: str) -> str:
+        text = self._calibration(f"{rate}.")
+        return f"Of the {n:,} answers with a label and a probability: {text}"
+
+    def case(self, by: str | None) -> list[out.Block]:
+        """Return whether the confidence is calibrated, whether it ranks, and advice.
+
+        by : column by whose values it is recalibrated.
+        """
         if self.is_reversed:
             return [out.Paragraph(f"{self.how_reversed()}.")]
         if self.stated is None:
             return []
-        text = self.stated.checked.case(self.alpha, self.digits)
+        text = self.stated.checked.case(self.alpha, self.digits, by)
         return [out.Paragraph(each) for each in (text, *self.alone()) if each]
 
     def alone(self) -> list[str]:

@@ -351,7 +351,8 @@ def _read_one(path: Path, options: Namespace) -> Evaluation:
     reading = _reading(options)
     given = {name: getattr(options, name) for name in _OF_ANSWERS}
     inside = [options.groups, options.by]
-    if options.confidence is not None:
+    if options.confidence is not None:  # it replaces a column of probabilities
+        reading["columns"]["proba"] = ""
         inside.append(given["prediction"])
         if options.gold is None:  # a column says which answers are right
             given["prediction"] = None

@@ -204,8 +204,9 @@ def align_evaluations(
         a score for it. 'error' raises an error, 'drop' leaves the question out.
     duplicates : {'error', 'mean', 'drop'}, default='error'
         Action if some questions occur more than once in a system, while most occur
-        once. 'mean' uses the mean of their rows, 'drop' leaves them out. If most
-        questions have several rows, the rows are samples and not duplicates.
+        once. 'mean' uses the mean of their rows. 'drop' keeps one row of a question
+        whose rows are equal, and leaves other such questions out. If most questions
+        have several rows, the rows are samples and not duplicates.
     mismatch : {'error', 'drop', 'keep'}, default='error'
         Action if a question of the same name has different right answers or different
         prompts in two systems (`Evaluation.right_answer` and `Evaluation.prompt`).
@@ -242,9 +243,9 @@ def align_evaluations(
     dropped: dict[str, set[str]] = {}
     scored: dict[str, Evaluation] = {}
     for name, evaluation in evaluations.items():
-        dropped[name] = _duplicated(name, evaluation, duplicates, notes)
         # Duplicates are looked for before, since rows without a score are named too.
-        scored[name] = evaluation.scored(unanswered)
+        dropped[name], kept = _duplicated(name, evaluation, duplicates, notes)
+        scored[name] = kept.scored(unanswered)
     places = _places_of(evaluations, scored, dropped)
     common = _common(evaluations, places, missing, notes)
     left = np.count_nonzero(places.number, axis=1) - common.size
@@ -301,14 +302,15 @@ def _short(text: Any) -> str:
 
 def _duplicated(
     name: str, evaluation: Evaluation, duplicates: str, notes: list[str]
-) -> set[str]:
-    """Return the questions to leave out because their names are not unique."""
+) -> tuple[set[str], Evaluation]:
+    """Return questions to leave out, since names are not unique, and rows to keep."""
     if evaluation.n_questions == len(evaluation):
-        return set()
+        return set(), evaluation
     counts = Counter(evaluation.question.tolist())
     more = [question for question, n in counts.items() if n > 1]
     # A few repeated names are a mistake in a file, while many are repeated samples.
-    if 2 * len(more) > len(counts):
+    are_samples = 2 * len(more) > len(counts)
+    if are_samples:
         # The rows are samples; only rows with one number of a sample are duplicates.
         same = Counter(
             zip(evaluation.question.tolist(), evaluation.repeat.tolist(), strict=True)
@@ -317,7 +319,7 @@ def _duplicated(
             dict.fromkeys(question for (question, _), n in same.items() if n > 1)
         )
     if not more:
-        return set()
+        return set(), evaluation
     what = f"{len(more)} of {len(counts)} questions of {name}"
     if duplicates == "error":
         raise ParameterError(
@@ -325,9 +327,32 @@ def _duplicated(
             f"must be 'mean' or 'drop' if a name stands for several rows. Got {what} "
             f"with more than one row: {_examples(more)}.",
         )
-    done = "count with their mean" if duplicates == "mean" else "are left out"
+    left, done = set[str](), "count with their mean"
+    if duplicates == "drop":
+        left, done = set(more), "are left out"
+        equal = {} if are_samples else _first_of_equal(evaluation, left)
+        if equal:
+            left -= equal.keys()
+            evaluation = evaluation.take(
+                [equal.get(q, k) == k for k, q in enumerate(evaluation.question)]
+            )
+            done += f", except one row of those with equal rows ({len(equal)})"
     notes.append(f"{what} have more than one row and {done}.")
-    return set(more) if duplicates == "drop" else set()
+    return left, evaluation
+
+
+def _first_of_equal(evaluation: Evaluation, questions: set[str]) -> dict[str, int]:
+    """Return the first row of each of some questions whose rows are equal."""
+    e = evaluation
+    columns = [e.score, e.proba, e.status, *e.groups.values()]
+    known = [c for c in (e.right_answer, e.prompt, e._response) if c is not None]
+    found: dict[str, dict[str, int]] = {}
+    # NaN differs from itself, but its text does not.
+    rows = map(repr, zip(*(c.tolist() for c in (*columns, *known)), strict=True))
+    for k, (question, row) in enumerate(zip(e.question, rows, strict=True)):
+        if question in questions:
+            found.setdefault(question, {}).setdefault(row, k)
+    return {q: min(each.values()) for q, each in found.items() if len(each) == 1}
 
 
 @dataclass(frozen=True)

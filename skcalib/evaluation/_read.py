@@ -111,7 +111,8 @@ def read_evaluation(
         ``confidence`` and ``id``, need not be given. In a table without labels, a
         column ``score`` of the numbers 0 and 1 is read. A column ``probability``, or
         the largest number of ``probabilities``, is read instead of a ``confidence``,
-        which may measure the shape of a distribution; `Evaluation.notes` says so.
+        which may measure the shape of a distribution; `Evaluation.notes` says so. With
+        an empty name, no column is read for the role.
     groups : sequence of str, default=()
         Further columns of a plain table to keep, for example the subject.
     pos_label : str, default=None
@@ -164,11 +165,11 @@ def read_evaluation(
         *(pos_label, scale, percent, missing, verbose),
     )
     with _opened(path, format, options) as (reader, source):
-        if reader is not _table_answers and options.columns:
+        if reader is not _table_answers and any(options.columns.values()):
             raise ParameterError(
                 "columns",
                 f"does not apply to files of {reader.NAME}. Got "
-                f"{next(iter(options.columns.values()))!r}. Choose the score with "
+                f"{next(filter(None, options.columns.values()))!r}. Choose the score with "
                 f"{parameter('score')}, or read the file as a plain table with "
                 f"{parameter('format')}.",
             )

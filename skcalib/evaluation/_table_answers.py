@@ -216,7 +216,8 @@ def _read_long(
     if "proba" in roles:
         # The probabilities are of the options, not of the label that counts as right.
         is_largest = _is_of_options(roles["proba"]) and options.pos_label is None
-        proba = Fractions(roles["proba"], options.percent, is_largest)
+        may_lack = options.missing == "keep"
+        proba = Fractions(roles["proba"], options.percent, is_largest, may_lack)
         columns[roles["proba"]] = proba
     texts = [(role, roles[role]) for role in ("question", "model") if role in roles]
     for role, name in [*texts, *(("groups", name) for name in options.groups)]:
@@ -311,7 +312,8 @@ def _is_of_options(name: str) -> bool:
 
 def _roles(table: Table, options: Options) -> tuple[dict[str, str], list[str]]:
     """Return the column of each role (score, proba, question, model), and notes."""
-    roles = dict(options.columns)
+    # A role without a column is not read.
+    roles = {role: name for role, name in options.columns.items() if name}
     if options.score is not None:
         roles.setdefault("score", options.score)
     table.check(roles.values())
@@ -329,7 +331,7 @@ def _roles(table: Table, options: Options) -> tuple[dict[str, str], list[str]]:
         "model": table.usual("model"),
     }
     for role, names in usual.items():
-        if role in roles:
+        if role in options.columns:
             continue
         taken = {*roles.values(), *(() if role == "question" else options.groups)}
         found = [name for name in names if name not in taken]

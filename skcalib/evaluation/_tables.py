@@ -262,12 +262,16 @@ class Fractions(_Column):
     """Probabilities, which must all have one unit; NaN for a missing cell.
 
     With `percent`, they are numbers from 0 to 100. With `of_options`, a cell may have
-    the probabilities of several options, of which the largest is read.
+    the probabilities of several options, of which the largest is read. With `may_lack`,
+    words are missing cells if most cells are numbers.
     """
 
-    def __init__(self, name: str, percent: bool, of_options: bool = False):
+    def __init__(
+        self, name: str, percent: bool, of_options: bool = False, may_lack: bool = False
+    ):
         super().__init__(name)
         self.notes: list[str] = []
+        self._n_words, self._may_lack = 0, may_lack
         self._percent, self._of_options = percent, of_options
         # With `of_options`, the probabilities of each row, if they have names.
         self.options: list[dict[str, float]] = []
@@ -337,7 +341,9 @@ class Fractions(_Column):
             return as_number(text.removesuffix("%"))
         except ValueError:
             self._first.setdefault("text", (text, line))
-            return 0.0  # `finish` raises an error
+            self._n_words += 1
+            # Without `may_lack`, `finish` raises an error.
+            return np.nan if self._may_lack else 0.0
 
     def _error(self, faults: Iterable[tuple[tuple[str, int], str]]) -> ParameterError:
         """Return the error for cells, each with what is wrong with it."""
@@ -356,6 +362,12 @@ class Fractions(_Column):
         n_fractions = self._n_fractions
         are_mostly_fractions = 2 * n_fractions >= self._n_positive > 0
         is_negative = bool((values < 0).any())
+        if self._may_lack and 0 < self._n_words < np.isfinite(values).sum():
+            text, line = self._first.pop("text")
+            self.notes.append(
+                f"{self._n_words} of {values.size} cells of {self.name!r} are words and "
+                f"have no probability, such as {text!r:.60} in line {line}."
+            )
         faults = list(self._faults(are_mostly_fractions, is_negative))
         if faults:
             raise self._error(faults)

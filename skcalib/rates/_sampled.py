@@ -100,7 +100,7 @@ class SampledConfidence(Result):
 
     @cached_property
     def shrunk(self) -> np.ndarray:
-        """Shares as probabilities: the expected agreement of a further sample.
+        """Probabilities that a further sample agrees with the answer.
 
         The mean (s + a) / (k + a + b) of the Beta distribution after s of k samples
         agreed. a and b maximise the likelihood of each sample given the others, where
@@ -268,9 +268,11 @@ def sampled_confidence(
     confidence by self-consistency [2]_.
 
     The share is a noisy estimate of the probability behind it, and the answer was
-    chosen because its share is large. As a probability, use the attribute `shrunk`. To
-    estimate the calibration error of the model, use the method
-    :meth:`~SampledConfidence.calibration_error_interval`.
+    chosen because its share is large. The attribute `shrunk` corrects both: it is the
+    probability that a further sample agrees, which is the probability that the answer
+    is right only if the model is calibrated. The method
+    :meth:`~SampledConfidence.calibration_error_interval` estimates its calibration
+    error.
 
     References
     ----------

@@ -91,6 +91,7 @@ def test_parts_that_differ_have_a_map_each(run):
     texts, found = outputs(run, "report", write("a.csv", **columns), "--by", "subject")
     assert found["decisions"]["recalibrate"] == "by part"
     assert all("A difference of the curves by subject is shown" in t for t in texts)
+    assert all("by it, and recalibrate it by subject." in text for text in texts)
     expected = calibration_decisions(columns["correct"], q, parts=part)
     assert found["by"]["one_map_pvalue"] == pytest.approx(expected.one_map_pvalue)
     assert found["decisions"]["parts"]["a"]["calibration"] == "overconfident"

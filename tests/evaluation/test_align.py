@@ -66,6 +66,18 @@ def test_duplicated_names_are_an_error_unless_a_rule_is_given():
     assert (dropped.question.tolist(), len(dropped.notes)) == (["a", "b"], 2)
 
 
+def test_one_of_equal_rows_is_kept():
+    """The rows of b are equal, also without a probability; those of c differ."""
+    a = evaluation_of([1, 0, 0, 1, 1, 1, 0], question=list("abbcdec"))
+    systems = {"A": a, "B": evaluation_of([1] * 5, question=list("abcde"))}
+    found = align_evaluations(systems, duplicates="drop", missing="drop")
+    assert found.question.tolist() == ["a", "b", "d", "e"]
+    assert found.score[:, 0].tolist() == [1, 0, 1, 1]
+    assert found.n_samples[:, 0].tolist() == [1, 1, 1, 1]
+    said = "2 of 5 questions of A have more than one row and are left out, except one"
+    assert found.notes[0] == f"{said} row of those with equal rows (1)."
+
+
 def test_several_attributes_of_a_question_are_an_error_of_one_system():
     def system(question, subject):
         groups = {"subject": list(subject)}
