@@ -331,7 +331,7 @@ def _read_each(path: Path, options: Namespace) -> Iterator[_File]:
         names = [name for name in dict.fromkeys(systems.tolist()) if name]
         found = [of_one_model(every, systems, name) for name in names]
     for part in found:
-        evaluation = _with_questions(path, part)
+        evaluation = _with_questions(path, part, options.prediction)
         if options.confidence is not None:
             shown = {"answers": "--confidence agreement: the file"}
             with command_errors(path, shown=shown):
@@ -374,15 +374,16 @@ def _read_one(path: Path, options: Namespace) -> Evaluation:
     return evaluation
 
 
-def _with_questions(path: Path, found: Evaluation) -> Evaluation:
+def _with_questions(path: Path, found: Evaluation, sampled: str | None) -> Evaluation:
     """Raise an error if rows of a table with one name are of several questions.
 
-    Other attributes that differ between the rows of a question give a note.
+    Other attributes that differ between the rows of a question give a note, except the
+    column of sampled answers.
     """
     columns = {"right answers": found.right_answer, **found.groups}
     for what, texts in columns.items() if found.format == TABLE else ():
         several = {} if texts is None else varying(found, texts)
-        if not several:
+        if not several or what == sampled:
             continue
         question, (one, other) = next(iter(several.items()))
         is_name = what in found.groups

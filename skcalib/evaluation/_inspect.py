@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from .._errors import ParameterError
+from .._errors import ParameterError, parameter
 from ._evaluation import Evaluation
 from ._files import Archive, Options, Source
 from ._values import (
@@ -96,10 +96,17 @@ def _read(
             "scored."
         )
     # Confidences in [0, 1] would all become nearly 0.
-    if options.percent and not any(
-        p > 0.01 for row in rows for p in row.get("numbers", {}).values()
-    ):
+    most, place = max(
+        (max(row.get("numbers", {"": 0.0}).values(), default=0.0), row["place"])
+        for row in rows
+    )
+    if options.percent and most <= 0.01:
         raise ParameterError("percent", "does not apply: no confidence is above 1.")
+    if 1 < most <= 100 and not options.percent:
+        raise file_error(
+            f"must contain a probability in [0, 1] in each row. Got {most:g} in "
+            f"{place}. Use {parameter('percent')} if confidences run from 0 to 100."
+        )
     notes, headlines = _notes(head, scorer, rows, n_more), _headlines(head, scorer)
     model, task = about.get("model"), about.get("task")
     return Evaluation._of_rows(

@@ -165,13 +165,13 @@ def read_evaluation(
         *(pos_label, scale, percent, missing, verbose),
     )
     with _opened(path, format, options) as (reader, source):
-        if reader is not _table_answers and any(options.columns.values()):
+        given = [name for name in options.columns.values() if name]
+        if reader is not _table_answers and given:
             raise ParameterError(
                 "columns",
-                f"does not apply to files of {reader.NAME}. Got "
-                f"{next(filter(None, options.columns.values()))!r}. Choose the score with "
-                f"{parameter('score')}, or read the file as a plain table with "
-                f"{parameter('format')}.",
+                f"does not apply to files of {reader.NAME}. Got {given[0]!r}. Choose "
+                f"the score with {parameter('score')}, or read the file as a plain "
+                f"table with {parameter('format')}.",
             )
         return reader.read(source, options)
 

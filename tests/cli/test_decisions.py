@@ -513,3 +513,38 @@ def test_compare_reads_percentages_and_other_words_for_right(run):
     for name in "ab":
         write(f"{name}.csv", question=names, grade=words)
     assert "--percent needs a column of probabilities" in run(*command, *options)[2]
+
+
+def test_words_among_probabilities_are_missing_and_named(run):
+    """Of twelve cells, two are words, and ten are percentages."""
+    q = ["not sure", 80, 90, "?", *[60, 70] * 4]
+    file = write("a.csv", correct=[0, 1] * 6, confidence=q)
+    command = ("report", file, "--percent")
+    assert "'not sure' in line 2, which is not a number" in run(*command)[2]
+    texts, found = outputs(run, *command, "--skip-missing")
+    assert (found["n"], found["overall"]["n"]) == (12, 10)
+    assert found["overall"]["mean_probability"] == pytest.approx(0.69)
+    said = "2 of 12 cells of 'confidence' are words without a probability, such as"
+    assert all(f"{said} 'not sure' in line 2." in text for text in texts)
+
+
+def test_agreement_does_not_read_the_stated_confidence(run):
+    """Two of three samples agree, and the stated confidence is not a number."""
+    columns = {"question": ["a", "a", "a", "b", "b", "b"], "answer": list("xxyzzu")}
+    columns |= {"correct": [1, 1, 0, 0, 0, 0], "confidence": ["90%", "high"] * 3}
+    file = write("a.csv", **columns)
+    options = ("--confidence", "agreement", "--prediction", "answer")
+    texts, found = outputs(run, "report", file, *options)
+    assert found["overall"]["mean_probability"] == pytest.approx(2 / 3)
+    assert found["accuracy"]["estimate"] == 0.5
+    assert not any("count as samples" in text for text in texts)
+
+
+def test_percentages_of_inspect_have_a_hint(run):
+    entry = {"value": 1, "metadata": {"confidence": 80}}
+    samples = [{"id": k, "epoch": 1, "scores": {"s": entry}} for k in range(3)]
+    log = {"version": 2, "status": "success", "eval": {}, "samples": samples}
+    Path("a.json").write_text(json.dumps(log))
+    said = "Got 80 in sample 2. Use --percent if confidences run from 0 to 100."
+    assert said in run("report", "a.json")[2]
+    assert run("report", "a.json", "--percent", "--no-figure")[0] == 0
