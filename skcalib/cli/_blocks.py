@@ -552,7 +552,13 @@ def p_text(p: float, before: str = "") -> str:
     """Return a p-value after the text `before`, such as "p = "."""
     if p < _LEAST_P_VALUE:
         return f"{before.rstrip(' =')} < {_LEAST_P_VALUE}".lstrip()
-    return f"{before}{p:{'.2g' if p < 0.1 else '.2f'}}"
+    if p >= 0.1:
+        return f"{before}{p:.2f}"
+    # A rounded number is on the same side of .05 as the p-value.
+    texts = (f"{p:.{digits}g}" for digits in range(2, 18))
+    is_above = p > 0.05, p >= 0.05
+    same = (t for t in texts if (float(t) > 0.05, float(t) >= 0.05) == is_above)
+    return before + next(same)
 
 
 def percent(level: float) -> str:

@@ -404,8 +404,8 @@ class Comparison:
         # "questions" without its last letter is the singular.
         unit = units[:-1] if better == 1 else units
         test = (
-            f"Test: {pair.method}. {pair.b} {words[0]} on {better} {unit}, "
-            f"{words[1]} on {worse}, the same on {n - better - worse}."
+            f"Test: {pair.method}. {pair.b} {words[0]} on {better:,} {unit}, "
+            f"{words[1]} on {worse:,}, the same on {n - better - worse:,}."
         )
         sentences, limit = [self.sentence(self.decided[0]), test], pair.limit
         if self.found.judged is not None:
@@ -510,7 +510,8 @@ class Comparison:
         for pair in pairs:
             shown = () if pair.limit is None else pair.limit[-2:]
             words = ["yes" if each else "not shown" for each in shown]
-            cells = [*self._gain_cells(pair), str(pair.wins), str(pair.losses), *words]
+            counts = f"{pair.wins:,}", f"{pair.losses:,}"
+            cells = [*self._gain_cells(pair), *counts, *words]
             rows.append([f"{pair.b} - {pair.a}", *cells])
         # A terminal has no place for wins and losses beside the decisions of a margin.
         spare = () if limit is None else (5, 6)

@@ -581,8 +581,8 @@ class Report:
 def _of_rows(header: list[str], rows: list[list[str]]) -> out.Table:
     """Return a table of parts or systems, with accuracies only if no other is known."""
     if any(any(row[4:]) for row in rows):
-        # A terminal has no place for the intervals of the AUROC and of the accuracy.
-        return out.Table(header, rows, spare=(8, 3, 7, 4, 6))
+        # A terminal has no place for the intervals of the AUROC and of the error.
+        return out.Table(header, rows, spare=(8, 7, 4, 6, 3))
     return out.Table(header[:4], [row[:4] for row in rows])
 
 

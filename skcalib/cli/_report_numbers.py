@@ -172,6 +172,8 @@ class ErrorAndRanking(NamedTuple):
         interval = f"{percent(1 - alpha)} {ends(auroc, digits)}"
         most = f"{self.calibration_error.high:{digits}}"
         advice = _ADVICE[is_wrong, ranks].format(high=most)
+        if auroc.high < 0.5:
+            advice = f"check whether outcomes or confidences are reversed, or {advice}"
         if by is not None:
             state += " over all answers"
             if ranks:

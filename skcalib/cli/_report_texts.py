@@ -190,7 +190,8 @@ class Part:
         zero, n_zero = found.n_zero_positive, found.n_zero
         counts = [(n_wrong - zero, n - n_zero, 1, one), (zero, n_zero, 0, other)]
         return " and ".join(
-            f"{k} of {n:,} {what} with probability {p} {'are' if k != 1 else 'is'} {x}"
+            f"{k:,} of {n:,} {what} with probability {p} "
+            f"{'is' if k == 1 else 'are'} {x}"
             for k, n, p, x in counts
             if n and (k or not n_wrong)
         )
@@ -380,7 +381,7 @@ class Part:
                 limits = f"{row.from_:.10g}"
             numbers = map(self.number, (row.mean_probability, row.frequency))
             interval = out.ends(row.interval, self.digits)
-            rows.append([limits, str(row.n), *numbers, interval, row.verdict])
+            rows.append([limits, f"{row.n:,}", *numbers, interval, row.verdict])
         what = "answers" if self.is_graded else "cases"
         header = ["probability", what, "mean", self.word, self.level, "verdict"]
         blocks: list[out.Block] = [out.Line(), out.Table(header, rows)]

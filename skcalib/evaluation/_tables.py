@@ -365,8 +365,8 @@ class Fractions(_Column):
         if self._may_lack and 0 < self._n_words < np.isfinite(values).sum():
             text, line = self._first.pop("text")
             self.notes.append(
-                f"{self._n_words} of {values.size} cells of {self.name!r} are words "
-                f"without a probability, such as {text!r:.60} in line {line}."
+                f"{self._n_words:,} of {values.size:,} cells of {self.name!r} are "
+                f"words without a probability, such as {text!r:.60} in line {line}."
             )
         faults = list(self._faults(are_mostly_fractions, is_negative))
         if faults:

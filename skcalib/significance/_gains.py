@@ -268,7 +268,7 @@ def gains_of_scores(
             difference, rng, n_flips, are_answers=are_answers
         )
         error = math.sqrt(p * (1 - p) / n_flips) if way.startswith("drawn") else 0.0
-        method.append(f"sign flips of {size.size} {units}, {way}")
+        method.append(f"sign flips of {size.size:,} {units}, {way}")
         difference *= step
         squares, across = difference @ difference, difference @ size
         rows.append((p, error, smallest, difference.sum(), squares, across))

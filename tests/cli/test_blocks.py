@@ -1,5 +1,7 @@
 """Blocks as text for the terminal and as an HTML page."""
 
+import pytest
+
 from skcalib.cli import _blocks as b
 
 
@@ -91,3 +93,19 @@ def test_names_of_systems_keep_their_letters():
 def test_columns_of_words_are_left_aligned_on_the_page():
     table = b.Table(["a", "b", "c"], [["1", "word", "2"], ["3", "", "+4"]])
     assert '<th scope="col" class="text">b</th><th scope="col">c</th>' in body(table)
+
+
+@pytest.mark.parametrize(
+    ("p", "text"),
+    [
+        (0.0504, "p = 0.0504"),
+        (0.04996, "p = 0.04996"),
+        (0.05, "p = 0.05"),
+        (0.052, "p = 0.052"),
+        (0.0456, "p = 0.046"),
+        (0.105, "p = 0.10"),
+        (0.00004, "p < 0.0001"),
+    ],
+)
+def test_a_printed_p_value_is_on_its_side_of_five_percent(p, text):
+    assert b.p_text(p, "p = ") == text

@@ -726,7 +726,7 @@ def test_percentages_are_an_error(capsys, tmp_path, scores):
         columns = {"id": names, "correct": scores[name], "confidence": proba}
         paths.append(write_table(tmp_path / f"{name}.csv", columns))
     message = run(capsys, *paths)[1].err
-    assert "Use numbers divided by 100 if probabilities run from 0 to 100" in message
+    assert "Use --percent if probabilities run from 0 to 100" in message
 
 
 def test_a_column_with_a_value_for_each_question_has_no_parts(capsys, files):

@@ -106,6 +106,7 @@ def test_a_confidence_that_ranks_in_reverse_is_not_recalibrated(run):
     assert found["decisions"]["calibration"] == "overconfident"
     assert found["decisions"]["recalibrate"] == "no"
     assert all("ranks wrong above right answers" in text for text in texts)
+    assert all("whether outcomes or confidences are reversed" in t for t in texts)
     assert not any("Recalibrate" in t or "Collect more answers of" in t for t in texts)
 
 
@@ -162,6 +163,7 @@ def test_systems_of_one_table_have_a_report_each(run):
     assert [each["n_samples"] for each in found] == [100, 100]
     assert all("by" not in each for each in found)
     assert "0.725" not in texts[0]  # the mean of both systems
+    assert re.search(r"a +100 +0\.950 +0\.\d+ to 0\.\d+ ", texts[0])
     assert all("The model is overconfident" in text for text in texts[1:])
 
 
