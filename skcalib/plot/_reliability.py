@@ -172,9 +172,7 @@ def _draw_counts(ax: Any, cells: np.ndarray, color: Any) -> Any:
 
 
 def _bars_beside(cells: np.ndarray, k: int, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return values and edges of bar `k` of `n` in each cell; two cells are joined."""
-    if cells.size % 2 == 0:
-        cells = cells.reshape(-1, 2).sum(axis=1)
+    """Return values and edges of bar `k` of `n` in each cell."""
     # A cell has a tenth of its width on both sides of its bars.
     left = (np.arange(cells.size) + 0.1 + 0.8 * k / n) / cells.size
     edges = np.column_stack([left, left + 0.8 / n / cells.size]).ravel()
@@ -234,8 +232,9 @@ def _error_in_words(name: Any, error: CalibrationErrorInterval) -> str:
     )
 
 
-# Equal-width cells of the histogram under the curves.
-_N_CELLS = 50
+# Equal-width cells of the histogram under the curves. Each multiple of .05 is inside a
+# cell of its own, and no number with two decimals is between two cells.
+_N_CELLS = 21
 
 # Bins of equal width of a curve, as in scikit-learn.
 _N_UNIFORM = 5

@@ -308,8 +308,15 @@ def _draw_legend(ax: Any, figure: Any, shown: Mapping[str, Any]) -> None:
     style: dict[str, Any] = {"fontsize": text_size(ax)}
     size = getattr(figure, _SIZE, None)
     if size is None:
+        legend = ax.legend(handles, labels, loc="best", **style)
+        locator = ax.get_axes_locator()  # makes room for a histogram
+        ax.apply_aspect(locator and locator(ax, None))
+        room = 0.95 * ax.bbox.width / legend.get_window_extent().width
+        if room < 1:  # it would leave small axes, which cuts it
+            style["fontsize"] = room * legend.get_texts()[0].get_fontsize()
+            legend = ax.legend(handles, labels, loc="best", **style)
         # a long name must not push the axes away
-        ax.legend(handles, labels, loc="best", **style).set_in_layout(False)
+        legend.set_in_layout(False)
         return
     lowest = (ax.child_axes or [ax])[0]
     below = lowest.bbox.y0 - lowest.xaxis.get_tightbbox().y0

@@ -113,9 +113,9 @@ def test_the_bars_are_binomial_intervals(y_true, y_proba, interval, method, leve
     np.testing.assert_allclose(high, [e.high for e in expected], atol=1e-12)
 
 
-def test_the_histogram_counts_probabilities_in_fifty_cells(y_true, y_proba):
+def test_the_histogram_counts_probabilities_in_cells(y_true, y_proba):
     display = ReliabilityDisplay.from_predictions(y_true, y_proba)
-    expected, edges = np.histogram(y_proba, 50, range=(0, 1))
+    expected, edges = np.histogram(y_proba, 21, range=(0, 1))
     np.testing.assert_array_equal(display.count, expected)
     drawn = display.count_.get_data()
     np.testing.assert_array_equal(drawn.values, expected)
@@ -126,7 +126,15 @@ def test_the_histogram_counts_probabilities_in_fifty_cells(y_true, y_proba):
 @pytest.mark.filterwarnings(FEW)
 def test_the_histogram_counts_the_ends_of_the_range():
     display = ReliabilityDisplay.from_predictions([0, 0, 1], [0.0, 0.0, 1.0])
-    assert display.count.tolist() == [2] + [0] * 48 + [1]
+    assert display.count.tolist() == [2] + [0] * 19 + [1]
+
+
+@pytest.mark.filterwarnings(FEW)
+def test_each_multiple_of_a_twentieth_has_a_bar_around_it():
+    """Cell k of 21 is from k / 21 to (k + 1) / 21, and contains k / 20."""
+    q = np.arange(21) / 20
+    display = ReliabilityDisplay.from_predictions([0, 1] * 10 + [1], q)
+    assert display.count.tolist() == [1] * 21
 
 
 def test_the_histogram_of_several_classes_counts_all_their_probabilities():
@@ -404,8 +412,7 @@ def test_no_histogram_hides_another(y_true, two_models):
     spans = []
     for k, count in enumerate(display.count_):
         values, edges, _ = count.get_data()
-        pairs = np.array(display.count[k]).reshape(-1, 2).sum(axis=1)
-        assert values[::2].tolist() == pairs.tolist()
+        assert values[::2].tolist() == display.count[k].tolist()
         assert np.isnan(values[1::2]).all()
         spans.append(edges.reshape(-1, 2))
     first, second = spans
@@ -505,7 +512,7 @@ def test_points_are_drawn_as_scikit_learn_draws_them(y_true, y_proba):
     assert ours.count_ax_.get_xlabel() == theirs.ax_.get_xlabel()
     assert ours.bar_ is None
     # The cells are all that is drawn of the probabilities.
-    np.testing.assert_array_equal(ours.count, np.histogram(y_proba, 50, (0, 1))[0])
+    np.testing.assert_array_equal(ours.count, np.histogram(y_proba, 21, (0, 1))[0])
     found = json.loads(json.dumps(ours.to_dict()))["model"]
     names = ("prob_true", "prob_pred")
     assert found["curve"] == {
@@ -606,7 +613,7 @@ def test_the_numbers_are_one_call_away(y_true, two_models):
         error = calibration_error_interval(y_true, q)
         assert found[name]["curve"] == curve.to_dict()
         assert found[name]["error"] == error.to_dict()
-        assert found[name]["count"] == np.histogram(q, 50, (0, 1))[0].tolist()
+        assert found[name]["count"] == np.histogram(q, 21, (0, 1))[0].tolist()
 
 
 def test_the_table_has_a_row_for_each_model_and_bin(y_true, two_models):
@@ -954,3 +961,12 @@ def test_points_are_near_the_truth_in_every_tenth_with_ten_rows(law, curve, seed
         drawn = (found.proba_max >= k / 10) & (found.proba_min < (k + 1) / 10)
         width = (found.proba_max - found.proba_min)[drawn]
         assert width.min() <= 0.2
+
+
+def test_a_legend_in_small_axes_is_not_cut(y_true, y_proba):
+    figure, ax = plt.subplots(figsize=(3, 3))
+    ReliabilityDisplay.from_predictions(y_true, y_proba, name="model", ax=ax)
+    figure.canvas.draw()
+    legend, inside = ax.get_legend().get_window_extent(), ax.bbox
+    assert inside.x0 <= legend.x0
+    assert legend.x1 <= inside.x1
