@@ -525,6 +525,9 @@ def decimals(row: Interval) -> str:
     return ".3f" if row.high - row.low >= _NARROW else ".4f"
 
 
+# With fewer units, the width of an interval is not proportional to 1 / sqrt(n).
+ENOUGH_FOR_MORE = 10
+
 # Whoever looks after every batch, and stops at p < .05, rejects true hypotheses often.
 ONE_LOOK = (
     "Choose the number before you see new results: p-values and intervals are for one "

@@ -802,12 +802,15 @@ class Comparison:
         (system,), (unit, count) = self.found.systems, self.independent
         # At its ends, the width of the interval is proportional to 1 / n.
         factor = 2 if system.score in (system.low, system.high) else 4
+        more = (
+            f"To halve the width of the interval, collect about "
+            f"{(factor - 1) * count:,} more {unit}: {factor * count:,} in all. "
+            f"{out.ONE_LOOK} "
+        ) * (count >= out.ENOUGH_FOR_MORE)
         return (
             f"Quote: {self.found.metric} {system.score:{self.digits}} "
             f"({self.level} interval {out.ends(system, self.digits)}, "
-            f"{self.found.n:,} {self.unit}). To halve the width of the interval, "
-            f"collect about {(factor - 1) * count:,} more {unit}: "
-            f"{factor * count:,} in all. {out.ONE_LOOK} To test whether another system "
+            f"{self.found.n:,} {self.unit}). {more}To test whether another system "
             "differs, compare both on the same sentences."
         )
 

@@ -22,7 +22,7 @@ from ..rates._repeats import SampleVariance, question_pass_at_k, sample_variance
 from ..scorers import compare_calibration
 from ..significance import SystemComparison, compare_systems, paired_bootstrap_test
 from ..significance._system_comparison import adjusted_pvalues
-from ._blocks import INSIDE, Estimate, as_csv, estimate_of, plain
+from ._blocks import ENOUGH_FOR_MORE, INSIDE, Estimate, as_csv, estimate_of, plain
 from ._corpus import factorised
 from ._labels import JudgedPair, judged_pairs
 from ._report_numbers import ErrorAndRanking, error_and_ranking
@@ -566,7 +566,12 @@ def best_first(found: Compared) -> list[ComparedSystem]:
 
 
 def _more(result: SystemComparison, pair: Decided, options: Namespace) -> More | None:
-    """Return what more questions detect; None if no gain can be detected."""
+    """Return what more questions detect; None if no gain can be detected.
+
+    With few questions, gains are not in proportion to 1 / sqrt(n).
+    """
+    if (result.n_groups or result.n_questions) < ENOUGH_FOR_MORE:
+        return None
     k = result.pairs.index((pair.a, pair.b))
     gain = float(result.detectable_gain()[k])
     if not 0 < gain < math.inf:

@@ -14,9 +14,6 @@ from ._runs import FREQUENCY, GRADE, SCORE
 # Number of answers needed for isotonic regression, as advised by scikit-learn.
 ENOUGH_FOR_ISOTONIC = 1000
 
-# With fewer answers, the width of an interval is not proportional to 1 / sqrt(n).
-_ENOUGH_FOR_WIDTH = 10
-
 TOO_FEW = "Too few answers to test calibration"
 
 
@@ -478,7 +475,7 @@ class Part:
         if self.n_groups is not None and self.n_groups < self.n:
             # More answers of the same groups would shorten the interval by less.
             what, count = "groups", self.n_groups
-        if count < _ENOUGH_FOR_WIDTH:
+        if count < out.ENOUGH_FOR_MORE:
             return None
         repeats, more = self.found.repeats, ""
         if repeats is not None:

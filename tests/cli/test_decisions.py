@@ -457,6 +457,11 @@ def test_report_and_compare_say_the_same_about_more_samples(run, scores, said, s
 
 @pytest.mark.parametrize(("n", "is_said"), [(9, False), (10, True)])
 def test_the_width_of_an_interval_of_few_answers_is_not_predicted(run, n, is_said):
+    names = [f"q{k}" for k in range(n)]
+    for name, score in (("a", [0, 1] * 9), ("b", [1, 0] * 9)):
+        write(f"{name}.csv", question=names, correct=score[:n])
+    found = json.loads(run("compare", "a.csv", "b.csv", "--json")[1])
+    assert (found["decisions"]["more"] is not None) == is_said
     texts, _ = outputs(
         run, "report", write("a.csv", correct=[0, 1] * 4 + [1] * (n - 8))
     )
