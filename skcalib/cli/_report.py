@@ -306,6 +306,7 @@ class Report:
         """Yield the verdict on the threshold of --check."""
         if self.checked is not None:
             yield self.whole.check(self.checked)
+
     def case(self) -> Iterator[out.Block]:
         """Yield what to do with the confidence, and for which parts not."""
         is_by_part = self.decisions.recalibrate == "by part"
