@@ -15,6 +15,7 @@ import numpy as np
 from .._errors import ParameterError
 from ..evaluation import Evaluation
 from ..evaluation._align import AlignedEvaluations
+from ..evaluation._evaluation import are_known
 from ..evaluation._tables import Names, Numbers
 from ..rates import judged_accuracy, judged_difference
 from ..rates._judged import JudgedAccuracy, JudgedDifference
@@ -26,7 +27,7 @@ from ._shared import CommandError, in_options
 _OF_PAIRS = ("judge_a", "judge_b", "human_a", "human_b")
 
 # Columns of names.
-_TEXTS = ("question", "repeat", "system")
+_TEXTS = ("question", "system")
 
 
 class Labels(NamedTuple):
@@ -103,7 +104,8 @@ def read_labels(path: Path, systems: Sequence[str] = ()) -> Labels:
             f"{', '.join(table.names)}."
         )
     texts = [name for name in _TEXTS if name in table.names]
-    readers: dict[str, Any] = {name: Names(name) for name in texts}
+    numbers = table.usual("sample")[:1]
+    readers: dict[str, Any] = {name: Names(name) for name in (*texts, *numbers)}
     readers |= {name: Numbers(name, 0, 1, words=True) for name in columns.values()}
     if "inclusion" in table.names:
         readers["inclusion"] = Numbers("inclusion", 0, 1)
@@ -119,7 +121,7 @@ def read_labels(path: Path, systems: Sequence[str] = ()) -> Labels:
     labels = Labels(
         line=line[row],
         question=found["question"][row],
-        repeat=found.get("repeat", none)[row],
+        repeat=found.get("".join(numbers), none)[row],
         # In the wide form, the column of a label names its system.
         system=np.where(system == "", np.array(list(columns), object)[k], system),
         score=score[row, k],
@@ -143,10 +145,19 @@ def read_labels(path: Path, systems: Sequence[str] = ()) -> Labels:
 def join_labels(
     path: Path, labels: Labels, question: np.ndarray, repeat: np.ndarray, where: str
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the label of each answer, or NaN, and its inclusion probability."""
+    """Return the label of each answer, or NaN, and its inclusion probability.
+
+    `repeat` are the names of the samples in the file, or their numbers from 0.
+    """
+    if repeat.dtype != object:
+        repeat = repeat + _first_number(path, labels, question, repeat, where)
     rows_of: dict[str, dict[str, int]] = {}
     for row, (name, number) in enumerate(zip(question, repeat, strict=True)):
-        rows_of.setdefault(str(name), {})[str(number)] = row
+        if rows_of.setdefault(str(name), {}).setdefault(str(number), row) != row:
+            raise CommandError(
+                f"{where}: --labels needs each sample of a question once. Got the "
+                f"sample {number!r} of question {name!r} twice."
+            )
     is_known = np.array([name in rows_of for name in labels.question], dtype=bool)
     named = f"The questions of {where} are named like {next(iter(rows_of))!r}."
     check_known(path, labels.question, labels.line, is_known, where, named)
@@ -162,7 +173,7 @@ def join_labels(
             got = f"no sample {sample!r}" if sample else "several samples"
             raise CommandError(
                 f"{path}, line {line}: question {name!r} has {got} in {where}. Name "
-                f"one of {', '.join(samples)} in a column repeat."
+                f"one of {', '.join(samples)} in a column sample."
             )
         rows.append(samples[sample])
     # Samples of one question have different rows.
@@ -175,6 +186,30 @@ def join_labels(
     # uses.
     human[rows], inclusion[rows] = labels.score, labels.inclusion
     return human, inclusion
+
+
+def _first_number(
+    path: Path, labels: Labels, question: np.ndarray, repeat: np.ndarray, where: str
+) -> int:
+    """Return the number of the first sample in labels, 0 or 1."""
+    named = list(zip(labels.question, labels.repeat, strict=True))
+    given = {pair for pair in named if pair[1]}
+    if not given:
+        return 0
+    fits = [
+        first
+        for first in (0, 1)
+        if given <= set(zip(question, (repeat + first).astype(str), strict=True))
+    ]
+    if len(fits) == 2:
+        k = next(k for k, pair in enumerate(named) if pair[1])
+        raise CommandError(
+            f"{path}, line {labels.line[k]}: sample {labels.repeat[k]!r} of question "
+            f"{labels.question[k]!r} is ambiguous, since {where} has no column sample. "
+            "It has another answer if samples are numbered from 0 than if they are "
+            "numbered from 1. Add a column sample to both files."
+        )
+    return fits[0] if fits else 0
 
 
 def judged_report(
@@ -204,7 +239,10 @@ def judged_report(
             f"--labels has no label of {where}. Its column system has "
             f"{', '.join(dict.fromkeys(labels.system))}."
         )
-    human, inclusion = join_labels(path, own, scored.question, scored.repeat, where)
+    repeat, numbers = scored.repeat, scored._sample
+    if numbers is not None and are_known(numbers).all():
+        repeat = numbers
+    human, inclusion = join_labels(path, own, scored.question, repeat, where)
     # Samples of one question depend on each other.
     questions = scored.question if scored.n_questions < len(scored) else None
     is_equal = bool((inclusion == 1).all())

@@ -66,7 +66,7 @@ _RULES = {
 }
 
 # Columns of the tasks of a run that are joined as they are.
-_JOINED = ("repeat", "score", "proba", "status", *IDENTIFYING.values())
+_JOINED = ("repeat", "score", "proba", "status", "_sample", *IDENTIFYING.values())
 
 # Largest share of answers whose probability is not used because of a partial score.
 _MOST_PARTIAL = 0.1

@@ -162,6 +162,8 @@ class Evaluation(Result):
     prompt: np.ndarray | None = None
     # Answers of the system, if the reader knows them.
     _response: np.ndarray | None = None
+    # Names of the samples of a question in the file, if it has them.
+    _sample: np.ndarray | None = None
     model: str | None = None
     task: str | None = None
     format: str = "table"
@@ -245,6 +247,7 @@ class Evaluation(Result):
             option_proba=options if len(options) == n else None,
             gold=golds if (golds >= 0).any() else None,
             _response=object_array(columns["response"]) if has_response else None,
+            _sample=_as_texts(columns["sample"]),
             groups={
                 name: np.array([each.get(name, "") for each in groups], dtype=object)
                 for name in dict.fromkeys(name for each in groups for name in each)
@@ -519,7 +522,7 @@ class Evaluation(Result):
 
 
 _COLUMNS = ("question", "repeat", "score", "proba", "status")
-_MAY_LACK = ("gold", "right_answer", "prompt", "_response")
+_MAY_LACK = ("gold", "right_answer", "prompt", "_response", "_sample")
 
 
 # Options whose probabilities differ by this part are tied: files have float32 numbers,

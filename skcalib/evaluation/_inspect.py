@@ -181,6 +181,7 @@ def _as_row(
     epoch = sample.get("epoch", 1)
     row = {
         "question": str(sample["id"]),
+        "sample": epoch,
         "repeat": epoch - 1 if isinstance(epoch, int) and 0 < epoch < 2**31 else 0,
         "groups": scalar_fields(sample.get("metadata")),
         "right_answer": sample.get("target"),

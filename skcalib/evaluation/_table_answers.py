@@ -140,12 +140,13 @@ def _two_roles(name: str, one: str, other: str) -> ParameterError:
 
 
 def _identifying(table: Table, roles: Mapping[str, str]) -> dict[str, Names]:
-    """Return the columns that distinguish questions of the same name."""
+    """Return the columns that distinguish questions of the same name, or samples."""
     if "question" not in roles:
         return {}
     taken = {name for role, name in roles.items() if role != "gold"}
     answers = [roles["gold"]] if "gold" in roles else table.usual("answer")
     usual = {"right_answer": answers, "prompt": table.usual("prompt")}
+    usual["_sample"] = table.usual("sample")
     # A column that is used in another role says nothing about the question.
     named = {key: [n for n in names if n not in taken] for key, names in usual.items()}
     return {key: Names(names[0]) for key, names in named.items() if names}

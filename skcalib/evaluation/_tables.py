@@ -451,6 +451,7 @@ USUAL = {
     ),
     "question": _QUESTION,
     "model": ("model", "system"),
+    "sample": ("repeat", "sample", "epoch", "trial"),
     "id": (*_QUESTION, "document_id", "document", "doc", "docid"),
     "expected": ("expected", "expected_count"),
     "inclusion": ("inclusion_probability", "inclusion"),

@@ -129,6 +129,40 @@ def test_labels_of_samples_name_the_sample(run):
     assert "'q0, sample 0' is in lines 2 and 4. Give each answer one label" in err
 
 
+def test_labels_are_joined_by_the_column_of_samples(run):
+    # The judge is right about each answer: whoever joins by position finds errors.
+    right = {(f"q{i}", str(s)): i * s % 2 for i in range(40) for s in (1, 2, 3)}
+    rows = [(*key, score) for key, score in right.items()]
+    np.random.default_rng(0).shuffle(rows)
+    write("answers.csv", ["question", "epoch", "correct"], rows)
+    people = [(f"q{i}", "1", i % 2) for i in range(40)]
+    for name in ("repeat", "sample", "trial"):
+        write("people.csv", ["question", name, "score"], people)
+        found = as_json(run, "report", "answers.csv", "--labels", "people.csv")
+        rates = [found["judged"][name] for name in ("sensitivity", "specificity")]
+        assert [rate["estimate"] for rate in rates] == [1, 1]
+    write("answers.csv", ["question", "epoch", "correct"], [("q1", 1, 1), ("q1", 1, 0)])
+    _, _, err = run("report", "answers.csv", "--labels", "people.csv")
+    assert "Got the sample '1' of question 'q1' twice" in err
+
+
+def test_numbers_of_samples_begin_with_0_or_1(run):
+    # Samples 0 and 2 of each question are right; there is no column of samples.
+    rows = [(f"q{i}", int(s != 1)) for i in range(20) for s in range(3)]
+    write("answers.csv", ["question", "correct"], rows)
+    command = "report", "answers.csv", "--labels", "people.csv"
+    header = ["question", "repeat", "score"]
+    for first in (0, 1):
+        people = [(q, k % 3 + first, score) for k, (q, score) in enumerate(rows)]
+        write("people.csv", header, people)
+        assert as_json(run, *command)["judged"]["sensitivity"]["estimate"] == 1
+    write("people.csv", header, [("q0", 1, 1), ("q1", 2, 0)])
+    code, _, err = run(*command)
+    assert code == 2
+    assert "line 2: sample '1' of question 'q0' is ambiguous" in err
+    assert "from 0 than if they are numbered from 1. Add a column sample" in err
+
+
 @pytest.mark.parametrize(
     ("header", "rows", "message"),
     [
