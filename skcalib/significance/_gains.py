@@ -138,6 +138,11 @@ class Moments:
         """Effective number of units."""
         return self.n**2 / self.sizes
 
+    @property
+    def _few(self) -> np.ndarray:
+        """Whether so few units differ that other differences may be unobserved."""
+        return np.asarray(self.wins + self.losses < FEWEST_FLIPS)
+
     def spread(self, gain: np.ndarray | float) -> np.ndarray:
         """Return the sums of (D - gain size)^2."""
         return np.asarray(self.squares - 2 * gain * self.across + gain**2 * self.sizes)
@@ -157,10 +162,13 @@ class Moments:
         return (self.total - self.n * gain) / np.sqrt(np.maximum(spread, 1e-300))
 
     def standard_error(self) -> np.ndarray:
-        """Return standard errors of gains; of at least half a question if bounded."""
+        """Return standard errors of gains, as in their intervals.
+
+        If few units differ and gains are bounded, at least half a unit differs fully.
+        """
         spread, units = self.spread(self.total / self.n), self.n_effective
         if math.isfinite(self.bound):
-            spread = np.maximum(spread, self.bound**2 / 2)
+            spread = np.where(self._few, np.maximum(spread, self.bound**2 / 2), spread)
         return np.sqrt(spread * units / (units - 1)) / self.n
 
     def score_limits(self, quantile: float) -> tuple[np.ndarray, np.ndarray]:
@@ -195,16 +203,14 @@ class Moments:
             low = np.array([-_tango_limit(b, a, self.n, quantile) for a, b in counts])
         else:
             low, high = self.score_limits(quantile)
-            # If few units differ, further kinds of differences may be unobserved.
-            few = (self.wins + self.losses) < FEWEST_FLIPS
             # upper end of Wilson's interval for no success in n_effective trials
             unseen = quantile**2 / (self.n_effective + quantile**2)
             if math.isfinite(self.bound):
                 unseen *= self.bound
                 least = np.maximum(gain - unseen, -self.bound)
                 most = np.minimum(gain + unseen, self.bound)
-                low = np.where(few, np.minimum(low, least), low)
-                high = np.where(few, np.maximum(high, most), high)
+                low = np.where(self._few, np.minimum(low, least), low)
+                high = np.where(self._few, np.maximum(high, most), high)
         low, high = np.minimum(low, gain), np.maximum(high, gain)
         if pvalue is None:
             return low, high

@@ -374,6 +374,24 @@ def test_power_of_independent_answers_is_that_of_enumeration():
         result.questions_needed(0)
 
 
+def test_power_of_small_gains_has_the_standard_error_of_the_interval():
+    # Gains of .01 and .03, ten each: the standard error is .01 / sqrt(19).
+    a = np.linspace(0.2, 0.8, 20)
+    result = compare_systems({"A": a, "B": a + np.tile([0.01, 0.03], 10)})
+    # 2.0930 is the quantile .975 of Student's distribution with 19 degrees of freedom.
+    expected = (2.0930 + 0.8416) * 0.01 / 19**0.5
+    assert result.detectable_gain()[0] == pytest.approx(expected, rel=1e-4)
+    assert result.questions_needed(expected)[0] == pytest.approx(20, abs=1)
+    # Ten groups of entities, of which 90 + k and 80 + k are found among 200.
+    k = np.arange(10) % 3
+    few, more = (np.c_[m + k, 100 + 0 * k, 100 + 0 * k] for m in (80, 90 + 4 * k))
+    of_sums = compare_systems({"A": few, "B": more}, statistic="f1")
+    # The gains of groups are .1 + .04 k with k = 0, 1, 2, 0, ..., 0.
+    error = (0.1 + 0.04 * k).std(ddof=1) / 10**0.5
+    expected = (2.2622 + 0.8416) * error
+    assert of_sums.detectable_gain()[0] == pytest.approx(expected, rel=1e-4)
+
+
 def test_groups_of_systems_that_are_not_separated():
     names = list("dcba")
     scores = {
