@@ -26,7 +26,6 @@ from scipy import special  # workers do not find its functions alone
 from sklearn.linear_model import LogisticRegression
 
 from skcalib.cli import main
-from skcalib.recalibration._decisions import CLIPPED
 
 PARTS = 5
 CLAIMS = ("miscalibrated", "overconfident", "underconfident", "recalibrate by part",
@@ -34,7 +33,7 @@ CLAIMS = ("miscalibrated", "overconfident", "underconfident", "recalibrate by pa
 
 
 def log_odds(q):
-    return special.logit(np.clip(q, CLIPPED, 1 - CLIPPED))
+    return special.logit(np.clip(q, 0.005, 0.995))
 
 
 def tempered(q, centre, slope):

@@ -22,11 +22,13 @@ from ..rates import accuracy_interval
 from ..rates._accuracy import AccuracyInterval
 from ._blocks import ONE_LOOK, Steps, Table, as_text, ends, error_ends, p_text
 from ._figures import save_figure
-from ._report_texts import ENOUGH_FOR_ISOTONIC
 from ._shared import check_files
 
 FIGURE = Path("skcalib-demo", "reliability.png")
 N_FOLDS = 10
+
+# Rows needed for isotonic regression, as advised by scikit-learn.
+ENOUGH_FOR_ISOTONIC = 1000
 
 # p-values below this show a miscalibration of a model.
 SIGNIFICANT = 0.05

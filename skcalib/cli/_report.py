@@ -429,13 +429,11 @@ class Report:
             )
         p_value, decision = self.one_map, self.decisions.recalibrate
         if decision == "by part" and p_value is not None:
-            # The smallest part decides how many parameters each map may have.
-            least = min(part.n for part in self.parts.values())
             few = f"with few answers, one slope for all and an intercept per {by}"
             return (
                 f"Recalibrate by {by}, not with one map for all: one logistic map does "
                 f"not fit all ({out.p_text(p_value, 'p = ')}, score test). For each "
-                f"{by}, {whole.recalibration(least, few)}"
+                f"{by}, {whole.recalibration(self.decisions.map, few)}"
             )
         if decision == "one map":
             one = ""
@@ -449,7 +447,7 @@ class Report:
             if p_value is not None:
                 p = out.p_text(p_value, "p = ")
                 one = f"one map for all (no difference by {by} is shown, {p}): "
-            return f"Recalibrate: {one}{whole.recalibration(whole.n)}"
+            return f"Recalibrate: {one}{whole.recalibration(self.decisions.map)}"
         rejected = [name for name, part in self.parts.items() if part.is_rejected]
         is_shown = whole.is_rejected or (p_value is not None and p_value < whole.alpha)
         if rejected and not is_shown:

@@ -27,8 +27,10 @@ from ..rates._repeats import SampleVariance, sample_variance
 from ..recalibration._decisions import (
     Calibration,
     Recalibrate,
+    RecalibrationMap,
     calibration_of,
     frequency_ends,
+    map_of,
     one_map_p_value,
     recalibrate_of,
 )
@@ -127,6 +129,7 @@ class Decisions(NamedTuple):
     recalibrate: Recalibrate | None
     threshold: float | None
     parts: dict[str, Decisions] | None = None
+    map: RecalibrationMap | None = None
 
 
 class ErrorAndRanking(NamedTuple):
@@ -216,6 +219,18 @@ class Stated:
     n_zero_positive: int
 
     @property
+    def n_rarer(self) -> int:
+        """How often the rarer label occurs."""
+        n_right = round(self.overall.n * self.overall.frequency)
+        return min(n_right, self.overall.n - n_right)
+
+    @property
+    def has_certain_wrong(self) -> bool:
+        """Whether a label contradicts a probability of 0 or 1 that is not rounded."""
+        is_rounded = self.checked.calibration_error.rounded_to is not None
+        return self.n_certain_wrong > 0 and not is_rounded
+
+    @property
     def frequency(self) -> Estimate:
         """The accuracy of the answers with probabilities."""
         return self.overall.interval
@@ -296,7 +311,15 @@ def decide(
     recalibrate = recalibrate_of(found, one_map, alpha, is_reversed=is_reversed)
     threshold = None if alone is None else alone.threshold
     at = None if threshold is None else threshold.threshold
-    return Decisions(found, recalibrate, at, parts or None)
+    # The smallest part decides how many parameters each map may have.
+    fitted = by.values() if recalibrate == "by part" else [whole]
+    how = map_of(
+        found,
+        recalibrate,
+        min(part.stated.n_rarer if part.stated else 0 for part in fitted),
+        has_certain_wrong=stated.has_certain_wrong,
+    )
+    return Decisions(found, recalibrate, at, parts or None, how)
 
 
 def _measure_part(

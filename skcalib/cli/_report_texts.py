@@ -7,14 +7,21 @@ from collections.abc import Iterator
 from ..metrics import CalibrationErrorInterval
 from ..metrics._interval import LEAST_GROUPS, LEAST_UNITS
 from ..rates._precision import PrecisionThreshold
+from ..recalibration._decisions import ENOUGH_FOR_ISOTONIC, RecalibrationMap, clipped_at
 from . import _blocks as out
 from ._report_numbers import N_REGIONS, TOO_FEW_GROUPS, Checked, Measured, Stated
 from ._runs import FREQUENCY, GRADE, SCORE
 
-# Number of answers needed for isotonic regression, as advised by scikit-learn.
-ENOUGH_FOR_ISOTONIC = 1000
-
 TOO_FEW = "Too few answers to test calibration"
+
+
+FEW = f"isotonic regression needs about {ENOUGH_FOR_ISOTONIC} outcomes of each kind"
+
+
+def _range(least: float) -> str:
+    """Return the range of probabilities that are at least `least` from 0 and 1."""
+    rounded = float(f"{least:.1g}")
+    return f"[{rounded:g}, {1 - rounded:.10g}]"
 
 
 class Part:
@@ -170,11 +177,9 @@ class Part:
     @property
     def is_excluded(self) -> bool:
         """Whether a label contradicts a probability of 0 or 1 that is not rounded."""
-        error = self.error
-        is_rounded = error is not None and error.rounded_to is not None
         # If a probability is exactly 1, one wrong answer has a probability of 0: this
         # needs no test.
-        return bool(self.stated and self.stated.n_certain_wrong and not is_rounded)
+        return self.stated is not None and self.stated.has_certain_wrong
 
     def certain_wrong(self) -> str:
         """Return how many outcomes contradict probabilities of 1 and of 0."""
@@ -439,22 +444,29 @@ class Part:
             cards.append((name, self.number(at), remark))
         return out.Cards(cards)
 
-    def recalibration(
-        self, n: int, few: str = "isotonic regression needs about a thousand answers"
-    ) -> str:
-        """Return how to recalibrate, if each fit has `n` answers.
-
-        few : what to say if there are few answers.
-        """
+    def recalibration(self, map_: RecalibrationMap | None, few: str = FEW) -> str:
+        """Return how to recalibrate; `few` is what to say about few answers."""
+        assert self.stated is not None
+        if map_ == "clip":
+            n, wrong = self.stated.n_certain, self.stated.n_certain_wrong
+            return (
+                f"clip all probabilities to {_range((wrong + 0.5) / (n + 1))}, and "
+                f"repeat the report ({self.certain_wrong()}, and their mean is not "
+                "shown to be wrong). Isotonic regression would return 0 and 1 again."
+            )
+        clipped = ""
+        if self.stated.n_certain:
+            clipped = f", clipped to {_range(clipped_at(self.shown.estimate))}"
         how = (
             # Log-odds of 0 and 1 are infinite.
-            "fit a logistic regression to the log-odds of the probabilities, clipped "
-            f"to [.005, .995]; {few}"
+            f"fit a logistic regression to the log-odds of the probabilities{clipped}; "
+            f"{few}"
         )
-        if n >= ENOUGH_FOR_ISOTONIC:
+        if map_ == "isotonic":
+            # Of n new answers below the first positive one, one is expected positive.
             how = (
-                "fit sklearn.isotonic.IsotonicRegression(out_of_bounds='clip') to "
-                "probabilities and outcomes"
+                "fit sklearn.isotonic.IsotonicRegression(y_min=3/n, y_max=1-3/n, "
+                "out_of_bounds='clip') to n probabilities and outcomes"
             )
         classifier = (
             " For a classifier, use sklearn.calibration.CalibratedClassifierCV."

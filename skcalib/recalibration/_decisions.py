@@ -24,10 +24,12 @@ Calibration = Literal[
     "calibrated", "overconfident", "underconfident", "not of one kind", "too few"
 ]
 Recalibrate = Literal["no", "one map", "by part"]
+RecalibrationMap = Literal["isotonic", "logistic", "clip"]
 
-
-# Probabilities are clipped to this distance from 0 and 1, as in the advice of a report.
-CLIPPED = 0.005
+# Labels of the rarer kind that isotonic regression needs. In simulations with 1,000 to
+# 20,000 rows and frequencies of .5 to .005, it increased the error in up to all samples
+# with 4 to 100 of them, and no error above .03 with 290 or more.
+ENOUGH_FOR_ISOTONIC = 300
 
 # Parts of which fewer labels are expected to vary are not tested.
 _LEAST = 5.0
@@ -64,6 +66,36 @@ def recalibrate_of(
     return "no" if calibration in ("calibrated", "too few") else "one map"
 
 
+def map_of(
+    calibration: Calibration,
+    recalibrate: Recalibrate,
+    n_rarer: float,
+    *,
+    has_certain_wrong: bool,
+) -> RecalibrationMap | None:
+    """Return which map to fit, if the rarer label occurs `n_rarer` times.
+
+    If the mean is right, and probabilities of 0 or 1 are wrong, they are changed first:
+    isotonic regression would return such probabilities again.
+    """
+    if recalibrate == "no":
+        return None
+    if has_certain_wrong and (calibration, recalibrate) == (
+        "not of one kind",
+        "one map",
+    ):
+        return "clip"
+    return "isotonic" if n_rarer >= ENOUGH_FOR_ISOTONIC else "logistic"
+
+
+def clipped_at(frequency: float) -> float:
+    """Return the distance from 0 and 1 to which probabilities are clipped.
+
+    Much smaller probabilities than the frequency of a rare label are not unusual.
+    """
+    return min(frequency, 1 - frequency) / 100
+
+
 def frequency_ends(
     y: np.ndarray, q: np.ndarray, groups: np.ndarray | None, level: float
 ) -> tuple[float, float]:
@@ -97,7 +129,10 @@ def one_map_p_value(
     p_value : float or None
         None if fewer than two parts have labels that vary.
     """
-    log_odds = logit(np.clip(q, CLIPPED, 1 - CLIPPED))
+    clipped = clipped_at(float(y.mean()))
+    if clipped == 0:
+        return None
+    log_odds = logit(np.clip(q, clipped, 1 - clipped))
     varying = np.bincount(part, q * (1 - q))
     n_positive, n_rows = np.bincount(part, y), np.bincount(part)
     has_both = (n_positive > 0) & (n_positive < n_rows)
@@ -168,6 +203,11 @@ class CalibrationDecisions(Result):
         'no', 'one map', or 'by part' if one logistic map is shown not to fit all parts.
         It is also 'no' if the interval of the AUROC is below 0.5, since right answers
         then have lower probabilities than wrong ones.
+    map : str or None
+        'isotonic' if the rarer label occurs at least 300 times, in each part for 'by
+        part', and otherwise 'logistic', a logistic regression on the log odds. 'clip'
+        if the mean is right and probabilities of 0 or 1 are wrong: clip them, and
+        decide again. None if `recalibrate` is 'no'.
     threshold : PrecisionThreshold or None
         Threshold from which the precision is reached. None if no threshold is shown to
         reach it.
@@ -201,6 +241,7 @@ class CalibrationDecisions(Result):
 
     calibration: Calibration
     recalibrate: Recalibrate
+    map: RecalibrationMap | None
     threshold: PrecisionThreshold | None
     mean_probability: float
     frequency: float
@@ -218,7 +259,7 @@ class CalibrationDecisions(Result):
             start = f"threshold={self.threshold.threshold:.4g}"
         return self._summary(
             f"calibration={self.calibration!r}, recalibrate={self.recalibrate!r}, "
-            f"{start}",
+            f"map={self.map!r}, {start}",
             "mean_probability:.4f frequency:.4f pvalue:.3g one_map_pvalue:.3g n "
             "n_groups confidence_level:g",
         )
@@ -282,6 +323,12 @@ def calibration_decisions(
     and another is not does not show a difference between them. With `groups`, the
     variance of the scores is estimated between groups.
 
+    *Isotonic or logistic* is decided by the number of the rarer label, since it limits
+    what the data show about the form of a curve. In simulations with 1,000 to 20,000
+    rows, frequencies from .5 to .005 and nine distortions of the log odds (slopes of .6
+    to 3, shifts of 1.5, steps and bends), isotonic regression increased the error in up
+    to all samples with 4 to 100 such labels, and no error above .03 with 290 or more.
+
     *The threshold* is chosen by :func:`~skcalib.rates.threshold_for_precision`.
 
     Each decision alone is wrong with a probability of at most about 1 -
@@ -325,10 +372,19 @@ def calibration_decisions(
     one_map = None if part is None else one_map_p_value(y, q, part, codes)
     calibration = calibration_of(error.pvalue, mean, low, high, alpha)
     is_reversed = 0 < frequency < 1 and ranking_of_pairs(pairs, level).auroc.high < 0.5
+    recalibrate = recalibrate_of(calibration, one_map, alpha, is_reversed=is_reversed)
+    fitted = np.zeros(q.size, dtype=int)
+    if part is not None and recalibrate == "by part":
+        fitted = part
+    is_wrong = np.isin(q, (0, 1)) & (y != q)
     return CalibrationDecisions(
         calibration=calibration,
-        recalibrate=recalibrate_of(
-            calibration, one_map, alpha, is_reversed=is_reversed
+        recalibrate=recalibrate,
+        map=map_of(
+            calibration,
+            recalibrate,
+            float(np.minimum(np.bincount(fitted, y), np.bincount(fitted, 1 - y)).min()),
+            has_certain_wrong=bool(error.rounded_to is None and is_wrong.any()),
         ),
         threshold=choose_threshold(y, q, codes, wanted, level),
         mean_probability=mean,

@@ -88,6 +88,26 @@ def test_a_report_advises_recalibration_only_after_a_miscalibration(
     assert "- Quote: accuracy 0." in steps
 
 
+def test_wrong_zeros_are_clipped_at_their_share_of_errors(run, folder):
+    # 3 of 1,999 zeros are wrong: 3.5 / 2,000 = 0.00175.
+    rows = ["1,0"] * 3 + ["0,0"] * 1996 + ["1,0.1234"] * 123 + ["0,0.1234"] * 877
+    (folder / "a.csv").write_text("\n".join(["label,p", *rows]))
+    out = one_line(run("report", "a.csv", "--no-figure")[1])
+    assert "- Recalibrate: clip all probabilities to [0.002, 0.998], and repeat" in out
+    assert "3 of 1999 answers with the probability 0 or 1 are wrong" in out
+
+
+def test_log_odds_of_a_rare_class_are_clipped_below_its_frequency(run, folder):
+    # 20 of 2,000 labels are positive: a hundredth of 0.01.
+    rows = ["1,0.2"] * 20 + ["0,0.2"] * 980 + ["0,0.0"] * 1000
+    (folder / "a.csv").write_text("\n".join(["label,p", *rows]))
+    out = one_line(run("report", "a.csv", "--no-figure")[1])
+    assert "log-odds of the probabilities, clipped to [0.0001, 0.9999];" in out
+    (folder / "a.csv").write_text("\n".join(["label,p", *rows[:1000]]))
+    out = one_line(run("report", "a.csv", "--no-figure")[1])
+    assert "log-odds of the probabilities; isotonic regression needs about 300" in out
+
+
 def test_the_guide_shows_what_a_comparison_prints(run, folder):
     # MMLU, two prompts: 213 questions right by both, 48 and 37 by one of them only.
     both, later, earlier, neither = (1, 1), (0, 1), (1, 0), (0, 0)

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from scipy.special import expit, logit
 from scipy.stats import chi2_contingency
+from sklearn.isotonic import IsotonicRegression
+from sklearn.linear_model import LogisticRegression
 
 from skcalib.metrics import calibration_error_interval
 from skcalib.rates import threshold_for_precision
@@ -104,6 +106,44 @@ def test_parts_that_differ_are_recalibrated_by_part():
     found = calibration_decisions(y, q, parts=np.array(["a", "b", "c"])[part])
     assert found.recalibrate == "by part"
     assert found.one_map_pvalue == one_map_p_value(y, q, part)
+
+
+@pytest.mark.parametrize(
+    ("n_right", "expected"), [(299, "logistic"), (300, "isotonic")]
+)
+def test_the_rarer_label_decides_between_isotonic_and_logistic(n_right, expected):
+    y = np.repeat([1, 0], [n_right, 9000])
+    found = calibration_decisions(y, np.tile([0.2, 0.3, 0.4], 3100)[: y.size])
+    assert (found.recalibrate, found.map) == ("one map", expected)
+
+
+def test_isotonic_regression_is_better_where_it_is_advised():
+    """The curve has a step, which the logistic map cannot fit."""
+    rng = np.random.default_rng(0)
+    error = {}
+    for n in (1000, 40_000):
+        odds = rng.normal(-5.5, 1.9, n)  # 1.5% positive
+        true, q = expit(odds), expit(odds + np.sign(odds + 4))
+        y = (rng.random(n) < true).astype(int)
+        terms = logit(q)[:, np.newaxis]
+        logistic = LogisticRegression(C=1e6).fit(terms, y).predict_proba(terms)[:, 1]
+        isotonic = IsotonicRegression().fit_transform(q, y)
+        for name, map_ in (("logistic", logistic), ("isotonic", isotonic)):
+            error[n, name] = np.sqrt(np.mean((map_ - true) ** 2))
+        advised = calibration_decisions(y, q).map
+        assert advised == min(("logistic", "isotonic"), key=lambda k: error[n, k])
+        assert advised == ("logistic" if n == 1000 else "isotonic")
+
+
+def test_certain_probabilities_that_are_wrong_are_clipped_first():
+    """Three of 2,000 zeros are wrong; elsewhere, frequencies are the probabilities."""
+    q = np.repeat([0.0, 0.1234, 0.4567], [2000, 1000, 1000])
+    y = np.concatenate([np.arange(m) < k for m, k in ((2000, 3), (1000, 123))])
+    y = np.r_[y, np.arange(1000) < 457].astype(int)
+    found = calibration_decisions(y, q)
+    assert (found.recalibrate, found.map) == ("one map", "clip")
+    found = calibration_decisions(y, q.clip(3.5 / 2001))
+    assert (found.calibration, found.map) == ("calibrated", None)
 
 
 def test_a_precision_that_is_not_reached_gives_no_threshold():
