@@ -32,6 +32,9 @@ from ._shared import CommandError, as_option, one_group
 # Compares the items of a mask, with their groups and a correction of p-values.
 Compare = Callable[[np.ndarray, np.ndarray | None, str | None], SystemComparison]
 
+# The metric of systems whose outcomes are the same.
+BRIER = "Brier score"
+
 # Correction of the p-values for the number of pairs.
 ADJUST = "holm"
 
@@ -269,6 +272,9 @@ def measure(inputs: Inputs, options: Namespace) -> Compared:
     for name in _OF_SAMPLES:
         if getattr(options, name) is not None:  # they exclude each other
             aligned, metric = _taking_samples(whole, name, options)
+    if metric == "accuracy" and not options.labels:
+        aligned, metric = _of_labels(whole)
+    is_same = metric == BRIER
     groups, by = (
         None if name is None else column_of(aligned, name, option)
         for name, option in ((options.groups, "--groups"), (inputs.by_name, "--by"))
@@ -279,13 +285,14 @@ def measure(inputs: Inputs, options: Namespace) -> Compared:
     ) -> SystemComparison:
         with warnings.catch_warnings(action="ignore", category=UserWarning):
             # A note says if one group is large.
-            return compare_systems(
+            found = compare_systems(
                 _part(aligned, inside),
                 groups=inner,
                 adjust=adjust,
                 confidence_level=options.confidence_level,
                 random_state=0,
             )
+        return replace(found, _lower_is_better=is_same)
 
     result = compare_all(compare, len(aligned), groups)
     judged = None
@@ -299,6 +306,7 @@ def measure(inputs: Inputs, options: Namespace) -> Compared:
         judged=judged,
         files=inputs.files,
         metric=metric,
+        lower_is_better=is_same or None,
         n_samples=aligned.n_samples.sum(axis=0).tolist(),
         only_in=aligned.only_in,
         notes=[*aligned.notes, *inputs.notes],
@@ -311,10 +319,10 @@ def measure(inputs: Inputs, options: Namespace) -> Compared:
         found.repeats = list(_repeats(whole))
     codes = None if groups is None else factorised(groups)[0]
     found.notes += filter(None, [large_group(codes)])
-    is_accuracy = metric == "accuracy"
+    is_accuracy = metric in ("accuracy", BRIER)
     if is_accuracy:
-        found.notes += _without_confidence(aligned)
-    _add_confidences(found, aligned, is_accuracy, groups, options)
+        found.notes += _without_confidence(whole)
+    _add_confidences(found, whole, is_accuracy, groups, options)
     return found
 
 
@@ -653,6 +661,19 @@ def _use_pass_intervals(
 
 def _is_right_or_wrong(aligned: AlignedEvaluations) -> bool:
     return all(bool(np.isin(values, (0, 1)).all()) for values in aligned.samples)
+
+
+def _of_labels(aligned: AlignedEvaluations) -> tuple[AlignedEvaluations, str]:
+    """Return squared errors if all systems have probabilities of the same outcomes.
+
+    Such outcomes are labels, whose mean says nothing about the systems.
+    """
+    score, proba = aligned.score, aligned.proba
+    is_same = (score == score[:, :1]).all() and np.isfinite(proba).all()
+    if aligned.is_repeated or not is_same:
+        return aligned, "accuracy"
+    square = (score - proba) ** 2
+    return replace(aligned, score=square, samples=[*square.T]), BRIER
 
 
 def _parts(

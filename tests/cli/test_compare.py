@@ -4,6 +4,7 @@ import csv
 import html
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -798,3 +799,22 @@ def test_files_of_coreference_are_answered_with_what_to_call(capsys, tmp_path, f
     assert (status, "coref_scores measures" in out.err) == (2, True)
     status, out = run(capsys, path, "--metric", "coref")
     assert (status, "statistic=coref_f1" in out.err) == (2, True)
+
+
+def test_probabilities_of_the_same_labels_are_compared_by_the_brier_score(run):
+    """Squared errors of 0.25 and of 0.01 on each question; 10% are positive."""
+    labels = [1, 0, 0, 0, 0, 0, 0, 0, 0, 0] * 2
+    for name, off in (("a", 0.5), ("b", 0.1)):
+        rows = [f"t{i},{y},{abs(y - off):g}" for i, y in enumerate(labels)]
+        Path(f"{name}.csv").write_text("\n".join(["id,label,probability", *rows]))
+    found = json.loads(run("compare", "a.csv", "b.csv", "--json")[1])
+    assert (found["metric"], found["lower_is_better"]) == ("Brier score", True)
+    assert [each["score"] for each in found["systems"]] == pytest.approx([0.25, 0.01])
+    (pair,) = found["pairs"]
+    assert pair["gain"] == pytest.approx(-0.24)
+    assert pair["pvalue"] < 0.001
+    assert found["decisions"]["better"] == "b"
+    assert len(found["calibration"]) == 1
+    text = run("compare", "a.csv", "b.csv")[1]
+    assert "b is better than a: difference -0.24" in text
+    assert "accuracy" not in text
