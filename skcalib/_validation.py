@@ -438,7 +438,7 @@ def _clip_rounding(q: np.ndarray, name: str) -> np.ndarray:
                 " Map logits to probabilities, by a softmax or a sigmoid, and log "
                 "probabilities by exp."
             )
-        elif 1.5 < q[where] <= 100:
+        elif q.max() <= 100:
             hint = " Percentages must be divided by 100."
         raise ParameterError(
             name,

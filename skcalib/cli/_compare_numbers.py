@@ -265,16 +265,12 @@ class Compared:
 
 def measure(inputs: Inputs, options: Namespace) -> Compared:
     """Return all numbers of a comparison of scores."""
-    aligned = whole = inputs.aligned
-    # Partial scores are neither right nor wrong: their mean is no accuracy.
-    metric = "accuracy" if _is_right_or_wrong(whole) else "score"
-    metric = metric if options.scale is None else GRADE
+    whole = inputs.aligned
+    aligned, metric = _compared_scores(whole, options)
+    is_same = metric == BRIER
     for name in _OF_SAMPLES:
         if getattr(options, name) is not None:  # they exclude each other
             aligned, metric = _taking_samples(whole, name, options)
-    if metric == "accuracy" and not options.labels:
-        aligned, metric = _of_labels(whole)
-    is_same = metric == BRIER
     groups, by = (
         None if name is None else column_of(aligned, name, option)
         for name, option in ((options.groups, "--groups"), (inputs.by_name, "--by"))
@@ -663,14 +659,21 @@ def _is_right_or_wrong(aligned: AlignedEvaluations) -> bool:
     return all(bool(np.isin(values, (0, 1)).all()) for values in aligned.samples)
 
 
-def _of_labels(aligned: AlignedEvaluations) -> tuple[AlignedEvaluations, str]:
-    """Return squared errors if all systems have probabilities of the same outcomes.
+def _compared_scores(
+    aligned: AlignedEvaluations, options: Namespace
+) -> tuple[AlignedEvaluations, str]:
+    """Return the scores to compare, and their name.
 
-    Such outcomes are labels, whose mean says nothing about the systems.
+    If all systems have probabilities of the same outcomes, the outcomes are labels,
+    whose mean says nothing about the systems. The scores are then squared errors.
     """
+    if options.scale is not None:
+        return aligned, GRADE
+    if not _is_right_or_wrong(aligned):
+        return aligned, "score"
     score, proba = aligned.score, aligned.proba
     is_same = (score == score[:, :1]).all() and np.isfinite(proba).all()
-    if aligned.is_repeated or not is_same:
+    if aligned.is_repeated or options.labels or not is_same:
         return aligned, "accuracy"
     square = (score - proba) ** 2
     return replace(aligned, score=square, samples=[*square.T]), BRIER

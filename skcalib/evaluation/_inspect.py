@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from .._errors import ParameterError, parameter
+from .._errors import parameter
 from ._evaluation import Evaluation
 from ._files import Archive, Options, Source
 from ._values import (
@@ -95,20 +95,18 @@ def _read(
             f"must be a log with scores. Got {source.path.name}, which was never "
             "scored."
         )
-    # Confidences in [0, 1] would all become nearly 0.
     most, place = max(
         (max(row.get("numbers", {"": 0.0}).values(), default=0.0), row["place"])
         for row in rows
     )
-    if options.percent and most <= 0.01:
-        raise ParameterError("percent", "does not apply: no confidence is above 1.")
     if 1 < most <= 100 and not options.percent:
         raise file_error(
             f"must contain a probability in [0, 1] in each row. Got {most:g} in "
             f"{place}. Use {parameter('percent')} if confidences run from 0 to 100."
         )
-    notes, headlines = _notes(head, scorer, rows, n_more), _headlines(head, scorer)
-    model, task = about.get("model"), about.get("task")
+    notes = _notes(head, scorer, rows, n_more, in_percent=options.percent)
+    headlines, model = _headlines(head, scorer), about.get("model")
+    task = about.get("task")
     return Evaluation._of_rows(
         source, NAME, notes, rows, model=model, task=task, headlines=headlines
     )
@@ -125,7 +123,9 @@ def _headlines(head: dict, scorer: str) -> Iterator[tuple[str, Any]]:
                 yield f" with the reducer {how!r}" if how else "", value
 
 
-def _notes(head: dict, scorer: str, rows: Sequence[dict], n_more: int) -> Iterator[str]:
+def _notes(
+    head: dict, scorer: str, rows: Sequence[dict], n_more: int, *, in_percent: bool
+) -> Iterator[str]:
     yield f"The score is {scorer!r}."
     if n_more:
         yield (
@@ -144,6 +144,10 @@ def _notes(head: dict, scorer: str, rows: Sequence[dict], n_more: int) -> Iterat
             f"probability. Got {words[0]!r:.80}, for example. Write numbers from 0 to "
             "1, or percentages (90%)."
         )
+    if in_percent and not any(
+        p > 0.01 for row in rows for p in row.get("numbers", {}).values()
+    ):
+        yield "No confidence is above 1, and 1 is read as 1%."
     known = {name for row in rows for name in row.get("numbers", ())}
     read, *others = [name for name in CONFIDENCE if name in known] or [""]
     if others:

@@ -55,7 +55,7 @@ _MOST_SHARED = 50_000
 # Rounding that a probability may have outside of [0, 1].
 _ROUNDING = 1e-9
 
-_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+\s*%?")
+_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?\s*%?")
 
 
 def _plain_numbers(cells: Sequence[Any], words: bool = False) -> np.ndarray | None:
@@ -375,12 +375,11 @@ class Fractions(_Column):
             return np.clip(values, 0, 1)  # rounding, which was checked
         has_large, has_signs = "large" in self._first, "signed" in self._first
         if not has_large and not has_signs and np.nansum(values) > 0:
-            raise ParameterError(
-                "percent",
-                f"does not apply: no probability in {self.name!r} is above 1, so they "
-                "do not run from 0 to 100.",
+            self.notes.append(
+                f"No cell of {self.name!r} is above 1, and 1 is read as 1%. Do not "
+                "read probabilities from 0 to 1 as percentages."
             )
-        if n_fractions:
+        elif n_fractions:
             self.notes.append(
                 f"{n_fractions} of {values.size} cells of {self.name!r} are below 1 "
                 "and are read as less than 1%."
@@ -400,12 +399,10 @@ class Fractions(_Column):
         if "text" in first:
             by = parameter("_by", "")
             yield first["text"], f"is not a number. Replace words by probabilities{by}."
-        is_large = self._percent and are_mostly_fractions and "large" in first
-        if "fraction" in first and ("signed" in first or is_large):
+        if "fraction" in first and "signed" in first:
             text, line = first["fraction"]
             why = f"looks like a percentage, while {text!r} in line {line} does not."
-            other = first["signed" if "signed" in first else "large"]
-            yield other, f"{why} {in_one_unit}"
+            yield first["signed"], f"{why} {in_one_unit}"
         elif "signed" in first and not self._percent:
             yield first["signed"], f"is a percentage: use {parameter('percent')}."
         if "outside" in first:
@@ -416,7 +413,7 @@ class Fractions(_Column):
                     "scipy.special.expit."
                 )
             elif are_mostly_fractions:
-                hint = in_one_unit
+                hint = f"{in_one_unit} {hint}"
             where = "[0, 100]." if self._percent else f"[0, 1]. {hint}"
             yield first["outside"], f"is outside {where}"
 

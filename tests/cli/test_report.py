@@ -211,7 +211,6 @@ def test_mixed_units_are_an_error_whatever_the_option(run):
     cases = [
         (["87%", "0.87", "92%", "0.5"], "'87%' in line 2, .*'0.87' in line 3"),
         (["0.87", "87%", "1", "0"], "'87%' in line 3, .*'0.87' in lin"),
-        ([".9", ".8", "1.5", ".7"], "'1.5' in line 4"),
     ]
     for cells, message in cases:
         file = write("mixed.csv", delimited({"y": [1, 0, 1, 0], "q": cells}))
@@ -222,6 +221,28 @@ def test_mixed_units_are_an_error_whatever_the_option(run):
                 assert re.search(message, err)
                 assert "in one unit" in err
                 assert "--percent" not in err
+
+
+def test_percentages_of_a_rare_class_are_read_as_the_option_says(run):
+    # Of rare classes, most percentages are below 1: the mean of four is 1.95%.
+    cells = [0.1, 0.2, 0.3, 7.2]
+    file = write("rare.csv", delimited({"y": [0, 0, 1, 0], "q": cells}))
+    code, out, err = run("report", file, "--percent", "--json")
+    assert (code, json.loads(out)["overall"]["mean_probability"]) == (
+        0,
+        pytest.approx(0.0195),
+    )
+    assert "3 of 4 cells of 'q' are below 1 and are read as less than 1%" in err
+    _, _, err = run("report", file)
+    assert "'7.2' in line 5" in err
+    assert "in one unit. Use --percent if probabilities run from 0 to 100." in err
+    file = write("rarer.csv", delimited({"y": [0, 0, 1, 0], "q": cells[:3] + [1]}))
+    code, out, err = run("report", file, "--percent", "--json")
+    assert (code, json.loads(out)["overall"]["mean_probability"]) == (
+        0,
+        pytest.approx(0.004),
+    )
+    assert "No cell of 'q' is above 1, and 1 is read as 1%." in err
 
 
 def test_a_few_percentages_below_1_are_read_with_a_note(run):
@@ -487,7 +508,6 @@ ERRORS_OF_OPTIONS = [
     ("q,score,y\n.2,0,\n.9,1,1\n", "", "'y' in line 2. .*--labels.* count FILE --m"),
     ("y,q\n0,\n1,.9\n", "", "cell of 'q' in line 2.$"),
     ("y,q\n1,50\n0,101\n", "--percent", r"'101' in line 3, .* outside \[0, 100\]"),
-    ("y,q\n1,1\n0,0.5\n", "--percent", "--percent does not apply"),
     ("y,q\n1,1\n0,0\n", "--y-true q --y-proba q", "name different columns .*'q' for"),
     ("y,q,g\n1,1,a\n0,0.5,a\n", "--groups g", "at least two groups. Got 'a' in every"),
 ]

@@ -749,8 +749,9 @@ def test_confidences_of_a_log_may_be_percentages(tmp_path):
     path = write_log(tmp_path / "a.json", ["C", "I"], confidences=[90, "45%"])
     assert read_evaluation(path, percent=True).proba.tolist() == [0.9, 0.45]
     path = write_log(tmp_path / "a.json", ["C", "I"], confidences=[0.9, 0.5])
-    with pytest.raises(ValueError, match="'percent'.*no confidence is above 1"):
-        read_evaluation(path, percent=True)
+    found = read_evaluation(path, percent=True)
+    assert found.proba.tolist() == [0.009, 0.005]
+    assert "No confidence is above 1, and 1 is read as 1%." in found.notes
 
 
 def test_parameters_for_tables_and_percentages_are_refused_for_other_files(files):

@@ -137,6 +137,11 @@ def test_percentages_in_german_and_english_are_read(tmp_path, cell):
     np.testing.assert_allclose(found.proba, 0.9)
 
 
+def test_exponents_and_decimal_commas_are_read_together(tmp_path):
+    path = write(tmp_path, "correct;p\n1;2,5e-05\n0;1E-3\n0;0,5\n")
+    assert read_evaluation(path).proba.tolist() == [2.5e-05, 0.001, 0.5]
+
+
 @pytest.mark.parametrize(
     ("first", "advice"),
     [("0.5", "Write all probabilities in one unit"), ("5", "Use percent if")],
