@@ -750,7 +750,7 @@ def test_confidences_of_a_log_may_be_percentages(tmp_path):
     assert read_evaluation(path, percent=True).proba.tolist() == [0.9, 0.45]
     path = write_log(tmp_path / "a.json", ["C", "I"], confidences=[0.9, 0.5])
     found = read_evaluation(path, percent=True)
-    assert found.proba.tolist() == [0.009, 0.005]
+    assert found.proba.tolist() == pytest.approx([0.009, 0.005])
     assert "No confidence is above 1, and 1 is read as 1%." in found.notes
 
 
