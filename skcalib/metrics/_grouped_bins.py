@@ -66,6 +66,9 @@ _SEEN = 0.6
 # Bins are made wider if at least this factor is needed, as between candidate sizes.
 _WIDER = 1.25
 
+# Bins of rows of unequal weights have this share of the root of their number.
+_SHARE = 0.8
+
 # Largest size of a table of groups and sets that is stored densely (8 bytes each).
 _DENSE = 4_000_000
 
@@ -920,7 +923,9 @@ def grouped_bins(pairs: Pairs | GroupedRows, binning: Binning) -> GroupedBins:
     Automatic bins are doubled until this is true. For other bins an error is raised.
     The automatic bins of the interval are chosen for independent rows. If rows of a
     group repeat each other k times, n rows contain n / k independent ones. Bins of
-    about sqrt(n / k) of them have sqrt(n k) rows, sqrt(k) times as many as before.
+    about sqrt(n / k) of them have sqrt(n k) rows, sqrt(k) times as many as before. If
+    every row is a group, and k is the mean weight of a row, bins have 0.8 sqrt(n k): in
+    narrower bins of a few heavy rows, the variance is too small where T is too small.
     """
     if isinstance(pairs, GroupedRows):
         rows = pairs
@@ -930,14 +935,7 @@ def grouped_bins(pairs: Pairs | GroupedRows, binning: Binning) -> GroupedBins:
             binning = FOR_GROUPS
     found = GroupedBins(rows, binning)
     if binning is FOR_GROUPS:
-        assert found.bins.bin_size is not None
-        start = size = found.bins.bin_size
-        while found.bins.weight.size > 1:
-            wider = round(start * found.repetition**0.5)
-            if wider < _WIDER * size:
-                break
-            size = wider
-            found = GroupedBins(rows, replace(binning, bin_size=size))
+        found = _widened(found, rows)
     if binning.bin_size == "auto":
         while not found.several_groups.all() and found.bins.weight.size > 1:
             if found.bins.stated:  # all rows of a probability are in one group
@@ -947,6 +945,22 @@ def grouped_bins(pairs: Pairs | GroupedRows, binning: Binning) -> GroupedBins:
                 binning = replace(binning, bin_size=2 * found.bins.bin_size)
             found = GroupedBins(rows, binning)
     found.check_several_groups()
+    return found
+
+
+def _widened(found: GroupedBins, rows: GroupedRows) -> GroupedBins:
+    """Return wider bins if rows of a group repeat each other, or if rows are heavy."""
+    assert found.bins.bin_size is not None
+    start = size = found.bins.bin_size
+    if rows.are_single and found.repetition >= _WIDER:
+        size = round(_SHARE * (found.repetition * rows.ordered.total) ** 0.5)
+        return GroupedBins(rows, replace(FOR_GROUPS, bin_size=size))
+    while found.bins.weight.size > 1:
+        wider = round(start * found.repetition**0.5)
+        if wider < _WIDER * size:
+            break
+        size = wider
+        found = GroupedBins(rows, replace(FOR_GROUPS, bin_size=size))
     return found
 
 

@@ -341,7 +341,9 @@ def calibration_error_interval(
     sample_weight : array-like of shape (n,), default=None
         Frequencies: a row of weight 3 is equivalent to three independent rows. If the
         weights are sampling weights instead of frequencies, also pass
-        ``groups=np.arange(n)``, so that each row counts as one observation.
+        ``groups=np.arange(n)``, so that each row counts as one observation. If one of
+        50 or fewer negatives was sampled, the upper end is often too low (see
+        :doc:`/guide/classifiers`).
     groups : array-like of shape (n,), default=None
         Sentence or document of each row. Rows of the same group may depend on each
         other. Not available for 'simulation'.
