@@ -203,11 +203,6 @@ class CalibrationDecisions(Result):
         'no', 'one map', or 'by part' if one logistic map is shown not to fit all parts.
         It is also 'no' if the interval of the AUROC is below 0.5, since right answers
         then have lower probabilities than wrong ones.
-    map : str or None
-        'isotonic' if the rarer label occurs at least 300 times, in each part for 'by
-        part', and otherwise 'logistic', a logistic regression on the log odds. 'clip'
-        if the mean is right and probabilities of 0 or 1 are wrong: clip them, and
-        decide again. None if `recalibrate` is 'no'.
     threshold : PrecisionThreshold or None
         Threshold from which the precision is reached. None if no threshold is shown to
         reach it.
@@ -226,6 +221,11 @@ class CalibrationDecisions(Result):
         Number of groups.
     confidence_level : float
         Confidence level of the decisions.
+    map : str or None
+        'isotonic' if the rarer label occurs at least 300 times, in each part for 'by
+        part', and otherwise 'logistic', a logistic regression on the log odds. 'clip'
+        if the mean is right and probabilities of 0 or 1 are wrong: clip them, and
+        decide again. None if `recalibrate` is 'no'.
 
     See Also
     --------
@@ -241,7 +241,6 @@ class CalibrationDecisions(Result):
 
     calibration: Calibration
     recalibrate: Recalibrate
-    map: RecalibrationMap | None
     threshold: PrecisionThreshold | None
     mean_probability: float
     frequency: float
@@ -252,6 +251,7 @@ class CalibrationDecisions(Result):
     n: int
     n_groups: int | None
     confidence_level: float
+    map: RecalibrationMap | None = None
 
     def __repr__(self) -> str:
         start = "threshold=None"
