@@ -166,6 +166,10 @@ class CalibrationErrorInterval(Result):
     rounded_to : float or None
         Step of the grid of the probabilities, such as 0.05, if a label contradicts a
         probability of 0 or 1 that the test takes as a rounded value. Otherwise None.
+    expected, found : float
+        Sum of the probabilities and number of positive pairs, as total weights. The
+        repr contains them if fewer than 5% of the pairs are positive: the error of rare
+        positives is near 0 even if half of them are missed.
 
     See Also
     --------
@@ -206,6 +210,16 @@ class CalibrationErrorInterval(Result):
     _sums: tuple[float, float, float] = field(default=(0, 0, 0), compare=False)
 
     @property
+    def expected(self) -> float:
+        """Sum of the probabilities."""
+        return self._sums[0]
+
+    @property
+    def found(self) -> float:
+        """Number of positive pairs."""
+        return self._sums[1]
+
+    @property
     def p_value(self) -> float:
         """The attribute `pvalue` under its old name."""
         return self.pvalue
@@ -238,8 +252,7 @@ class CalibrationErrorInterval(Result):
     def _rare(self) -> tuple[str, str] | None:
         """Expected and true number of rare positives as texts, None if not rare.
 
-        The error of rare positives is near 0, even if half of them are missed. In
-        pooled classes, both numbers are always equal. Sums of weights are no counts.
+        In pooled classes, both numbers are always equal. Sums of weights are no counts.
         """
         expected, found, total = (f"{each:,.1f}" for each in self._sums)
         is_rare = max(self._sums[:2]) < _RARE * self.n_pairs
@@ -661,7 +674,13 @@ def interval_of_draws(
     result = _of_groups(grouped, distribution_of_draws(rows, grouped), level, pairs)
     if pairs.row_groups is None:
         result = replace(result, n_groups=None, n_effective_groups=None)
-    return replace(result, plug_in=error_of_pairs(pairs, binning))
+    # The bins have the probabilities behind the shares, which are not 0 or 1.
+    _, found, total = result._sums
+    return replace(
+        result,
+        plug_in=error_of_pairs(pairs, binning),
+        _sums=(rows.mean_share * total, found, total),
+    )
 
 
 def _of_rows(

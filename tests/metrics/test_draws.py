@@ -343,3 +343,11 @@ def test_probabilities_of_answers_carry_the_number_of_their_samples():
     assert repr(1 - q) == repr(1 - share)
     with warns_of(6):
         calibration_error(y, np.clip(q, 0, 1))
+
+
+def test_the_expected_number_of_positives_is_the_sum_of_the_shares():
+    """3 questions with a share of .2, and 97 without an agreeing draw."""
+    share = np.repeat([0.2, 0], [3, 97])
+    result = calibration_error_interval(np.arange(100) < 1, share, n_draws=5)
+    assert (result.expected, result.found) == (pytest.approx(0.6), pytest.approx(1))
+    assert ", expected=0.6, found=1, " in repr(result)

@@ -932,6 +932,7 @@ def test_an_error_of_rare_positives_stands_beside_their_expected_and_true_number
     y, q = [1] * 6 + [0] * 594, [0.004] * 300 + [0.006] * 300
     result = calibration_error_interval(y, q)
     assert ", expected=3.0, found=6, " in repr(result)
+    assert (result.expected, result.found) == (pytest.approx(3), 6)
     assert "sum to 3.0 positives, and 6 of 600 pairs are" in result._repr_html_()
     common = calibration_error_interval(1 - np.array(y), q)
     weighted = calibration_error_interval(y, q, sample_weight=[2] * 600)
