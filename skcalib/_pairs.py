@@ -49,10 +49,13 @@ OTHER_CLASS = (
     "by their labels. Check 'pos_label' and the order of the columns."
 )
 
-_SHARES = (
-    "All probabilities are multiples of 1/{k}, like shares of {k} samples or votes. A "
-    "share of 0 or 1 is not a probability of 0 or 1: if each row has its own samples, "
-    "pass n_draws={k}."
+SHARES = (
+    "All probabilities are multiples of 1/{k}, like shares of {k} samples or votes. "
+    "Tests take 0 and 1 as values rounded to 1/{k}."
+)
+_SAMPLES = (
+    " If each row has {k} independent samples of its own, pass n_draws={k}. The trees "
+    "of a forest are no such samples: they share their training data."
 )
 
 MULTI_CLASS = ("pooled", "top_label", "class_wise", "per_class")
@@ -498,31 +501,49 @@ def warn_of_labels(
 
 def warn_of_shares(pairs: Pairs) -> None:
     """Warn if all probabilities are multiples of 1/k, but not rounded decimals."""
-    inside = pairs.q[: 100 * _MANY_ROWS]
-    inside = inside[(inside > 0) & (inside < 1)].astype(np.float64)
-    if pairs.n_classes > 1 or inside.size < _MANY_ROWS:
-        return
-    if not ((pairs.q == 0) | (pairs.q == 1)).any():  # the shares that mislead
-        return
-    tolerance = 10 * np.finfo(pairs.q.dtype).eps
+    k = None if pairs.n_classes > 1 else number_of_shares(pairs.q)
+    if k is not None:
+        warn((SHARES + _SAMPLES).format(k=k))
+
+
+def number_of_shares(proba: np.ndarray) -> int | None:
+    """Return the k of which probabilities are shares, or None."""
+    inside = proba[: 100 * _MANY_ROWS]
+    inside = inside[(inside > 0) & (inside < 1)]
+    # without 0 and 1, shares do not mislead
+    if inside.size < _MANY_ROWS or not ((proba == 0) | (proba == 1)).any():
+        return None
+    k = number_of_steps(proba)
+    # Models state percentages, and tables have numbers rounded to more digits. bfloat16
+    # has steps of 1/256 above 1/2.
+    if k is None or 100 % k == 0 or k in (40, 256, 512):
+        return None
+    if k > 100 and 10**6 % k == 0:
+        return None
+    return k
+
+
+def number_of_steps(proba: np.ndarray) -> int | None:
+    """Return the least k for which all probabilities are multiples of 1/k, or None.
+
+    Three different values, or all between 0 and 1, show it if some occur twice.
+    """
+    inside = proba[(proba > 0) & (proba < 1)].astype(np.float64)
+    tolerance = 10 * np.finfo(proba.dtype).eps
     k = np.arange(2, _MOST_DRAWS + 1)
+    values = inside
     # A few values nearly always decide.
-    for q in (inside[:_MANY_ROWS], inside, pairs.q.astype(np.float64, copy=False)):
-        q = np.unique(q)
-        for start in range(0, q.size, _MANY_ROWS):
-            product = q[start : start + _MANY_ROWS] * k[:, np.newaxis]
+    for q in (inside[:_MANY_ROWS], inside):
+        values = np.unique(q)
+        for start in range(0, values.size, _MANY_ROWS):
+            product = values[start : start + _MANY_ROWS] * k[:, np.newaxis]
             off = np.abs(product - np.rint(product)).max(axis=1)
             k = k[off <= tolerance * k]
             if not k.size:
-                return
-    n_values = np.unique(np.rint(inside * k[0])).size
-    # Models state percentages, and tables have numbers rounded to more digits.
-    is_decimal = 100 % k[0] == 0 or (k[0] > 100 and 10**6 % k[0] == 0)
-    is_decimal |= k[0] == 40  # steps of 2.5%
-    # bfloat16 has steps of 1/256 above 1/2; a grid such as linspace has no value twice.
-    is_other = k[0] in (256, 512) or n_values == inside.size
-    if n_values >= min(3, k[0] - 1) and not is_decimal and not is_other:
-        warn(_SHARES.format(k=k[0]))
+                return None
+    n_values = np.unique(np.rint(values * k[0])).size
+    is_seen = min(3, k[0] - 1) <= n_values < inside.size
+    return int(k[0]) if is_seen else None
 
 
 def _are_hard(q: np.ndarray) -> bool:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from .._errors import ParameterError
+from .._pairs import SHARES, number_of_shares
 from ..evaluation import (
     Evaluation,
     _inspect,
@@ -763,7 +764,9 @@ def _system(run: list[_File], options: Namespace) -> System:
     if evaluation.format == TABLE and options.unanswered != "wrong":
         answers = _complete(answers, file)
     answers.q, partial = _of_whole_scores(answers, options)
-    notes = (*evaluation.notes, *partial, large_group(answers.dependent))
+    k = None if options.confidence else number_of_shares(answers.q)
+    shares = None if k is None else SHARES.format(k=k)
+    notes = (*evaluation.notes, *partial, large_group(answers.dependent), shares)
     if evaluation.format == TABLE:
         notes += tuple(_raters(paths[0], options))
     evaluation = replace(evaluation, notes=tuple(filter(None, notes)))

@@ -16,7 +16,14 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
 from .._errors import ParameterError, public, warn
-from .._pairs import Pairs, check_one_set, check_pairs, draws_of, warn_of_shares
+from .._pairs import (
+    Pairs,
+    check_one_set,
+    check_pairs,
+    draws_of,
+    number_of_steps,
+    warn_of_shares,
+)
 from .._parallel import RandomStateLike, as_generator
 from .._results import Result, contains_zero, ends_text, p_text
 from .._validation import check_choice, check_fraction, check_integer
@@ -109,7 +116,7 @@ LEAST_UNITS = 5
 # all rows. benchmarks/interval_coverage.py measures how often a warning is issued.
 LEAST_CARRYING = 10
 
-# Steps to which probabilities are rounded, the largest first.
+# Steps to which decimals are rounded, the largest first.
 _STEPS = (0.1, 0.05, 0.01, 0.005, 0.001)
 
 # Positives are rare below this share of the pairs.
@@ -481,9 +488,10 @@ def calibration_error_interval(
 
     A probability of exactly 0 or 1 means that one of the labels is impossible. If this
     label occurs in a single row, perfect calibration is excluded, and pvalue is
-    2.2e-308, the smallest float. This is not so if probabilities are rounded, that is,
-    if all of them are multiples of .1, .05, .01, .005 or .001, and at least two of them
-    are between 0 and 1. Then 1 stands for at least 1 - step / 2, and 0 for at most
+    2.2e-308, the smallest float. This is not so if probabilities are rounded: if all of
+    them are multiples of .1, .05, .01, .005 or .001, and at least two of them are
+    between 0 and 1, or of 1/k for a k of at most 1000, such as the shares of k trees,
+    and at least three are. Then 1 stands for at least 1 - step / 2, and 0 for at most
     step / 2. The test replaces 1 and 0 by the number in this range that is next to the
     frequency of the labels, and `rounded_to` is the step. To state another range,
     clip the probabilities, such as ``np.clip(y_proba, 0.005, 0.995)``.
@@ -647,7 +655,8 @@ def _step_of(q: np.ndarray) -> float | None:
         # float32 has seven digits
         if (np.abs(multiple - np.rint(multiple)) < 1e-4).all():
             return step
-    return None
+    k = number_of_steps(q)
+    return None if k is None else 1 / k
 
 
 def interval_of_table(

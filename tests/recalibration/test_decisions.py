@@ -212,6 +212,24 @@ def test_the_test_of_rounded_probabilities_replaces_0_and_1():
     assert weighted.pvalue == pytest.approx(found.pvalue, rel=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore:All probabilities are multiples of 1/300")
+@pytest.mark.parametrize("k", [100, 256, 300, 400, 512])
+def test_shares_of_any_number_of_trees_are_rounded_probabilities(k):
+    """Calibrated probabilities of a rare class, rounded to multiples of 1/k."""
+    n_rejected = n_wrong = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        proba = rng.beta(0.3, 20, 6000)
+        y, q = rng.random(6000) < proba, np.rint(proba * k) / k
+        found = calibration_error_interval(y, q)
+        n_rejected += found.pvalue < 0.05
+        n_wrong += y[q == 0].any()
+        if y[q == 0].any():
+            assert found.rounded_to == pytest.approx(1 / k)
+    assert n_wrong >= 5
+    assert n_rejected <= 6  # the 99% quantile of 40 draws of .05
+
+
 @pytest.mark.parametrize(
     "q", [[0.0, 1.0, 1.0, 0.0, 1.0], [0.5, 1, 1, 0.5, 1], [0.333, 0.1234, 1, 0, 1]]
 )
