@@ -569,9 +569,15 @@ def percent(level: float) -> str:
     return f"{100 * level:g}%"
 
 
+def number(value: float, digits: str) -> str:
+    """Return a number as text, and "none" for NaN."""
+    return "none" if math.isnan(value) else f"{value:{digits}}"
+
+
 def ends(row: Interval, digits: str) -> str:
-    """Return both ends of an interval."""
-    return f"{row.low:{digits}} to {row.high:{digits}}"
+    """Return both ends of an interval, and "none" if they are NaN."""
+    low, high = number(row.low, digits), number(row.high, digits)
+    return low if math.isnan(row.low) else f"{low} to {high}"
 
 
 def error_ends(row: Interval, digits: str = ".3f") -> str:
@@ -586,7 +592,9 @@ def error_ends(row: Interval, digits: str = ".3f") -> str:
 
 def cells_of(row: Estimated | None, digits: str) -> list[str]:
     """Return an estimate and its interval as cells, which are empty for None."""
-    return ["", ""] if row is None else [f"{row.estimate:{digits}}", ends(row, digits)]
+    if row is None:
+        return ["", ""]
+    return [number(row.estimate, digits), ends(row, digits)]
 
 
 def figures(figure: Any, description: str) -> list[Block]:

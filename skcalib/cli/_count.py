@@ -335,10 +335,13 @@ class Count:
         def adjusted(x: Difference) -> list[str]:
             if found.by is None:
                 return []
-            return ["" if x.by is None else p_text(x.pvalue_adjusted)]
+            return ["" if x.by is None else p(x.pvalue_adjusted)]
+
+        def p(value: float) -> str:
+            return "none" if np.isnan(value) else p_text(value)
 
         rows = [
-            [*_cells_of(x, ".3g"), p_text(x.pvalue), *adjusted(x), x.verdict]
+            [*_cells_of(x, ".3g"), p(x.pvalue), *adjusted(x), x.verdict]
             for x in differences
         ]
         header = [found.by or "corpus", "difference", self.level, _UNCORRECTED, "p"]

@@ -23,8 +23,8 @@ from ._blocks import Estimate, estimate_of
 from ._corpus import Codes, Corpus, Design, Model
 from ._shared import SHOWN, CommandError, command_error, in_options
 
-# This warning names rows of a table by codes. A note says the same with fewer words.
-_ABOUT_EMPTY_ROWS = "rows of the table have no labelled document"
+# These warnings name rows of a table by codes. Notes say the same with their names.
+_ABOUT_ROWS = "rows of the table have"
 
 
 @dataclass(kw_only=True)
@@ -174,7 +174,11 @@ def measure(corpus: Corpus, options: Namespace) -> Counted:
         _in_lines(in_options(each.message.args[0], known), corpus)  # type: ignore[union-attr]
         for each in caught
     )
-    notes = [*_about_empty(table or []), *_about_partial(partial, estimand)]
+    notes = [
+        *_about_empty(table or []),
+        *_about_undefined(comparison),
+        *_about_partial(partial, estimand),
+    ]
     return Counted(
         file=str(corpus.path),
         labels=corpus.label_source,
@@ -202,7 +206,7 @@ def measure(corpus: Corpus, options: Namespace) -> Counted:
         decisions=Decisions(
             None if trend is None else {x.part: x.verdict for x in reversed(trend)}
         ),
-        warnings=[text for text in said if _ABOUT_EMPTY_ROWS not in text],
+        warnings=[text for text in said if _ABOUT_ROWS not in text],
         notes=corpus.notes + notes,
     )
 
@@ -227,6 +231,24 @@ def _about_empty(rows: list[Row]) -> Iterator[str]:
             f"{n_empty} of {len(rows)} rows have no labelled document. Their estimate "
             "uses the mean error of the whole corpus, and they have no interval."
         )
+
+
+def _about_undefined(comparison: Comparison | None) -> Iterator[str]:
+    """Yield notes on differences that are undefined or have no interval."""
+    if comparison is None:
+        return
+    rows = [x for x in comparison.differences if x.by is not None]
+    undefined = [x.part for x in rows if np.isnan(x.estimate)]
+    unknown = [x.part for x in rows if np.isnan(x.low) and x.part not in undefined]
+    for parts, so in (
+        (undefined, "documents, so that its mean and the difference are undefined"),
+        (unknown, "label, so that the difference has no interval and no p-value"),
+    ):
+        if parts:
+            yield (
+                f"One of the periods {comparison.first} and {comparison.second} has no "
+                f"{so}: {', '.join(parts)}."
+            )
 
 
 def _codes(found: Codes | None) -> np.ndarray | None:

@@ -137,7 +137,8 @@ class CorrectedCount(Result):
         `period` and `by` (if they were given), `estimate`, `low`, `high`,
         `standard_error`, `uncorrected`, `n_documents` and `n_labelled`. In a row
         without labels, `low`, `high` and `standard_error` are NaN. Rows of differences
-        also have `pvalue`, and `pvalue_adjusted` for the number of rows (Holm).
+        also have `pvalue`, and `pvalue_adjusted` for the number of rows (Holm). A
+        difference of means is NaN if a period has no document of the row's category.
 
     See Also
     --------
@@ -579,11 +580,21 @@ def _estimate(
             numbers = differences(
                 sample, fitted, weight, place, is_mean, overall, level
             )
-            warn_of_empty_rows(columns, np.isfinite(numbers["low"]))
+            is_defined = np.isfinite(numbers["estimate"])
+            warn_of_rows(
+                columns,
+                ~is_defined,
+                "have a period without documents",
+                "The mean of such a period is undefined (NaN).",
+            )
+            is_open = is_defined & ~np.isfinite(numbers["low"])
+            why = "no labelled document in a period"
+            warn_of_rows(columns, is_open, f"have {why}", _NO_LABEL)
             table = columns | numbers
     elif columns:
         numbers = domain_totals(sample, fitted, place, method=method, level=level)
-        warn_of_empty_rows(columns, numbers["n_labelled"])
+        is_open = numbers["n_labelled"] == 0
+        warn_of_rows(columns, is_open, "have no labelled document", _NO_LABEL)
         # The number of documents in a row is known, so it does not widen intervals.
         if estimand == "mean":
             for name in ("estimate", "low", "high", "standard_error", "uncorrected"):
@@ -1153,14 +1164,19 @@ def warn_of_the_errors(total: Total, sample: Sample, method: str) -> None:
         )
 
 
-def warn_of_empty_rows(columns: dict[str, np.ndarray], n_labelled: np.ndarray) -> None:
-    """Warn once about all rows of the table without a label."""
-    empty = np.flatnonzero(n_labelled == 0).tolist()
-    if empty:
-        names = [", ".join(str(each[t]) for each in columns.values()) for t in empty]
-        shown = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
-        warn(
-            f"{len(names)} of {len(n_labelled)} rows of the table have no labelled "
-            f"document: {shown}. Their estimates use the mean error of the whole "
-            "corpus, and they have no interval (NaN)."
-        )
+_NO_LABEL = (
+    "Their estimates use the mean error of the whole corpus, and they have no interval "
+    "(NaN)."
+)
+
+
+def warn_of_rows(
+    columns: dict[str, np.ndarray], is_meant: np.ndarray, have: str, so: str
+) -> None:
+    """Warn once about all rows of the table that a mask selects."""
+    rows = np.flatnonzero(is_meant).tolist()
+    if rows:
+        names = [" ".join(str(each[t]) for each in columns.values()) for t in rows]
+        shown = "; ".join(names[:5]) + ("; ..." if len(names) > 5 else "")
+        n = f"{len(names)} of {len(is_meant)}"
+        warn(f"{n} rows of the table {have}: {shown}. {so}")

@@ -653,23 +653,27 @@ def differences(
     """Return the difference in each category, as columns of a table."""
     n_rows = int(place.max()) + 1
     used = weight != 0
+    cells = 2 * place + (weight > 0)
+    sums = np.bincount(cells, np.abs(weight), 2 * n_rows)
+    is_defined = np.logical_or(not is_mean, sums.reshape(-1, 2).min(axis=1) > 0)
     if is_mean:  # divide by the documents of the category in each period
-        cells = 2 * place + (weight > 0)
-        total = np.bincount(cells, np.abs(weight))[cells]
-        weight = weight / total.clip(np.finfo(float).tiny)
+        weight = weight / sums[cells].clip(np.finfo(float).tiny)
     estimate = partial(
         weighted_total, sample, fitted, method=method, level=level, is_tested=True
     )
     totals = [estimate(weight * (place == k)) for k in range(n_rows)]
     names = ("estimate", "low", "high", "standard_error", "pvalue")
     numbers = {x: np.array([getattr(each, x) for each in totals], float) for x in names}
+    numbers["estimate"][~is_defined] = np.nan
+    is_known = is_defined & has_both(sample, weight, place, n_rows)
     for name in names[1:]:
-        numbers[name][~has_both(sample, weight, place, n_rows)] = np.nan
+        numbers[name][~is_known] = np.nan
+    uncorrected = np.bincount(place, weight * sample.expected, n_rows)
     rows = sample.rows[used[sample.rows]]
     return {
         **numbers,
         "pvalue_adjusted": holm(numbers["pvalue"]),
-        "uncorrected": np.bincount(place, weight * sample.expected, n_rows),
+        "uncorrected": np.where(is_defined, uncorrected, np.nan),
         "n_documents": np.bincount(place[used], minlength=n_rows),
         "n_labelled": np.bincount(place[rows], minlength=n_rows),
     }

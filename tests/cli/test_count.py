@@ -642,6 +642,32 @@ def test_the_page_lists_options_and_versions(run, corpus):
     assert ">--mean<" not in page
 
 
+def test_a_group_without_documents_in_a_period_has_no_difference_of_means(run, numbers):
+    # B has no documents in 2000, and C has no label there
+    each = ["A,2000,1", "A,2001,0", "B,2001,1", "C,2000,", "C,2001,1"] * 4
+    rows = [[*part.split(","), 0.5] for part in each]
+    file = write("docs.csv", ["paper", "year", "label", "p"], rows)
+    options = ("--date", "year", "--by", "paper", "--compare", 2000, 2001, "--mean")
+    found = numbers(file, *options)
+    _, a, b, c = found["comparison"]["differences"]
+    assert (a["estimate"], a["pvalue"], a["pvalue_adjusted"]) == (1, 0, 0)
+    assert (b["estimate"], b["low"], b["pvalue"], b["verdict"]) == (
+        *[None] * 3,
+        "not shown",
+    )
+    assert c["estimate"] is not None
+    assert c["low"] is None
+    said = [
+        "has no documents, so that its mean and the difference are undefined: B.",
+        "has no label, so that the difference has no interval and no p-value: C.",
+    ]
+    for each in said:
+        assert sum(each in note for note in found["notes"]) == 1
+    _, text, _ = run("count", file, *options)
+    assert re.search(r"^B( +none){5} +not shown$", text, re.MULTILINE)
+    assert "nan" not in text
+
+
 def test_two_periods_are_compared_per_month_and_trends_of_partial_years_do_not_rise(
     run, numbers
 ):

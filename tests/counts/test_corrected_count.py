@@ -671,6 +671,23 @@ def test_two_fully_labelled_periods_are_compared_by_hand():
     assert share.table["estimate"] == pytest.approx([3 / 4 - 0, 3 / 4 - 2 / 2])
 
 
+def test_a_mean_of_no_documents_is_undefined_and_its_count_is_0():
+    year = np.repeat([1, 2], 6)
+    place = np.array(["A", "B"] * 3 + ["A", "C"] * 3)
+    y = np.array([1, 1, 0, 1, 0, 0, 1, 1, 1, 0, 0, 1])
+    options = {"periods": year, "compare": (1, 2), "by": place}
+    said = "2 of 3 rows of the table have a period without documents: B; C. The mean"
+    with pytest.warns(UserWarning, match=said):
+        found = corrected_count(y, y / 2, estimand="mean", **options).table
+    # A: 1/3 in the first year and 2/3 in the second one
+    assert found["estimate"] == pytest.approx([-1 / 3, np.nan, np.nan], nan_ok=True)
+    for name in ("low", "high", "pvalue", "pvalue_adjusted", "uncorrected"):
+        assert np.isnan(found[name]).tolist() == [False, True, True]
+    assert found["pvalue_adjusted"][0] == found["pvalue"][0]
+    counts = corrected_count(y, y / 2, **options).table
+    assert counts["estimate"].tolist() == [-1, 2, -2]
+
+
 @pytest.mark.parametrize("method", ["score", "t"])
 def test_the_pvalue_is_the_level_at_which_the_interval_ends_at_0(method):
     rng = np.random.default_rng(3)

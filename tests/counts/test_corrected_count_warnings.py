@@ -233,7 +233,7 @@ def test_periods_without_labels_are_named_once():
     y, proba, rng = corpus()
     periods = np.repeat(["p", "q", "r", "s"], 100)
     sample = np.r_[rng.choice(100, 20, replace=False), 205, 220, 260]
-    with pytest.warns(UserWarning, match="2 of 4 rows .*: q, s") as found:
+    with pytest.warns(UserWarning, match="2 of 4 rows .*: q; s") as found:
         corrected_count(labels(y, sample), proba, periods=periods)
     assert len([w for w in found if "rows of the table" in str(w.message)]) == 1
 
