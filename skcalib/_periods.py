@@ -36,6 +36,9 @@ _WEEK = re.compile(r"(\d{4})-?W(\d{2})", re.IGNORECASE)
 
 _DAYS_IN_MONTH = 365.25 / 12
 
+# Share of a period that may be missing, such as a holiday at the beginning of a year.
+_COMPLETE = 0.01
+
 _UNOBSERVED = parameter("_unobserved", "empty_periods='unobserved'")
 
 # Calendar periods
@@ -265,36 +268,64 @@ def _spans_of_mapping(freq: Mapping[Any, Any]) -> list[Span]:
 def months_of(dates: Sequence[Any], n_periods: int, freq: Any) -> np.ndarray:
     """Return the number of months of each period in which documents could be.
 
-    The documents of a corpus may begin and end within a year or a quarter. Months
-    before the first and after the last document do not count if they have documents in
-    other periods: documents from May on are 8 months of 1988, but documents of each
-    first of May stand for years. Months, weeks and days are taken as complete, and have
-    one length. So have periods of a callable, whose lengths are unknown.
+    The documents of a corpus may begin and end within a period. The days before the
+    first and after the last document do not count if other periods have documents in
+    them: documents from May on are 8 months of 1988, but documents of each first of May
+    stand for years. Full periods of one kind have the same length. Single days are
+    complete, and so are periods of a callable, whose lengths are unknown: each is 1.
 
-    dates : dates of the documents.
+    The days of observation are not known, but estimated from the documents. On average,
+    random days lie as far from the ends of their range as from each other. The range is
+    therefore extended by the mean number of days without documents between two days
+    with documents [1]_. A length is too short if documents are rarer near the end than
+    elsewhere, and too long if they are more frequent. Intervals do not include this
+    error. Periods of which less than 1% is missing are complete.
+
+    dates : dates of the documents. Dates may stand for months, quarters or years, which
+        then take the place of days.
     freq : definition of the periods, as `check_freq` accepts it.
+
+    .. [1] L. A. Goodman (1952). "Serial number analysis". Journal of the American
+       Statistical Association 47.
     """
     if isinstance(freq, Mapping) or is_sequence(freq):
         spans = [(last - first).days + 1 for _, first, last in _spans(freq)]
         return np.array(spans) / _DAYS_IN_MONTH
-    days = [day for day in map(_as_day, dates) if day is not None]
-    if freq not in ("quarter", "year") or not days:
+    days = sorted({day for day in map(_as_day, dates) if day is not None})
+    if freq not in ("week", *_IN_YEAR) or not days:
         return np.ones(n_periods)
-    # Dates may stand for years or quarters.
+    full = 12 / _IN_YEAR[freq] if freq in _IN_YEAR else 7 / _DAYS_IN_MONTH
+    found = np.full(n_periods, full)
     unit = _longest_period(days)
-    unit = unit if unit in _IN_YEAR else "month"
-    n_units = _IN_YEAR[unit] // _IN_YEAR[freq]
-    if n_units == 0:
-        return np.ones(n_periods)
-    found = np.full(n_periods, n_units)
-    place = [number_of(day, unit) % n_units for day in (min(days), max(days))]
-    known = np.unique([number_of(day, unit) % n_units for day in set(days)])
-    if known[0] < place[0]:
-        found[0] -= place[0]
-    later = known[known > place[1]]
-    if later.size:
-        found[-1] -= n_units - later[0]
-    return found * 12.0 / _IN_YEAR[unit]
+    unit = unit if unit in _IN_YEAR else "day"
+    if _IN_YEAR.get(unit, 365) <= _IN_YEAR.get(freq, 52):
+        return found
+    number, period = (
+        np.array([number_of(day, each) for day in days]) for each in (unit, freq)
+    )
+    start, stop = (
+        np.array([_first_unit(k, freq, unit) for k in (period + step).tolist()])
+        for step in (0, 1)
+    )
+    between = max(np.ptp(number) / max(np.unique(number).size - 1, 1) - 1, 0)
+    for end, rest in ((0, number - start), (-1, stop - 1 - number)):
+        missing = rest[end] - between
+        size = stop[end] - start[end]
+        if rest.min() < missing > _COMPLETE * size:
+            found[end] -= full * missing / size
+    return found
+
+
+def _first_unit(number: int, freq: str, unit: str) -> int:
+    """Return the number of the first day, month or quarter of a period."""
+    if unit != "day":
+        return number * (_IN_YEAR[unit] // _IN_YEAR[freq])
+    if freq == "week":
+        return number * 7 + 1
+    year, part = divmod(number, _IN_YEAR[freq])
+    if year > datetime.MAXYEAR:
+        return datetime.date.max.toordinal() + 1
+    return datetime.date(year, part * 12 // _IN_YEAR[freq] + 1, 1).toordinal()
 
 
 def full_over_observed(months: np.ndarray) -> np.ndarray:
@@ -305,8 +336,9 @@ def full_over_observed(months: np.ndarray) -> np.ndarray:
 def partial_in_words(labels: Sequence[Any], months: np.ndarray) -> str:
     """Return which periods are partial, such as '1988: 8 of 12 months', or ''."""
     full = months.max(initial=0)
+    size, unit = (1.0, "months") if full > 2 else (_DAYS_IN_MONTH, "days")
     return "; ".join(
-        f"{label}: {n:.3g} of {full:.3g} months"
+        f"{label}: {n * size:.3g} of {full * size:.3g} {unit}"
         for label, n in zip(labels, months.tolist(), strict=True)
         if n < full
     )

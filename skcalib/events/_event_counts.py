@@ -169,9 +169,12 @@ class EventCounts(_CountTable):
     n_samples : int
         Number of samples of each document.
     months : ndarray of shape (n_periods,)
-        Number of months of each year or quarter in which documents could be: the months
-        before the first document and after the last one do not count. For user-defined
-        dates, the lengths in months. For other periods, 1.
+        Number of months of each year, quarter, month or week in which documents could
+        be. The days before the first document and after the last one do not count,
+        except for as many days as lie between two days with documents on average. Since
+        the documents only show these days approximately, pass the `months` of
+        :meth:`compare_periods` if they are known. For user-defined dates, the lengths
+        in months. For days and periods of a callable, 1.
     document_ids : list
         Ids of all documents that were counted, including documents without an event.
     document_place : ndarray of shape (n_counted,), int

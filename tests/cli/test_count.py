@@ -671,7 +671,7 @@ def test_a_group_without_documents_in_a_period_has_no_difference_of_means(run, n
 def test_two_periods_are_compared_per_month_and_trends_of_partial_years_do_not_rise(
     run, numbers
 ):
-    days = ["1989-12-15", *(f"1990-{k % 12 + 1:02}-03" for k in range(12))]
+    days = ["1989-12", *(f"1990-{k % 12 + 1:02}" for k in range(12))]
     rows = [[day, "AB"[k % 2], 0.5 + 0.01 * k, 1] for k, day in enumerate(days)]
     file = write("docs.csv", ["date", "paper", "p", "label"], rows)
     options = ("--date", "date", "--compare", 1989, 1990)
@@ -692,6 +692,20 @@ def test_two_periods_are_compared_per_month_and_trends_of_partial_years_do_not_r
     assert "count of 1989 minus that of 1990, per month (1 and 12 months)" in text
     share = numbers(file, *options, "--mean")["comparison"]
     assert share["months"] is None
+    # one report on every day until 3 February 1990
+    first = datetime.date(1988, 1, 1)
+    days = [first + datetime.timedelta(k) for k in range(366 + 365 + 34)]
+    write("days.csv", ["date", "p", "label"], [[day, 0.5, 1] for day in days])
+    options = ("days.csv", "--date", "date", "--compare", 1989, 1990, "--trend")
+    found = numbers(*options)
+    assert found["partial_periods"] == "1990: 1.12 of 12 months"
+    assert found["comparison"]["differences"][0]["estimate"] == pytest.approx(0)
+    # 366, 365 and 34 * 365 / 34
+    assert found["trend"][0]["scaled"]["estimate"] == pytest.approx(-0.5)
+    compared = ("--freq", "month", "--compare", "1990-01", "1990-02")
+    found = numbers("days.csv", "--date", "date", *compared)
+    assert found["partial_periods"] == "1990-02: 3.26 of 30.4 days"
+    assert found["comparison"]["months"] == pytest.approx([1, 3 / 28])
     status, _, error = run("count", file, "--date", "date", "--compare", 1990, 1991)
     assert status == 2
     assert "--compare must have two different periods" in error

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skcalib._periods import months_of
+from skcalib._periods import months_of, place_in_calendar
 from skcalib.documents import Document
 from skcalib.events import EventCounter, EventRule
 
@@ -196,15 +196,26 @@ def test_labels_of_a_callable_are_not_contiguous():
         # May 1988 to May 1990
         (
             "year",
-            [(1988 + (k + 4) // 12, (k + 4) % 12 + 1, 9) for k in range(25)],
+            [(1988 + (k + 4) // 12, (k + 4) % 12 + 1, 1) for k in range(25)],
             [8, 12, 5],
         ),
-        ("quarter", [(1988, 2, 3), (1988, 3, 3), (1988, 4, 3)], [2, 1]),
+        # 58 days of a quarter and 29 days without documents, as many as between two
+        # documents; 3 days and 29 days
+        (
+            "quarter",
+            [(1988, 2, 3), (1988, 3, 3), (1988, 4, 3)],
+            [3 * 87 / 91, 3 * 32 / 91],
+        ),
         ("year", [(1988, 5, 1), (1989, 5, 1), (1990, 5, 1)], [12, 12, 12]),
         # dates that stand for quarters
         ("year", [(1988, 4, 1), (1988, 7, 1), (1988, 10, 1), (1989, 1, 1)], [9, 3]),
-        ("quarter", [(1988, 1, 1), (1989, 1, 1)], [1] * 5),
-        ("month", [(1988, 1, 20), (1988, 2, 3)], [1, 1]),
+        ("quarter", [(1988, 1, 1), (1989, 1, 1)], [3] * 5),
+        # 12 and 13 of 31 days, 3 and 13 of 29 days
+        ("month", [(1988, 1, 20), (1988, 2, 3)], [25 / 31, 16 / 29]),
+        # each September
+        ("year", [(1988 + k // 9, 9, 3 + k % 9) for k in range(1, 18)], [12, 12]),
+        # the last days of the calendar
+        ("year", [(9998, 1, 2), (9998, 12, 31), (9999, 12, 30)], [12, 12]),
         (
             [
                 datetime.date(1988, 1, 1),
@@ -219,3 +230,43 @@ def test_labels_of_a_callable_are_not_contiguous():
 def test_months_in_which_documents_could_be(freq, dates, months):
     days = [datetime.date(*each) for each in dates]
     assert months_of(days, len(months), freq) == pytest.approx(months)
+
+
+@pytest.mark.parametrize(
+    ("freq", "first", "last"),
+    [
+        # from 2 May 1988, a Monday, to 3 February 1990, a Saturday
+        ("year", 12 * 244 / 366, 12 * 34 / 365),
+        ("quarter", 3 * 60 / 91, 3 * 34 / 90),
+        ("month", 30 / 31, 3 / 28),
+        ("week", 7 / 30.4375, 6 / 30.4375),
+        ("day", 1, 1),
+    ],
+)
+def test_partial_periods_of_documents_of_every_day_are_counted_in_days(
+    freq, first, last
+):
+    start = datetime.date(1988, 5, 2)
+    days = [start + datetime.timedelta(k) for k in range(244 + 365 + 34)]
+    assert str(days[-1]) == "1990-02-03"
+    labels, _ = place_in_calendar(days, freq)
+    months = months_of(days, len(labels), freq)
+    assert months[[0, -1]] == pytest.approx([first, last])
+    assert (months[1:-1] == months[1]).all()
+
+
+def test_the_days_of_observation_are_right_on_average():
+    # from 10 May 1987 to 20 August 1990, with a document every 12 days
+    start = datetime.date(1987, 5, 10)
+    rng = np.random.default_rng(0)
+    found = []
+    for _ in range(300):
+        offsets = rng.integers(0, 1199, 100).tolist()
+        days = [start + datetime.timedelta(k) for k in offsets]
+        found.append(months_of(days, 4, "year"))
+    truth = 12 * np.array([236, 365, 366, 232]) / [365, 365, 366, 365]
+    error = np.std(found, axis=0) / np.sqrt(300)
+    assert np.abs(np.mean(found, axis=0) - truth)[[0, 3]] == pytest.approx(
+        0, abs=3 * error.max()
+    )
+    assert error.max() < 0.03
