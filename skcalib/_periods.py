@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from itertools import pairwise, product
 from typing import Any
 
@@ -265,7 +265,7 @@ def _spans_of_mapping(freq: Mapping[Any, Any]) -> list[Span]:
     return spans
 
 
-def months_of(dates: Sequence[Any], n_periods: int, freq: Any) -> np.ndarray:
+def months_of(dates: Iterable[Any], n_periods: int, freq: Any) -> np.ndarray:
     """Return the number of months of each period in which documents could be.
 
     The documents of a corpus may begin and end within a period. The days before the
@@ -279,7 +279,8 @@ def months_of(dates: Sequence[Any], n_periods: int, freq: Any) -> np.ndarray:
     therefore extended by the mean number of days without documents between two days
     with documents [1]_. A length is too short if documents are rarer near the end than
     elsewhere, and too long if they are more frequent. Intervals do not include this
-    error. Periods of which less than 1% is missing are complete.
+    error. A period is complete if at most 1% of it is missing, or at most twice this
+    mean number of days, which 5% of random days exceed.
 
     dates : dates of the documents. Dates may stand for months, quarters or years, which
         then take the place of days.
@@ -311,7 +312,7 @@ def months_of(dates: Sequence[Any], n_periods: int, freq: Any) -> np.ndarray:
     for end, rest in ((0, number - start), (-1, stop - 1 - number)):
         missing = rest[end] - between
         size = stop[end] - start[end]
-        if rest.min() < missing > _COMPLETE * size:
+        if rest.min() < missing > max(_COMPLETE * size, 2 * between):
             found[end] -= full * missing / size
     return found
 

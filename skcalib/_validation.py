@@ -815,6 +815,6 @@ def _shown(labels: np.ndarray) -> str:
 
 def check_pair(value: Any, *, name: str, what: str) -> tuple[Any, Any]:
     """Return both entries of a pair."""
-    if not isinstance(value, (tuple, list)) or len(value) != 2:
+    if not isinstance(value, (tuple, list, np.ndarray)) or len(value) != 2:
         raise ParameterTypeError(name, f"must be a pair of {what}. Got {value!r:.80}.")
     return value[0], value[1]

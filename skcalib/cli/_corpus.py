@@ -95,8 +95,11 @@ class Corpus:
     by: Codes | None = None
     size: np.ndarray | None = None
     period: Codes | None = None
+    day: np.ndarray | None = None
     months: np.ndarray | None = None
     notes: list[str] = field(default_factory=list)
+    # Warnings of estimates, after the names of the estimates.
+    warned: list[tuple[str, Any]] = field(default_factory=list)
 
     def place(self, row: int) -> str:
         """Return the place of a row, for messages."""
@@ -135,7 +138,8 @@ def read_corpus(options: Namespace) -> Corpus:
     for role in {"strata", "groups", "by"} & roles.keys():
         setattr(corpus, role, coded(columns[role]))
     if "date" in roles:
-        corpus.period, corpus.months = find_periods(columns["date"], line, options)
+        corpus.period, corpus.day = find_periods(columns["date"], line, options)
+        corpus.months = _lengths(corpus.period.names, corpus.day, options)
     if options.labels is not None or options.design is not None:
         _join_files(corpus, options)
     if corpus.strata is not None:
@@ -181,7 +185,7 @@ def _roles(table: Table, options: Namespace) -> tuple[Model, dict[str, str]]:
     model = find_model(table, options, roles.values())
     if model is None:
         what = "the column of the model's probabilities or expected counts"
-        raise not_named(table, "--proba or --expected", what)
+        raise not_named(table, "--proba or --expected", what, taken=roles)
     if options.design is None:
         roles |= _find_column(table, options, "inclusion")
     # Other files are joined by id. Without them, an id only names a row in messages.
@@ -268,11 +272,25 @@ def _find_column(
     return given or {role: name for name, role in usual.items()}
 
 
-def not_named(table: Table, option: str, what: str, how: str = "") -> CommandError:
-    """Return the error for an option that must name a column; `how` ends it."""
+def not_named(
+    table: Table,
+    option: str,
+    what: str,
+    how: str = "",
+    taken: Mapping[str, str] | None = None,
+) -> CommandError:
+    """Return the error for an option that must name a column; `how` ends it.
+
+    `taken` are columns by the options that name them.
+    """
+    why = "no column has a usual name"
+    usual = table.usual(*_KINDS)
+    for role, name in (taken or {}).items():
+        if name in usual:
+            why = f"{as_option(role)} names {name!r}, which has a usual name"
     return CommandError(
-        f"{table.path}: {option} must name {what}, since no column has a usual name. "
-        f"Columns are {', '.join(table.names)}.{how}"
+        f"{table.path}: {option} must name {what}, since {why}. Columns are "
+        f"{', '.join(table.names)}.{how}"
     )
 
 
@@ -554,7 +572,7 @@ def _listed(names: Sequence[str], n: int) -> str:
 def find_periods(
     dates: np.ndarray, lines: np.ndarray, options: Namespace
 ) -> tuple[Codes, np.ndarray]:
-    """Return the period of each date of the column --date, and months of periods."""
+    """Return the period and the day of each date of the column --date."""
     freq = options.freq
     codes, texts = coded(dates)
 
@@ -579,7 +597,23 @@ def find_periods(
             f"{options.file}: dates from {first} to {last} are {error.n:,} periods of "
             f"a {freq}. Correct the dates, or choose a longer --freq."
         ) from None
-    return Codes(number[codes], labels), months_of(days, len(labels), freq)
+    return Codes(number[codes], labels), np.array(days, dtype=object)[codes]
+
+
+def _lengths(names: list[str], day: np.ndarray, options: Namespace) -> np.ndarray:
+    """Return the months of periods: given ones, or from the dates."""
+    if options.lengths is None:
+        return months_of(day, len(names), options.freq)
+    try:
+        found = np.array(options.lengths, dtype=np.float64)
+    except ValueError:
+        found = np.zeros(0)
+    if len(found) != len(names) or not ((found > 0) & (found < np.inf)).all():
+        raise CommandError(
+            f"--lengths must have {len(names)} positive numbers, one for each period "
+            f"from {names[0]} to {names[-1]}. Got {','.join(options.lengths)}."
+        )
+    return found
 
 
 def _parse(text: str, freq: str, date_format: str | None) -> datetime.date:

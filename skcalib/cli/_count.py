@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from ..plot import _style
 from ..plot._base import plain_text
 from . import _blocks as out
 from ._corpus import Corpus, design_path, proposed, read_corpus
-from ._count_numbers import Change, Counted, Difference, Row, measure
+from ._count_numbers import Change, Counted, Row, measure
 from ._options import reject
 from ._runs import safe_stem
 from ._shared import (
@@ -90,7 +90,8 @@ def check_dates(options: Namespace) -> None:
     """Raise if options of dates are given without dates; set the default of --freq."""
     if options.date is None:
         why = "needs --date COL, the column of dates."
-        reject(options, ("freq", "date_format", "trend", "compare"), why)
+        names = ("freq", "date_format", "trend", "compare", "lengths")
+        reject(options, names, why)
     # A default of argparse would hide that --freq was not given.
     elif options.freq is None:
         options.freq = "year"
@@ -116,6 +117,9 @@ def _check_options(options: Namespace) -> None:
         # A year without documents may be a count of 0 or a year that was not collected.
         why = "applies to --trend of counts. Periods without documents have no mean."
         reject(options, ["empty_periods"], why)
+    if options.mean:
+        why = "applies to counts. A mean does not depend on the length of its period."
+        reject(options, ["lengths"], why)
     if options.design is not None:
         why = (
             "does not apply with --design, which says how 'skcalib sample' drew the "
@@ -139,6 +143,11 @@ class Count:
         self.warnings = [*found.warnings, *found.notes]
         self.level = out.percent(found.confidence_level)
         self.is_mean = found.estimand == "mean"
+        # Names of periods whose counts are not those of full periods.
+        self.partial: set[str] = set()
+        if found.partial_periods and not self.is_mean:
+            each = found.partial_periods.split("; ")
+            self.partial = {text.partition(": ")[0] for text in each}
         # Number of rows of the table that have no interval.
         self.n_empty = sum(not row.n_labelled for row in self.rows)
         self.uncorrected = self.number(found.uncorrected)
@@ -305,24 +314,14 @@ class Count:
         found = self.found
         if found.trend is None:
             return []
-        rows = []
-        for x in found.trend:
-            scaled = [] if x.scaled is None else [out.ends(x.scaled, "+.3g")]
-            rows.append([*_cells_of(x, "+.3g"), *scaled, x.verdict])
-        header = [found.by or "corpus", "trend", self.level, _UNCORRECTED]
-        is_scaled = any(x.scaled for x in found.trend)
-        header += [*([f"{self.level}, scaled"] * is_scaled), "verdict"]
         what = f"trend: change of the {found.estimand} per {found.freq}, least squares"
         how = (
             "The trend and the total are estimated with the labels of all periods. "
             "They need not be the slope and the sum of the rows above."
         )
-        if is_scaled:
-            how += (
-                " In the scaled interval and the verdict, counts of partial periods "
-                "are scaled to full ones."
-            )
-        return [out.Heading(what), out.Table(header, rows), out.Paragraph(how, "soft")]
+        if any(x.is_scaled for x in found.trend):
+            how += " Counts of partial periods are scaled to full ones."
+        return self._changes(what, "trend", found.trend, "+.3g", how)
 
     def differences(self) -> list[out.Block]:
         """Return the definition and the table of the differences of two periods."""
@@ -330,31 +329,44 @@ class Count:
         if found.comparison is None:
             return []
         first, second, months, differences = found.comparison
-
-        # The whole corpus is one planned comparison, and is not adjusted.
-        def adjusted(x: Difference) -> list[str]:
-            if found.by is None:
-                return []
-            return ["" if x.by is None else p(x.pvalue_adjusted)]
-
-        def p(value: float) -> str:
-            return "none" if np.isnan(value) else p_text(value)
-
-        rows = [
-            [*_cells_of(x, ".3g"), p(x.pvalue), *adjusted(x), x.verdict]
-            for x in differences
-        ]
-        header = [found.by or "corpus", "difference", self.level, _UNCORRECTED, "p"]
-        header += ["verdict"] if found.by is None else ["p (Holm)", "verdict"]
         what = f"difference: {found.estimand} of {first} minus that of {second}"
         if months is not None:
             one, other = (f"{n:.3g}" for n in months)
             what += f", per month ({one} and {other} months)"
         how = "The difference is estimated with the labels of all periods."
-        if found.by is not None:
+        return self._changes(what, "difference", differences, ".3g", how)
+
+    def _changes(
+        self, what: str, name: str, changes: Iterable[Change], digits: str, how: str
+    ) -> list[out.Block]:
+        """Return the heading, the table and the explanation of changes."""
+        by = self.found.by
+
+        def p(value: float) -> str:
+            return "none" if np.isnan(value) else p_text(value)
+
+        def adjusted(x: Change) -> list[str]:
+            if by is None:
+                return []
+            return ["" if x.by is None else p(x.pvalue_adjusted)]
+
+        rows = [
+            [
+                x.part,
+                *out.cells_of(x, digits),
+                out.number(x.uncorrected, digits),
+                p(x.pvalue),
+                *adjusted(x),
+                x.verdict,
+            ]
+            for x in changes
+        ]
+        header = [by or "corpus", name, self.level, _UNCORRECTED, "p"]
+        header += ["verdict"] if by is None else ["p (Holm)", "verdict"]
+        if by is not None:
             how += (
-                f" The verdicts on the values of {found.by!r} use p-values after "
-                "Holm's correction for their number; the intervals are not adjusted."
+                f" The verdicts on the values of {by!r} use p-values after Holm's "
+                "correction for their number; the intervals are not adjusted."
             )
         return [out.Heading(what), out.Table(header, rows), out.Paragraph(how, "soft")]
 
@@ -376,9 +388,11 @@ class Count:
         if self.result is None:
             return self._how_to_label()
         steps = []
-        if self.n_empty and self.found.freq is not None:
-            command = self._draw_within_periods()
-            steps = [f"For an interval in each period, draw within periods: {command}"]
+        if self.n_empty:
+            named = {"periods": self.found.freq, repr(self.found.by): self.found.by}
+            within = " and ".join(x for x, given in named.items() if given is not None)
+            command = self._draw_within_rows()
+            steps = [f"For an interval in each row, draw within {within}: {command}"]
         if self.result.n_labelled < self.result.n_documents:
             return steps + self._how_many_more(self.result)
         return [
@@ -387,17 +401,18 @@ class Count:
             "cells empty: a 0 is a label.",
         ]
 
-    def _draw_within_periods(self) -> str:
+    def _draw_within_rows(self) -> str:
         """Return the command, with as many documents as it needs."""
-        # Each period needs two documents, if it has so many.
-        n_least = 2 * len({row.period for row in self.rows})
+        # Each row needs two documents, if it has so many.
+        n_least = sum(min(row.n_documents, 2) for row in self.rows)
         n = min(self.found.n_documents, max(100, n_least, self.found.n_labelled))
         # The command is copied as it is, so that it has to work.
         stem = safe_stem(self.options.file)
         # 'skcalib sample' does not replace a sample.
         is_taken = sample_path(self.options).exists()
         output = ["--output", f"{stem}.periods.csv"] if is_taken else []
-        return self._proposed("sample", "--n", str(n), *output)
+        strata = [] if self.found.by is None else ["--strata", self.found.by]
+        return self._proposed("sample", "--n", str(n), *strata, *output)
 
     def _how_to_label(self) -> list[str]:
         """Return how to count with a sample that lies here, or how to draw one."""
@@ -457,7 +472,8 @@ class Count:
         drawn = "at random" + " with known probabilities" * (not is_equal)
         return (
             f"Quote: {self.number(result.estimate)} {what} ({self.level} interval "
-            f"{self.interval(result)}); the model's sum, corrected by "
+            f"{self.interval(result)}); the model's {'mean' if self.is_mean else 'sum'}"
+            ", corrected by "
             f"{found.n_labelled:,} of {found.n_documents:,} documents that were drawn "
             f"{drawn} and labelled by hand."
         )
@@ -466,9 +482,17 @@ class Count:
         """Return a row for each period and group, or one row for the corpus."""
         parts = {"period": self.found.freq, "by": self.found.by}
         names = [f.name for f in fields(Row) if parts.get(f.name, "") is not None]
-        # Without periods and groups, the table has the row of the corpus.
-        rows: list[Row] | list[Counted] = self.rows or [self.found]
-        return out.as_csv(names, map(out.plain, rows))
+        rows = [out.plain(row) for row in self.rows] or [out.plain(self.found)]
+        found, estimand = self.found, self.found.estimand
+        changes: list[tuple[str, Change]] = [("trend", x) for x in found.trend or []]
+        if (comparison := found.comparison) is not None:
+            what = f"{comparison.first} minus {comparison.second}"
+            changes += [(what, x) for x in comparison.differences]
+        if changes:
+            names = ["estimand", *names, "pvalue", "pvalue_adjusted", "verdict"]
+            rows = [{"estimand": estimand} | row for row in rows]
+            rows += [{"estimand": what} | out.plain(x) for what, x in changes]
+        return out.as_csv(names, rows)
 
     def largest(self) -> list[str]:
         """Return the groups of the table, the largest first."""
@@ -485,10 +509,6 @@ class Count:
         if self.found.freq is not None and n > _MOST_LINES:
             largest = f"{_MOST_LINES} largest of the {n} values of {self.found.by!r}"
             yield f"the figure shows the {largest}."
-
-
-def _cells_of(x: Change, digits: str) -> list[str]:
-    return [x.part, *out.cells_of(x, digits), f"{x.uncorrected:{digits}}"]
 
 
 def figure_of(count: Count) -> Any:
@@ -510,14 +530,20 @@ def figure_of(count: Count) -> Any:
     axes.set_ylim(bottom=min(0, axes.get_ylim()[0]))
     size = _style.text_size(axes)
     style = {"fontsize": size, "labelcolor": _style.INK, "frameon": False, "ncols": 2}
+    note = f"* {count.found.partial_periods}" if count.partial else ""
     if is_single:
         # above the axes, where it covers nothing
         axes.legend(loc="lower left", bbox_to_anchor=(0, 1), **style)
         axes.set_ylabel(label)
+        axes.set_xlabel(note)
     else:
-        entries = axes.get_legend_handles_labels()
-        figure.legend(*entries, loc="outside upper center", **style)
+        # Not every panel has rows without a label.
+        panels = (each.get_legend_handles_labels() for each in figure.axes)
+        entries = {n: h for each in panels for h, n in zip(*each, strict=True)}
+        legend = list(entries.values()), list(entries)
+        figure.legend(*legend, loc="outside upper center", **style)
         figure.supylabel(label, fontsize=size, color=_style.INK)
+        figure.supxlabel(note, fontsize=size, color=_style.INK)
     return axes.figure
 
 
@@ -535,13 +561,15 @@ def _draw_periods(axes: Any, count: Count, rows: list[Row]) -> None:
     ends = np.maximum([y - low, high - y], 0)[:, known]
     axes.errorbar(x[known], y[known], ends, label=_CORRECTED, **style)
     if not known.all():
-        axes.plot(x[~known], y[~known], **style | {"markerfacecolor": "none"})
+        hollow = {"markerfacecolor": "none", "label": "without a label (no interval)"}
+        axes.plot(x[~known], y[~known], **style | hollow)
     label = f"{_UNCORRECTED} (no interval)"
     axes.plot(x, model, "--", lw=1, color="0.4", label=label)
     # Round up, so that there are at most _MOST_TICKS names.
     step = -(-len(names) // _MOST_TICKS)
-    axes.set_xticks(
-        range(0, len(names), step), [plain_text(name) for name in names[::step]]
-    )
+    starred = [
+        f"{plain_text(name)}{'*' * (name in count.partial)}" for name in names[::step]
+    ]
+    axes.set_xticks(range(0, len(names), step), starred)
     if len(names) > _MOST_TICKS // 2:
         axes.tick_params(axis="x", rotation=45)

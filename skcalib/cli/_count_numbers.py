@@ -11,20 +11,27 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._pairs import holm
 from .._periods import (
     full_over_observed,
+    months_of,
     partial_in_words,
     slope_weights,
     times_of_trend,
 )
 from ..counts import CorrectedCount, corrected_count
 from ..counts._corrected_count import LabelsOnly
-from ._blocks import Estimate, estimate_of
 from ._corpus import Codes, Corpus, Design, Model
 from ._shared import SHOWN, CommandError, command_error, in_options
 
 # These warnings name rows of a table by codes. Notes say the same with their names.
 _ABOUT_ROWS = "rows of the table have"
+
+# Share of the corpus's months of a period that a value of --by has without a note.
+_MUCH = 0.9
+
+# Numbers of a trend or a difference.
+_NUMBERS = ("estimate", "low", "high", "uncorrected")
 
 
 @dataclass(kw_only=True)
@@ -45,15 +52,21 @@ class Row:
     n_labelled: int
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Change:
-    """A change over time, in the corpus or for a value of --by."""
+    """The first period minus the second, in the corpus or for a value of --by.
+
+    The p-value of the corpus is not adjusted.
+    """
 
     by: str | None
     estimate: float
     low: float
     high: float
     uncorrected: float
+    pvalue: float
+    pvalue_adjusted: float
+    verdict: str
 
     @property
     def part(self) -> str:
@@ -61,34 +74,15 @@ class Change:
         return "all" if self.by is None else self.by
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Trend(Change):
-    """The change per period.
+    """The change per period of the corpus, or of a value of --by.
 
-    `scaled` is the change if the counts of partial periods are scaled to full ones, or
-    None if no period is partial.
+    `is_scaled` says whether counts of partial periods are scaled to full ones.
     """
 
     labels_only: LabelsOnly
-    scaled: Estimate | None
-
-    @property
-    def verdict(self) -> str:
-        """Return which direction the interval shows, if any."""
-        # A corpus that begins within a year would seem to rise.
-        found = self.scaled or self
-        if found.low > 0:
-            return "rises"
-        return "falls" if found.high < 0 else "not shown"
-
-
-@dataclass
-class Difference(Change):
-    """The first period minus the second. The p-value of the corpus is not adjusted."""
-
-    pvalue: float
-    pvalue_adjusted: float
-    verdict: str
+    is_scaled: bool
 
 
 class Comparison(NamedTuple):
@@ -97,7 +91,7 @@ class Comparison(NamedTuple):
     first: str
     second: str
     months: list[float] | None
-    differences: list[Difference]
+    differences: list[Change]
 
 
 class Decisions(NamedTuple):
@@ -162,23 +156,13 @@ def measure(corpus: Corpus, options: Namespace) -> Counted:
         # Without labels the sum is known, and its error is not.
         if n_labelled:
             rows = {"periods": _codes(period), "by": _codes(by), "estimand": estimand}
-            result = _count(corpus, options, **rows)
+            result = _count(corpus, options, estimand, **rows)
             uncorrected = result.uncorrected
             table = None if result.table is None else _rows(result.table, corpus)
-            trend = list(_trends(corpus, options)) if options.trend else None
+            trend = _trends(corpus, options) if options.trend else None
             comparison = _comparison(corpus, options) if options.compare else None
-    # The trend of each group repeats the warnings of the count.
-    known = {**SHOWN, **_shown(corpus)}
-    # Messages speak of rows and parameters of functions; users have lines and options.
-    said = dict.fromkeys(
-        _in_lines(in_options(each.message.args[0], known), corpus)  # type: ignore[union-attr]
-        for each in caught
-    )
-    notes = [
-        *_about_empty(table or []),
-        *_about_undefined(comparison),
-        *_about_partial(partial, estimand),
-    ]
+    # Those about periods without documents.
+    corpus.warned += [(estimand, each.message.args[0]) for each in caught]  # type: ignore[union-attr]
     return Counted(
         file=str(corpus.path),
         labels=corpus.label_source,
@@ -206,20 +190,96 @@ def measure(corpus: Corpus, options: Namespace) -> Counted:
         decisions=Decisions(
             None if trend is None else {x.part: x.verdict for x in reversed(trend)}
         ),
-        warnings=[text for text in said if _ABOUT_ROWS not in text],
-        notes=corpus.notes + notes,
+        warnings=[text for text in _said(corpus) if _ABOUT_ROWS not in text],
+        notes=[
+            *corpus.notes,
+            *_about_empty(table or []),
+            *_about_undefined(comparison),
+            *_about_partial(partial, options),
+            *_about_few(corpus, options, partial),
+            *_about_groups(corpus, options),
+        ],
     )
 
 
-def _about_partial(partial: str, estimand: str) -> Iterator[str]:
+def _said(corpus: Corpus) -> Iterator[str]:
+    """Yield each warning once, with the estimates that it is about.
+
+    The trend of each group repeats the warnings of the count, some with other numbers.
+    """
+    known = {**SHOWN, **_shown(corpus)}
+    said: dict[str, dict[str, str]] = {}
+    for what, each in corpus.warned:
+        text = _in_lines(in_options(each, known), corpus)
+        said.setdefault(re.sub(r"\d[\d.,]*", "", text), {}).setdefault(what, text)
+    for found in said.values():
+        first, *others = found
+        text = found[first]
+        is_same = set(found.values()) == {text}
+        if is_same and first in ("count", "mean"):
+            yield text
+        else:
+            numbers = "" if is_same else f"; the numbers are those of the {first}"
+            yield f"{text} This is about the {', '.join([first, *others])}{numbers}."
+
+
+def _about_partial(partial: str, options: Namespace) -> Iterator[str]:
     """Yield a note if the documents begin or end within a period."""
     # The mean of the documents does not depend on the length of a period.
-    if partial and estimand == "count":
+    if partial and not options.mean:
+        estimated = (
+            "These lengths are estimated from the first and the last document. If they "
+            "are known, pass --lengths. "
+        )
         yield (
             f"The documents begin or end within a period ({partial}), so that its "
-            "count is not that of a full period. The verdict of --trend is that of "
-            "counts scaled to full periods, and --compare compares counts per month. "
-            "Means do not depend on the length (--mean)."
+            "count is not that of a full period. --trend scales counts to full "
+            "periods, and --compare compares counts per month. "
+            f"{'' if options.lengths else estimated}Means do not depend on lengths "
+            "(--mean)."
+        )
+
+
+def _about_few(corpus: Corpus, options: Namespace, partial: str) -> Iterator[str]:
+    """Yield a note if the first or last period has few documents for its length."""
+    if options.mean or options.lengths or not (options.trend or options.compare):
+        return
+    assert corpus.period is not None
+    names, n = corpus.period.names, np.bincount(corpus.period.code)
+    for end, beside in ((0, 1), (-1, -2)):
+        is_known = f"{names[end]}: " in partial
+        if len(n) > 1 and 2 * n[end] < n[beside] and not is_known:
+            yield (
+                f"{names[end]} has {n[end]:,} documents, fewer than half of the "
+                f"{n[beside]:,} of {names[beside]}. If a part of it was collected, "
+                "pass the months of all periods as --lengths."
+            )
+
+
+def _about_groups(corpus: Corpus, options: Namespace) -> Iterator[str]:
+    """Yield a note if values of --by begin later or end earlier than the corpus."""
+    in_trend = options.trend and options.empty_periods != "unobserved"
+    if corpus.by is None or options.mean or not (in_trend or options.compare):
+        return
+    assert corpus.period is not None
+    assert corpus.months is not None
+    shorter = []
+    for k, name in enumerate(corpus.by.names):
+        own = corpus.by.code == k
+        found = np.zeros(len(corpus.months))
+        first, months = _months(corpus, own, options)
+        found[first : first + len(months)] = months
+        if (found < _MUCH * corpus.months).any():
+            days = corpus.day[own]  # type: ignore[index]
+            shorter.append(f"{name} ({min(days)} to {max(days)})")
+    more = ["..."] * (len(shorter) > 5)
+    if shorter:
+        yield (
+            f"The documents of some values of {options.by!r} begin later or end "
+            f"earlier than the corpus: {', '.join([*shorter[:5], *more])}. Outside of "
+            "their time, "
+            "their counts are 0 in --compare, and in --trend unless --empty-periods "
+            "unobserved is passed."
         )
 
 
@@ -265,10 +325,9 @@ def _rows(table: dict[str, np.ndarray], corpus: Corpus) -> list[Row]:
     return [Row(**dict(zip(columns, cells, strict=True))) for cells in rows]
 
 
-def _trends(corpus: Corpus, options: Namespace) -> Iterator[Trend]:
-    """Yield the trend of the corpus and the trend of each value of --by."""
+def _trends(corpus: Corpus, options: Namespace) -> list[Trend]:
+    """Return the trend of the corpus and the trend of each value of --by."""
     assert corpus.period is not None
-    assert corpus.months is not None
     period = corpus.period.code
     # A slope needs two points in time.
     if (period == period[0]).all():
@@ -276,33 +335,93 @@ def _trends(corpus: Corpus, options: Namespace) -> Iterator[Trend]:
             f"{corpus.path}: --trend needs documents in two periods or more. All are "
             f"in {corpus.period.names[0]!r}; choose a shorter --freq."
         )
-    # A period of which the corpus has 3 of 12 months counts four times.
-    full = full_over_observed(corpus.months)[period]
-    number = period.astype(np.float64)
-    # Periods without documents do not have a mean.
-    empty = "unobserved" if options.mean else options.empty_periods or "zero"
-    times = times_of_trend(number, None, empty)
-    parts: list[tuple[str | None, np.ndarray]] = [(None, np.ones(number.size))]
+    everything = np.ones(period.size, dtype=bool)
+    in_all = _weights_of_counts(corpus, everything, options)
+    parts: list[tuple[str | None, np.ndarray]] = [(None, everything)]
     if corpus.by is not None:
         codes = enumerate(corpus.by.names)
-        parts += [(name, (corpus.by.code == k).astype(float)) for k, name in codes]
+        parts += [(name, corpus.by.code == k) for k, name in codes]
+    found = []
     for name, inside in parts:
+        # The time of a part is that of the corpus if its empty periods count as 0.
+        weight, is_scaled = in_all
         if options.mean:
-            weight = _weights_of_means(period, inside)
-        else:
-            # A slope is linear in the counts: it is a weighted sum over documents,
-            # whose interval `corrected_count` computes.
-            weight = slope_weights(number, times) * inside
-        # The mean of a part in one period has no slope.
+            weight, is_scaled = _weights_of_means(period, inside), False
+        elif options.empty_periods == "unobserved":
+            weight, is_scaled = _weights_of_counts(corpus, inside, options)
+        weight = weight * inside
+        # A part in one period has no slope.
         if weight.any():
-            found = _count(corpus, options, weight=weight)
-            scaled = None
-            if not options.mean and (full > 1).any():
-                # A mean does not depend on the length of a period, so that this is for
-                # counts only.
-                scaled = estimate_of(_count(corpus, options, weight=weight * full))
-            numbers = *estimate_of(found), found.uncorrected, found.labels_only
-            yield Trend(name, *numbers, scaled)
+            what = "trend" if name is None else f"trend of {name}"
+            result = _count(corpus, options, what, weight=weight)
+            found.append((name, result, is_scaled))
+    # Of documents in later periods alone, the trend is 0 if and only if their count is.
+    pvalues = [float(x.low <= 0) if x.pvalue is None else x.pvalue for _, x, _ in found]
+    adjusted = [pvalues[0], *holm(np.array(pvalues[1:])).tolist()]
+    return [
+        Trend(
+            **_change(name, x, (p, q), options, ("rises", "falls")),
+            labels_only=x.labels_only,
+            is_scaled=is_scaled,
+        )
+        for (name, x, is_scaled), p, q in zip(found, pvalues, adjusted, strict=True)
+    ]
+
+
+def _change(
+    by: str | None,
+    found: Any,
+    pvalues: tuple[Any, Any],
+    options: Namespace,
+    verdicts: tuple[str, str],
+) -> dict[str, Any]:
+    """Return the numbers of a trend or difference, and its verdict.
+
+    pvalues : p-value, and the adjusted one, which decides.
+    verdicts : verdicts on a positive and on a negative change.
+    """
+    numbers = {name: getattr(found, name) for name in _NUMBERS}
+    verdict = "not shown"
+    if pvalues[1] <= 1 - options.confidence_level:
+        verdict = verdicts[0] if found.estimate > 0 else verdicts[1]
+    p = dict(zip(("pvalue", "pvalue_adjusted"), pvalues, strict=True))
+    return {"by": by, **numbers, **p, "verdict": verdict}
+
+
+def _months(
+    corpus: Corpus, own: np.ndarray, options: Namespace
+) -> tuple[int, np.ndarray]:
+    """Return the first period of some documents, and the months of their periods."""
+    assert corpus.period is not None
+    assert corpus.day is not None
+    period = corpus.period.code[own]
+    first, last = int(period.min()), int(period.max())
+    if options.lengths is not None or own.all():
+        assert corpus.months is not None
+        return first, corpus.months[first : last + 1]
+    return first, months_of(corpus.day[own], last - first + 1, options.freq)
+
+
+def _weights_of_counts(
+    corpus: Corpus, own: np.ndarray, options: Namespace
+) -> tuple[np.ndarray, bool]:
+    """Return the weights with which documents add up to the slope of their counts.
+
+    Also return whether counts of partial periods are scaled to full ones. The periods
+    are those of `own` documents; there is no slope if it is a single one.
+    """
+    assert corpus.period is not None
+    period = corpus.period.code
+    number = period.astype(np.float64)
+    if np.ptp(period[own]) == 0:
+        return np.zeros(number.size), False
+    # Periods without documents do not have a mean.
+    empty = "unobserved" if options.mean else options.empty_periods or "zero"
+    times = times_of_trend(number[own], None, empty)
+    first, months = _months(corpus, own, options)
+    full = full_over_observed(months)
+    at = np.clip(period - first, 0, len(months) - 1)
+    return slope_weights(number, times) * full[at], bool((full > 1).any())
 
 
 def _comparison(corpus: Corpus, options: Namespace) -> Comparison:
@@ -325,36 +444,23 @@ def _comparison(corpus: Corpus, options: Namespace) -> Comparison:
     found = _count(
         corpus,
         options,
+        "difference",
         periods=corpus.period.code,
         compare=tuple(at),
         lengths=months,
         by=_codes(corpus.by),
         estimand="mean" if options.mean else "count",
     )
-    level = options.confidence_level
-    assert found.pvalue is not None
-    rows = [_difference(level, None, found, found.pvalue)]
-    # Without --by the result has no table.
+    words = "more", "fewer"
+    rows = [Change(**_change(None, found, (found.pvalue,) * 2, options, words))]
     table = found.table or {"by": np.zeros(0, dtype=int)}
     for k, code in enumerate(table["by"].tolist()):
         assert corpus.by is not None
         # A row of the table has the attributes of the result of the whole corpus.
         row = Namespace(**{x: float(each[k]) for x, each in table.items()})
-        name = corpus.by.names[code]
-        rows.append(_difference(level, name, row, row.pvalue_adjusted))
+        p = row.pvalue, row.pvalue_adjusted
+        rows.append(Change(**_change(corpus.by.names[code], row, p, options, words)))
     return Comparison(first, second, months, rows)
-
-
-def _difference(
-    level: float, by: str | None, found: Any, adjusted: float
-) -> Difference:
-    """Return a difference and its verdict by the adjusted p-value."""
-    verdict = "not shown"
-    if adjusted <= 1 - level:
-        # The adjusted p-value decides, while the interval is not adjusted.
-        verdict = "more" if found.estimate > 0 else "fewer"
-    numbers = *estimate_of(found), found.uncorrected, found.pvalue
-    return Difference(by, *numbers, adjusted, verdict)
 
 
 def _weights_of_means(number: np.ndarray, inside: np.ndarray) -> np.ndarray:
@@ -371,25 +477,34 @@ def _weights_of_means(number: np.ndarray, inside: np.ndarray) -> np.ndarray:
     return slope_weights(number, times) * inside / np.maximum(n_documents, 1)[number]
 
 
-def _count(corpus: Corpus, options: Namespace, **more: Any) -> CorrectedCount:
-    """Return the corrected count of the corpus, with errors in its words."""
+def _count(
+    corpus: Corpus, options: Namespace, what: str, **more: Any
+) -> CorrectedCount:
+    """Return the corrected count of the corpus, with errors in its words.
+
+    `what` is the name of the estimate, for its warnings.
+    """
     strata = corpus.strata
     try:
-        return corrected_count(
-            corpus.label,
-            corpus.expected,
-            inclusion_probability=corpus.inclusion,
-            # by their names, which messages show
-            strata=None if strata is None else np.array(strata.names)[strata.code],
-            groups=_codes(corpus.groups),
-            size=corpus.size,
-            confidence_level=options.confidence_level,
-            **more,
-        )
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            result = corrected_count(
+                corpus.label,
+                corpus.expected,
+                inclusion_probability=corpus.inclusion,
+                # by their names, which messages show
+                strata=None if strata is None else np.array(strata.names)[strata.code],
+                groups=_codes(corpus.groups),
+                size=corpus.size,
+                confidence_level=options.confidence_level,
+                **more,
+            )
     except ValueError as error:
         found = command_error(error, str(corpus.path), shown=_shown(corpus))
         # The function knows rows of arrays, and the user lines of a file.
         raise CommandError(_in_lines(str(found), corpus)) from None
+    corpus.warned += [(what, each.message.args[0]) for each in caught]  # type: ignore[union-attr]
+    return result
 
 
 def _shown(corpus: Corpus) -> dict[str, str]:

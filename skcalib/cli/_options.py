@@ -521,7 +521,8 @@ model may be confident and wrong. Equal probabilities are better for fewer than
         "how to draw": {
             # A default would decide how much work people have.
             "--n N": {"required": True, "help": "number of documents to label"},
-            "--strata COL": "column of strata; each gets at least 2 draws",
+            "--strata COL": "column of strata, within periods if --date is given; "
+            "each gets at least 2 draws",
             **_DATES,
             "--equal": "equal probabilities",
             "--random-state SEED": {
@@ -604,6 +605,8 @@ another file are joined by the ids of documents, never by position.
                 "help": "difference of two periods, such as 1989 1990, first minus "
                 "second, with a p-value; per month if they are not equally long",
             },
+            "--lengths A,B,...": "months of all periods, from the first to the last, "
+            "such as 12,12,8, for --trend and --compare (default: from the dates)",
             f"--empty-periods {_one_of(EMPTY_PERIODS)}": "periods without documents "
             "in the trend: a count of 0, or left out (default: zero)",
             "--mean": "estimate the share of documents, or the mean per document, not "

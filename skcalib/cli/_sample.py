@@ -14,7 +14,7 @@ import numpy as np
 from .._errors import printable
 from ..counts import choose_documents
 from ..counts._choose_documents import DocumentChoice
-from ..evaluation._tables import Table
+from ..evaluation._tables import Names, Table
 from ..evaluation._values import text_of
 from . import _blocks as out
 from . import _corpus as corpus
@@ -51,7 +51,7 @@ def run_sample(options: Namespace) -> None:
 def _check_options(options: Namespace) -> None:
     check_dates(options)
     exclude(options, ("proba", "expected"), ("proba", "sd"), ("expected", "sd"))
-    exclude(options, ("strata", "date"), ("size", "equal"), ("sd", "equal"))
+    exclude(options, ("size", "equal"), ("sd", "equal"))
     if options.n < 1:
         raise CommandError(f"--n must be at least 1. Got {options.n}.")
     # NumPy's error would not name the option.
@@ -77,8 +77,13 @@ def _blocks(
         each = [f"{name} {k} of {k_all:,}" for name, k, k_all in counts if k_all]
         yield out.Paragraph(f"strata: {', '.join(each)}")
     yield out.Heading(f"for annotators: {output}")
-    yield out.Line(f"  they see {printable(', '.join([*drawn.shown, LABEL]))}")
-    hidden = [name for name in drawn.table.names if name not in drawn.shown]
+    seen = [*drawn.shown, f"{LABEL} (empty)"]
+    yield out.Line(f"  they see {printable(', '.join(seen))}")
+    hidden = [
+        f"{LABEL} (of {options.file})" if name == LABEL else name
+        for name in drawn.table.names
+        if name not in drawn.shown
+    ]
     if hidden:
         yield out.Line(f"  they do not see {printable(', '.join(hidden))}")
     yield out.Line(
@@ -115,6 +120,13 @@ def _steps(drawn: Drawn, options: Namespace) -> list[str]:
             "count alone, so large documents that the model misses are seldom drawn. "
             "Name a column of sizes, such as the number of words."
         )
+    if drawn.labelled.any():
+        n_again = int(drawn.labelled[drawn.choice.index].sum())
+        steps.append(
+            f"{int(drawn.labelled.sum()):,} documents of {options.file} have a label. "
+            f"{n_again:,} of them are drawn, to be labelled again: the count below "
+            "uses the labels of this sample alone."
+        )
     what = "1 or 0 (yes or no)" if is_proba else "the count of the document"
     return [
         *steps,
@@ -143,6 +155,7 @@ class Drawn:
     mean_expected: float | None
     strata: Codes | None
     shown: list[str]
+    labelled: np.ndarray
 
 
 def draw(options: Namespace) -> Drawn:
@@ -158,17 +171,18 @@ def draw(options: Namespace) -> Drawn:
         options_of = "--proba, --expected, --sd or --size"
         what = "a column that determines the probabilities"
         how = " Pass --equal for equal probabilities."
-        raise corpus.not_named(table, options_of, what, how)
+        raise corpus.not_named(table, options_of, what, how, given)
     names = [id_name, *(given[role] for role in ("strata", "date") if role in given)]
     numbers = [given[role] for role in ("sd", "size") if role in given]
     shown = _shown(table, id_name, model, options)
     found, line = corpus.read_documents(table, options, names, numbers, model)
     corpus.check_unique(options.file, found[id_name], line, id_name)
-    strata = None
+    parts = []
+    if options.date is not None:
+        parts.append(corpus.find_periods(found[options.date], line, options)[0])
     if options.strata is not None:
-        strata = corpus.coded(found[options.strata])
-    elif options.date is not None:
-        strata, _ = corpus.find_periods(found[options.date], line, options)
+        parts.append(corpus.coded(found[options.strata]))
+    strata = _crossed(parts)
     with command_errors(options.file):
         choice = choose_documents(
             _spread(found, model, options, line.size),
@@ -181,7 +195,23 @@ def draw(options: Namespace) -> Drawn:
             random_state=options.random_state,
         )
     mean = None if model is None else float(found[model.column].mean())
-    return Drawn(table, choice, found[id_name], id_name, model, mean, strata, shown)
+    labels = [name for name in table.usual("label") if name not in shown]
+    known, _ = corpus.read_columns(table, {x: Names(x) for x in labels}, labels)
+    labelled = np.zeros(line.size, dtype=bool)
+    for column in known.values():
+        labelled |= column != ""
+    ids = found[id_name]
+    return Drawn(table, choice, ids, id_name, model, mean, strata, shown, labelled)
+
+
+def _crossed(parts: Sequence[Codes]) -> Codes | None:
+    """Return the combinations of periods and strata that have documents."""
+    if len(parts) < 2:
+        return parts[0] if parts else None
+    (first, names), (second, others) = parts
+    cells, code = np.unique(first * len(others) + second, return_inverse=True)
+    pairs = (divmod(cell, len(others)) for cell in cells.tolist())
+    return Codes(code, [f"{names[a]} {others[b]}" for a, b in pairs])
 
 
 def _spread(

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from .._errors import ParameterError, ParameterTypeError, parameter, public, warn
 from .._pairs import are_reversed
-from .._periods import EMPTY_PERIODS, trend_weights
+from .._periods import EMPTY_PERIODS, full_over_observed, trend_weights
 from .._results import Result, as_frame, p_text, plain
 from .._validation import (
     as_floats,
@@ -38,6 +38,7 @@ from ._estimates import (
     equivalent_labels,
     fit,
     has_both,
+    sums_of,
     supports_model,
     weighted_total,
 )
@@ -247,7 +248,7 @@ def corrected_count(
     estimand: str = "count",
     empty_periods: str = "zero",
     compare: tuple[Any, Any] | None = None,
-    lengths: tuple[float, float] | None = None,
+    lengths: Sequence[float] | None = None,
     bounds: tuple[ArrayLike, ArrayLike] | None = None,
     method: str = "auto",
     unit: float = 1.0,
@@ -318,10 +319,12 @@ def corrected_count(
         Two of the `periods`. If given, the result is their difference, first minus
         second, with its interval and p-value: of the counts, or of the means per
         document for ``estimand="mean"``. With `by`, the table has a row per category.
-    lengths : tuple of two floats, default=None
+    lengths : sequence of float, default=None
         Lengths of the two periods of `compare`, such as 12 and 5 months. If given, the
-        difference is that of the counts per unit of length. If None, the periods have
-        the same length.
+        difference is that of the counts per unit of length. For ``estimand="trend"``,
+        lengths of all periods with documents in order. The trend is then that of counts
+        that are scaled to the largest length. If None, all periods have the same
+        length.
     bounds : tuple of two floats or arrays of shape (N,), default=None
         Smallest and largest possible count of a document. If None, the bounds are 0 and
         1 if all labels are 0 or 1 and no expected count exceeds 1. Otherwise, they are
@@ -512,11 +515,11 @@ def corrected_count(
     )
     columns, place = _table_rows(periods if compare is None else None, by, len(y))
     if compare is None:
-        c = _weights(weight, estimand, periods, empty_periods, len(y))
+        c = _weights(weight, estimand, periods, empty_periods, lengths, len(y))
     else:
         c = _contrast(compare, lengths, estimand, periods, len(y))
         estimand = f"difference of {estimand}s"
-    _check_compare(compare, lengths, weight)
+    _check_compare(compare, None if estimand == "trend" else lengths, weight)
     if weight is not None and columns:
         problem = "accepts either 'weight' or 'periods' and 'by', but not both."
         raise ParameterError(None, problem)
@@ -607,7 +610,7 @@ def _estimate(
         low=ends[0],
         high=ends[1],
         standard_error=total.standard_error,
-        uncorrected=float(weight @ sample.expected),
+        uncorrected=float(sums_of(weight * sample.expected, np.zeros_like(place))[0]),
         labels_only=LabelsOnly(alone.estimate, alone.low, alone.high),
         equivalent_labels=equivalent_labels(*widths, n, n_documents),
         slope=fitted.slope,
@@ -646,7 +649,7 @@ def _table_rows(
 
 
 def _weights(
-    weight: Any, estimand: str, periods: Any, empty: str, n: int
+    weight: Any, estimand: str, periods: Any, empty: str, lengths: Any, n: int
 ) -> np.ndarray:
     """Return the weight of each document in the sum that is estimated."""
     if weight is not None:
@@ -662,13 +665,25 @@ def _weights(
         return np.broadcast_to(1 / n if estimand == "mean" else 1.0, n)
     if periods is None:
         raise ParameterError("periods", "must be given for estimand='trend'.")
-    return trend_weights(*as_codes(periods, n, name="periods"), empty)
+    names, code = as_codes(periods, n, name="periods")
+    slope = trend_weights(names, code, empty)
+    if lengths is None:
+        return slope
+    given = as_floats(lengths, name="lengths").astype(np.float64)
+    if given.shape != names.shape or not ((given >= LEAST) & (given <= LARGEST)).all():
+        problem = (
+            "must have one positive number for each of the periods "
+            f"{names.tolist()!r:.200}. Got {lengths!r:.200}."
+        )
+        raise ParameterError("lengths", problem)
+    return slope * full_over_observed(given)[code]
 
 
 def _check_compare(compare: Any, lengths: Any, weight: Any) -> None:
     """Raise if `lengths` is given without `compare`, or `weight` with it."""
     if compare is None and lengths is not None:
-        raise ParameterError("lengths", "applies to 'compare' only. Got no 'compare'.")
+        problem = "applies to 'compare' and to estimand='trend'. Got neither."
+        raise ParameterError("lengths", problem)
     if compare is not None and weight is not None:
         raise ParameterError("weight", "cannot be combined with 'compare'.")
 

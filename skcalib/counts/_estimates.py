@@ -380,14 +380,15 @@ def weighted_total(
     # Labels of drawn documents are known, so the total has certain bounds.
     possible = sample.possible(weight)
     pvalue = None
+    least = _ZERO * float(np.abs(weight).max(initial=0))
     if is_tested:
         pvalue = _pvalue(estimate, lengths, df)
-        least = _ZERO * float(np.abs(weight).max(initial=0))
         if abs(estimate) <= least:
             pvalue = 1.0
         elif possible[0] > least or possible[1] < -least:
             pvalue = 0.0
     ends = np.clip(ends, *possible)
+    ends[np.abs(ends) <= least] = 0
     estimate, low, high = map(float, ends)
     squares = jackknife**2
     return Total(
@@ -668,7 +669,7 @@ def differences(
     is_known = is_defined & has_both(sample, weight, place, n_rows)
     for name in names[1:]:
         numbers[name][~is_known] = np.nan
-    uncorrected = np.bincount(place, weight * sample.expected, n_rows)
+    uncorrected = sums_of(weight * sample.expected, place)
     rows = sample.rows[used[sample.rows]]
     return {
         **numbers,
@@ -677,6 +678,13 @@ def differences(
         "n_documents": np.bincount(place[used], minlength=n_rows),
         "n_labelled": np.bincount(place[rows], minlength=n_rows),
     }
+
+
+def sums_of(terms: np.ndarray, place: np.ndarray) -> np.ndarray:
+    """Return the sum of the terms of each row, 0 if it is due to rounding."""
+    sums = np.bincount(place, terms)
+    sums[np.abs(sums) <= 1e-12 * np.bincount(place, np.abs(terms))] = 0
+    return sums
 
 
 def has_both(

@@ -38,7 +38,7 @@ from ._event_probability import (
 METHODS = ("normal", "quantile")
 
 # What the count of a partial period is in a trend.
-_PARTIAL = ("counted", "scaled")
+_PARTIAL = ("scaled", "counted")
 
 # Ids and actors that a message lists.
 _MOST_LISTED = 20
@@ -1080,7 +1080,7 @@ class CorrectedEventCounts(_CountTable):
         country: str,
         *,
         empty_periods: str = "zero",
-        partial_periods: str = "counted",
+        partial_periods: str = "scaled",
     ) -> CorrectedCount:
         """Return the corrected trend of an actor's count.
 
@@ -1092,8 +1092,8 @@ class CorrectedEventCounts(_CountTable):
             Periods without documents. 'zero' counts them as 0, as in the table, unless
             all steps between the other periods are equal. 'unobserved' leaves them out
             of the regression.
-        partial_periods : {'counted', 'scaled'}, default='counted'
-            Years and quarters in which the documents begin or end
+        partial_periods : {'scaled', 'counted'}, default='scaled'
+            Years, quarters, months and weeks in which the documents begin or end
             (:attr:`EventCounts.months`). 'scaled' multiplies a count of 8 months by 12
             / 8. 'counted' takes the counts as they are, so that a corpus that begins
             within a year seems to rise.
@@ -1101,7 +1101,7 @@ class CorrectedEventCounts(_CountTable):
         Returns
         -------
         result : CorrectedCount
-            Least-squares slope of the counts on time, in events per period, as in
+            Least-squares slope of the counts on time, in events per full period, as in
             :func:`~skcalib.counts.corrected_count`. Periods whose labels are not
             numbers or dates are one unit of time apart. Periods without labels are
             included.

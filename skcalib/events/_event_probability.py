@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from .._results import Result, p_text
+from .._results import Result, object_array, p_text
 from ..posteriors._antecedent_posterior import (
     draw_labels,
     follow,
@@ -173,7 +173,11 @@ class PeriodComparison(Result):
     months: tuple[float, float] | None
     confidence_level: float
 
-    _COLUMNS = "country estimate low high pvalue pvalue_adjusted"
+    def _columns(self) -> dict[str, np.ndarray]:
+        columns = {k: v for k, v in vars(self).items() if isinstance(v, np.ndarray)}
+        # Tables show None as a missing name.
+        names = ["all actors", *self.country[1:]]
+        return {**columns, "country": object_array(names)}
 
     def _lengths(self) -> str:
         if self.months is None:
@@ -181,26 +185,34 @@ class PeriodComparison(Result):
         one, other = (f"{n:.3g}" for n in self.months)
         return f" per month ({one} and {other} months)"
 
-    def _in_words(self) -> tuple[str, ...]:
+    def _uncertainty(self, interval: str, mark: str) -> str:
+        """Return the interval of all actors and the p-value; `mark` is before it."""
         low, high, p = (float(x[0]) for x in (self.low, self.high, self.pvalue))
+        if low == high:
+            return "without uncertainty"
+        if np.isnan(low):
+            return "without interval"
+        return f"{interval.format(low, high)}{p_text(p, '.2g', before=mark)}"
+
+    def _in_words(self) -> tuple[str, ...]:
         level = f"{100 * self.confidence_level:g}%"
         shown = self.country[1:][self.pvalue_adjusted[1:] <= 1 - self.confidence_level]
         actors = ", ".join(map(str, shown))
         found = f"a difference for {actors}" if actors else "no difference for any"
+        interval = f"with a {level} interval of {{:.3g}} to {{:.3g}}, "
+        said = self._uncertainty(interval, "p = ")
         return (
             f"The count of {self.first} minus that of {self.second}{self._lengths()} "
-            f"is {self.estimate[0]:.3g} for all actors, with a {level} interval of "
-            f"{low:.3g} to {high:.3g} ({p_text(p, '.2g', before='p = ')}).",
+            f"is {self.estimate[0]:.3g} for all actors, {said}.",
             f"After Holm's correction for {self.country.size - 1} actors, the p-values "
             f"show {found}.",
         )
 
     def __repr__(self) -> str:
-        low, high, p = (float(x[0]) for x in (self.low, self.high, self.pvalue))
+        said = self._uncertainty("[{:.3g}, {:.3g}], ", "pvalue=")
         return (
             f"PeriodComparison({self.first} - {self.second}{self._lengths()}: "
-            f"{self.estimate[0]:.3g} [{low:.3g}, {high:.3g}], "
-            f"{p_text(p, '.2g', before='pvalue=')}, n_actors={self.country.size - 1})"
+            f"{self.estimate[0]:.3g} {said}, n_actors={self.country.size - 1})"
         )
 
 

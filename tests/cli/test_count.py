@@ -185,6 +185,7 @@ def test_a_year_without_documents_has_no_share_in_the_trend(numbers):
     file = counts_of_years({2000: (3, 1), 2002: (1, 3), 2003: (5, 5)})
     found = numbers(file, "--date", "year", "--trend", "--mean")
     # Shares 3/4, 1/4, 1/2 at times 0, 2, 3
+    assert found["warnings"] == []
     slope = np.polyfit([0, 2, 3], [0.75, 0.25, 0.5], 1)[0]
     assert found["trend"][0]["estimate"] == pytest.approx(slope)
 
@@ -668,6 +669,190 @@ def test_a_group_without_documents_in_a_period_has_no_difference_of_means(run, n
     assert "nan" not in text
 
 
+@pytest.mark.parametrize("option", ["--by", "--label", "--size", "--strata"])
+def test_the_column_of_the_model_that_another_option_names(error, corpus, option):
+    said = error(corpus, option, "p")
+    assert "--proba or --expected must name the column of the model's" in said
+    assert f"since {option} names 'p', which has a usual name" in said
+
+
+def test_a_sample_within_rows_gives_each_row_an_interval(run, numbers):
+    # "B 1" to "B 3" have few documents in 2001, and a sample misses them
+    papers = ["A"] * 60 + ["B 1"] * 3 + ["B 2"] * 2 + ["B 3"]
+    rows = [
+        [f"d{year}{k}", year, paper, 0.3 + 0.1 * (k % 4), k % 2 if k < 30 else ""]
+        for year in (2000, 2001)
+        for k, paper in enumerate(papers)
+    ]
+    file = write("docs.csv", HEADER, rows)
+    for dates, within in (
+        (["--date", "date"], "periods and 'paper'"),
+        ([], "'paper'"),
+    ):
+        _, out, _ = run("count", file, *dates, "--by", "paper")
+        text = " ".join(out.split())
+        said = f"For an interval in each row, draw within {within}: skcalib sample "
+        assert said in text
+        words = shlex.split(text.split(said)[1].split(" - ")[0])
+        name = f"s{len(dates)}.csv"
+        words = [*words, "--output", name] if "--output" not in words else words
+        output = words[words.index("--output") + 1]
+        code, _, err = run("sample", *words)
+        assert (code, err) == (0, "")
+        with open(output, encoding="utf-8-sig") as source:
+            sample = list(csv.reader(source))
+        write(
+            output, sample[0], [[*row[:-1], k % 2] for k, row in enumerate(sample[1:])]
+        )
+        design = f"{output.removesuffix('.csv')}.design.csv"
+        files = ["--labels", output, "--design", design]
+        table = numbers(file, *dates, "--by", "paper", *files)["table"]
+        assert len(table) == (8 if dates else 4)
+        for row in table:
+            assert row["n_labelled"] >= min(2, row["n_documents"])
+            assert row["low"] is not None
+
+
+def test_a_warning_about_several_estimates_is_issued_once(numbers):
+    # One label has most of the variance of all estimates.
+    rows = [[1990 + k // 50, "AB"[k % 2], 2, 2 if k % 2 else ""] for k in range(200)]
+    rows[0][3], rows[101][3] = 1, 60
+    file = write("docs.csv", ["year", "paper", "n", "label"], rows)
+    options = (file, "--expected", "n", "--date", "year", "--trend", "--by", "paper")
+    found = numbers(*options, "--compare", 1991, 1992)["warnings"]
+    said = [each for each in found if each.startswith("One labelled document has")]
+    assert len(said) == 1
+    assert "about the count, trend, trend of A, trend of B, difference; the" in said[0]
+
+
+def test_the_csv_has_trends_and_differences(run, numbers, corpus):
+    options = (corpus, "--date", "date", "--by", "paper", "--trend")
+    options = (*options, "--compare", 2019, 2021)
+    found = numbers(*options)
+    run("count", *options, "--csv", "t.csv")
+    with open("t.csv") as file:
+        rows = list(csv.DictReader(file))
+    by_kind = {}
+    for row in rows:
+        by_kind.setdefault(row["estimand"], []).append(row)
+    assert list(by_kind) == ["count", "trend", "2019 minus 2021"]
+    expected = zip(
+        by_kind.values(),
+        (found["table"], found["trend"], found["comparison"]["differences"]),
+        strict=True,
+    )
+    for written, printed in expected:
+        for row, each in zip(written, printed, strict=True):
+            assert row["by"] == (each["by"] or "")
+            assert float(row["estimate"]) == each["estimate"]
+            assert row["verdict"] == each.get("verdict", "")
+
+
+def test_the_figure_marks_partial_periods_and_rows_without_labels(run):
+    months = [f"{year}-{month:02}" for year in (2000, 2001) for month in range(1, 13)]
+    rows = [[month, paper, 0.5, 1] for month in months[:18] for paper in "AB"]
+    rows += [["1999-12", paper, 0.5, ""] for paper in "AC"]
+    write("docs.csv", ["date", "paper", "p", "label"], rows)
+    for by in ([], ["--by", "paper"]):
+        run("count", "docs.csv", "--date", "date", *by, "--html", "p.html")
+        page = Path("p.html").read_text("utf-8")
+        assert re.findall(r"<!-- (\d{4}\*?) -->", page)[:3] == [
+            "1999*",
+            "2000",
+            "2001*",
+        ]
+        assert "* 1999: 1 of 12 months; 2001: 6 of 12 months -->" in page
+        assert "<!-- without a label (no interval) -->" in page
+
+
+def test_numbers_that_only_differ_from_0_by_rounding_are_0(run, corpus):
+    rows = [[2000 + k % 3, 0.1, 1] for k in range(30)]
+    file = write("years.csv", ["year", "p", "label"], rows)
+    _, text, _ = run("count", file, "--date", "year", "--trend", "--mean")
+    assert re.search(r"^all +\+0 +\+0 to \+0 +\+0 +1 +not shown$", text, re.MULTILINE)
+    _, text, _ = run("count", corpus, "--mean")
+    assert "the model's mean, corrected by 20 of 60" in " ".join(text.split())
+
+
+def test_lengths_of_periods_may_be_given(numbers, error):
+    # 2, 4 and 3 reports in 6, 12 and 9 months
+    years = {2000: (2, 3), 2001: (4, 1), 2002: (3, 2)}
+    options = (counts_of_years(years), "--date", "year", "--trend")
+    compared = ("--compare", 2000, 2001)
+    found = numbers(*options, *compared, "--lengths", "6,12,9")
+    assert found["trend"][0]["estimate"] == pytest.approx(0)
+    assert found["comparison"]["months"] == [6, 12]
+    assert found["comparison"]["differences"][0]["estimate"] == pytest.approx(0)
+    assert found["partial_periods"] == "2000: 6 of 12 months; 2002: 9 of 12 months"
+    assert numbers(*options)["trend"][0]["estimate"] == pytest.approx(0.5)
+    few = (counts_of_years({2000: (6, 6), 2001: (3, 2)}), *options[1:])
+    said = "2001 has 5 documents, fewer than half of the 12 of 2000. If a part of it"
+    assert said in numbers(*few)["notes"][-1]
+    assert not any(said in each for each in numbers(*few, "--mean")["notes"])
+    counts_of_years(years)
+    for wrong in ("6,12", "6,12,a", "6,12,-1", "0,1,1", "1,1,nan"):
+        said = error(*options, "--lengths", wrong)
+        assert "--lengths must have 3 positive numbers" in said
+    assert "--lengths applies to counts" in error(
+        *options, "--lengths", "6,12,9", "--mean"
+    )
+
+
+def test_a_group_that_begins_later_has_its_own_time(run, numbers):
+    # A has two documents in each month from 1988 to 1990, and B from July 1989 on
+    months = [(year, month) for year in (1988, 1989, 1990) for month in range(1, 13)]
+    rows = [
+        [f"{year}-{month:02}", paper, 0.5, 1]
+        for paper in "AB"
+        for year, month in months
+        if paper == "A" or (year, month) >= (1989, 7)
+        for _ in range(2)
+    ]
+    file = write("docs.csv", ["date", "paper", "p", "label"], rows)
+    options = (file, "--date", "date", "--by", "paper", "--trend")
+    counts = {"zero": [0, 12, 24], "unobserved": [24, 24]}
+    for empty, of_b in counts.items():
+        found = numbers(*options, "--empty-periods", empty)
+        _, a, b = found["trend"]
+        assert a["estimate"] == pytest.approx(0)
+        slope = np.polyfit(range(len(of_b)), of_b, 1)[0]
+        assert b["estimate"] == pytest.approx(slope)
+        assert b["is_scaled"] == (empty == "unobserved")
+        said = "earlier than the corpus: B (1989-07-01 to 1990-12-01)"
+        assert sum(said in note for note in found["notes"]) == (empty == "zero")
+    # B is in one year
+    _, found = numbers(*options, "--freq", "month")["trend"][1:]
+    assert found["verdict"] == "rises"
+
+
+def test_verdicts_on_trends_allow_for_the_number_of_groups(run, numbers):
+    rng = np.random.default_rng(1)
+    n_years, names = 6, [f"paper {k:02}" for k in range(12)]
+    rows = [
+        [2000 + int(rng.integers(n_years)), name, 0.5, int(rng.random() < 0.5)]
+        for name in names
+        for _ in range(40)
+    ]
+    # Half of the documents of each paper have a label.
+    rows = [[*row[:3], row[3] if k % 2 else ""] for k, row in enumerate(rows)]
+    file = write("docs.csv", ["year", "paper", "p", "label"], rows)
+    options = (file, "--date", "year", "--by", "paper", "--trend")
+    whole, *found = numbers(*options)["trend"]
+    assert whole["pvalue_adjusted"] == whole["pvalue"]
+    # Holm: the smallest of m p-values is multiplied by m, the next one by m - 1, ...
+    order = sorted(found, key=lambda each: each["pvalue"])
+    least = 0.0
+    for k, each in enumerate(order):
+        least = max(least, min(1, (len(names) - k) * each["pvalue"]))
+        assert each["pvalue_adjusted"] == pytest.approx(least)
+        is_outside = not each["low"] <= 0 <= each["high"]
+        assert is_outside == (each["pvalue"] < 0.05)
+        assert (each["verdict"] != "not shown") == (least <= 0.05)
+    assert order[0]["pvalue"] < 0.05 < order[0]["pvalue_adjusted"]
+    _, text, _ = run("count", *options)
+    assert "use p-values after Holm's correction" in " ".join(text.split())
+
+
 def test_two_periods_are_compared_per_month_and_trends_of_partial_years_do_not_rise(
     run, numbers
 ):
@@ -682,8 +867,8 @@ def test_two_periods_are_compared_per_month_and_trends_of_partial_years_do_not_r
     whole, *papers = comparison["differences"]
     assert (whole["by"], whole["estimate"]) == (None, pytest.approx(0))
     assert [each["estimate"] for each in papers] == pytest.approx([0.5, -0.5])
-    assert found["trend"][0]["estimate"] == pytest.approx(11)
-    assert found["trend"][0]["scaled"]["estimate"] == pytest.approx(0)
+    assert found["trend"][0]["estimate"] == pytest.approx(0)
+    assert found["trend"][0]["is_scaled"]
     assert found["decisions"]["trend"]["all"] == "not shown"
     verdicts = [each["verdict"] for each in comparison["differences"]]
     assert verdicts == ["not shown", "more", "fewer"]
@@ -701,7 +886,10 @@ def test_two_periods_are_compared_per_month_and_trends_of_partial_years_do_not_r
     assert found["partial_periods"] == "1990: 1.12 of 12 months"
     assert found["comparison"]["differences"][0]["estimate"] == pytest.approx(0)
     # 366, 365 and 34 * 365 / 34
-    assert found["trend"][0]["scaled"]["estimate"] == pytest.approx(-0.5)
+    assert found["trend"][0]["estimate"] == pytest.approx(-0.5)
+    _, text, _ = run("count", *options)
+    assert re.search(r"^all +-0.5 +-0.5 to -0.5 ", text, re.MULTILINE)
+    assert "Counts of partial periods are scaled to full ones" in " ".join(text.split())
     compared = ("--freq", "month", "--compare", "1990-01", "1990-02")
     found = numbers("days.csv", "--date", "date", *compared)
     assert found["partial_periods"] == "1990-02: 3.26 of 30.4 days"

@@ -98,6 +98,20 @@ def test_annotators_do_not_see_the_model(drawn):
     assert "they do not see p" in drawn
 
 
+def test_labels_of_the_corpus_are_not_shown_and_are_mentioned(run):
+    rows = [[f"d{k}", 0.1 * (k % 10), k % 2 if k < 25 else ""] for k in range(40)]
+    with open("docs.csv", "w", newline="") as file:
+        csv.writer(file).writerows([["id", "p", "label"], *rows])
+    _, out, _ = run("sample", "docs.csv", "--n", "20", "--equal")
+    assert "they see id, label (empty)\n  they do not see p, label (of docs.csv)" in out
+    with open("docs.sample.csv", encoding="utf-8-sig") as file:
+        _, *drawn = csv.reader(file)
+    assert {row[-1] for row in drawn} == {""}
+    n = sum(int(row[0].removeprefix("d")) < 25 for row in drawn)
+    said = f"25 documents of docs.csv have a label. {n} of them are drawn"
+    assert said in " ".join(out.split())
+
+
 def test_the_design_has_every_document_and_adds_up_to_the_draws(drawn):
     rows = read("docs.design.csv")
     assert [row["id"] for row in rows] == [f"d{k}" for k in range(N)]

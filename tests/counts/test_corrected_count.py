@@ -664,7 +664,7 @@ def test_two_fully_labelled_periods_are_compared_by_hand():
     # A: labels 1 1 1 0 minus 0 0 0; B: 1 0 1 1 minus 1 1
     assert found.table["estimate"].tolist() == [3, 1]
     options = {"periods": year, "compare": ("2020", "2021")}
-    per_month = corrected_count(y, y / 2, lengths=(12, 5), **options)
+    per_month = corrected_count(y, y / 2, lengths=np.array([12, 5]), **options)
     assert per_month.estimate == pytest.approx(6 / 12 - 2 / 5)
     share = corrected_count(y, y / 2, estimand="mean", by=place, **options)
     assert share.estimate == pytest.approx(6 / 8 - 2 / 5)
@@ -705,6 +705,19 @@ def test_the_pvalue_is_the_level_at_which_the_interval_ends_at_0(method):
     assert other.pvalue == pytest.approx(found.pvalue)
 
 
+def test_a_trend_of_partial_periods_is_that_of_full_ones():
+    # 3 events in half of a year, then 6 and 12 in full years
+    y = np.repeat([1.0, 0, 1, 0, 1, 0], [3, 1, 6, 1, 12, 1])
+    year = np.repeat([2000, 2001, 2003], [4, 7, 13])
+    options = {"periods": year, "estimand": "trend", "empty_periods": "unobserved"}
+    found = corrected_count(y, y, lengths=(6, 12, 12), **options)
+    slope = np.polyfit([0, 1, 3], [6, 6, 12], 1)[0]
+    assert found.estimate == found.low == pytest.approx(slope)
+    for wrong in ((6, 12), (0, 12, 12), "year", (6, 12, np.nan)):
+        with pytest.raises((ValueError, TypeError), match="'lengths'"):
+            corrected_count(y, y, lengths=wrong, **options)
+
+
 def test_a_period_without_labels_is_not_compared():
     f = np.tile([0.1, 0.6, 0.9], 20)
     y = np.r_[np.tile([0, 1, 1], 10), np.full(30, np.nan)]
@@ -722,7 +735,7 @@ def test_a_period_without_labels_is_not_compared():
         ({"compare": 1}, "must be a pair of periods"),
         ({"compare": (1, 2), "periods": None}, "must be given with 'periods'"),
         ({"compare": (1, 2), "lengths": (0, 1)}, "'lengths'"),
-        ({"lengths": (1, 1)}, "'lengths' .*applies to 'compare'"),
+        ({"lengths": (1, 1)}, "'lengths' .*applies to 'compare' and"),
         ({"compare": (1, 2), "estimand": "trend"}, "'compare' .*counts and means"),
     ],
 )

@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 
 from skcalib.counts import choose_documents, corrected_count
-from skcalib.events import EventCounter
+from skcalib.datasets import make_event_documents
+from skcalib.events import EventCounter, EventRule
 
 N = 120
 PERIODS = ["1990Q1", "1990Q2", "1990Q3", "1990Q4"]
@@ -189,6 +190,23 @@ def test_the_trend_is_the_slope_of_the_table(counts, truth):
     assert left.estimate == pytest.approx(slope)
     with pytest.raises(ValueError, match="'empty_periods'.*trend must be one of"):
         corrected.trend("AAA", empty_periods="none")
+
+
+def test_the_trend_scales_a_partial_period():
+    documents, events, scores = make_event_documents(
+        60, n_days=120, return_scores=True, random_state=0
+    )
+    counts = EventCounter(EventRule(), random_state=0).count(documents, scores)
+    corrected = counts.corrected(
+        {document.id: found for document, found in zip(documents, events, strict=True)}
+    )
+    actor = counts.countries[0]
+    first, second = corrected.estimate[corrected.country == actor]
+    full = 3 / counts.months[1]
+    assert full > 2.8
+    assert corrected.trend(actor).estimate == pytest.approx(full * second - first)
+    counted = corrected.trend(actor, partial_periods="counted")
+    assert counted.estimate == pytest.approx(second - first)
 
 
 def test_the_total_of_a_period_is_its_cell(counts, truth):

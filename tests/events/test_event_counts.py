@@ -360,6 +360,22 @@ def test_a_difference_of_periods_is_that_of_all_outcomes():
     assert per_month == (0, 0, 0, 1)
 
 
+def test_a_difference_without_uncertainty_has_no_pvalue_in_words():
+    rule = EventRule(["attack"], lexicon={"KEN": ["kenya"]})
+    documents, _, scores = make_event_documents(
+        20, n_days=120, return_scores=True, random_state=0
+    )
+    sure = [np.where(np.eye(len(each)) > 0, 0, -np.inf) for each in scores]
+    counts = EventCounter(rule, random_state=0).count(documents, sure)
+    found = counts.compare_periods("1990Q1", "1990Q2", months=(1, 1))
+    assert found.low[0] == found.high[0] == found.estimate[0]
+    text = repr(found)
+    assert text.startswith(
+        f"PeriodComparison(1990Q1 - 1990Q2: {found.estimate[0]:.3g} "
+    )
+    assert "without uncertainty, n_actors=" in text
+
+
 def test_differences_of_periods_add_up_over_actors():
     documents, _, scores = make_event_documents(
         60, n_days=120, return_scores=True, random_state=0
@@ -376,6 +392,8 @@ def test_differences_of_periods_add_up_over_actors():
     assert whole.estimate[0] == pytest.approx(whole.estimate[1:].sum())
     first, second = counts.mean.reshape(2, -1)
     assert whole.estimate[1:] == pytest.approx(first - second)
+    assert list(whole.frame()["country"]) == ["all actors", *counts.countries]
+    assert whole.to_dict()["country"] == [None, *counts.countries]
     rate = counts.compare_periods("1990Q1", "1990Q2")
     assert rate.months == tuple(counts.months)
     assert rate.estimate[1:] == pytest.approx(first / 3 - second / counts.months[1])
