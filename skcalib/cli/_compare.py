@@ -19,12 +19,12 @@ from ._compare_numbers import (
     Decided,
     Decisions,
     Gain,
-    MarginTest,
     Parts,
     Power,
     best_first,
     csv_of,
     decided_pairs,
+    margin_in_words,
     measure,
 )
 from ._compare_texts import MOST_ON_PAGE, Metrics, measure_texts, metrics_of, signatures
@@ -813,20 +813,3 @@ class Comparison:
             f"{self.found.n:,} {self.unit}). {more}To test whether another system "
             "differs, compare both on the same sentences."
         )
-
-
-def margin_in_words(pair: Gain, limit: MarginTest, half: float) -> str:
-    """Return the decision about a margin; `half` is the level of each test."""
-    margin = f"{limit.margin:g}"
-    b, a = pair.b, pair.a
-    first = f"It is not shown that {b} is less than {margin} worse than {a}"
-    if limit.is_noninferior:
-        first = f"{b} is not worse than {a} by {margin} or more"
-    second = f"it is not shown that they differ by less than {margin}"
-    if limit.is_equivalent:
-        second = f"the two differ by less than {margin}"
-    return (
-        f"Margin: {first} ({out.p_text(limit.noninferiority_pvalue, 'p = ')}); "
-        f"{second} ({out.p_text(limit.equivalence_pvalue, 'p = ')}). These tests are "
-        f"one-sided: p must be at most {half:.3g}."
-    )

@@ -14,7 +14,6 @@ from .._errors import Marked, ParameterError, parameter
 from ._evaluation import Evaluation, contradiction, left_out, scored_options, statuses
 from ._files import Options, Source
 from ._tables import (
-    OF_OPTIONS,
     USUAL,
     Column,
     Fractions,
@@ -23,7 +22,14 @@ from ._tables import (
     Table,
     open_table,
 )
-from ._values import choose, file_error, joined_error, none_of, numbered_repeats
+from ._values import (
+    OF_OPTIONS,
+    choose,
+    file_error,
+    joined_error,
+    none_of,
+    numbered_repeats,
+)
 
 NAME = "table"
 

@@ -13,7 +13,7 @@ import json
 import re
 import sys
 from codecs import BOM_UTF8
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -42,6 +42,7 @@ from ._values import (
     columns_of,
     decimals,
     file_error,
+    flat,
     no_label,
     none_of,
     share_of_scale,
@@ -461,7 +462,6 @@ USUAL = {
     "subject": ("subject", "topic", "domain"),
     "passage": ("passage", "passage_id", "document", "document_id", "story", "context"),
 }
-OF_OPTIONS = "probabilities"
 
 Chunk = tuple[dict[str, Sequence[Any]], Sequence[int]]
 Column = Names | Numbers | Fractions
@@ -548,7 +548,7 @@ def open_table(source: Source, n_rows: int | None = None) -> Table:
     names: dict[str, None] = {}
     kept: list[_Block] = []
     if source.kind == "parquet":
-        names |= dict.fromkeys(_flat(next(read_parquet(source.path), {})))
+        names |= dict.fromkeys(flat(next(read_parquet(source.path), {})))
     elif isinstance(source.first_row, dict):
         for block in _object_blocks(source):
             names |= dict.fromkeys(block.columns)
@@ -637,21 +637,7 @@ def _flat_rows(
             )
         if row and all(name == cell for name, cell in row.items()):
             raise _repeated_header(number, source.path.name)
-        yield number, _flat(row)
-
-
-def _flat(row: Mapping[str, Any], before: str = "") -> dict[str, Any]:
-    """Return the entries of an object; nested entries have dotted names."""
-    if not before and dict not in set(map(type, row.values())):
-        return dict(row)
-    found: dict[str, Any] = {}
-    for name, value in row.items():
-        if isinstance(value, dict):
-            found |= _flat(value, f"{before}{name}.")
-        # The probabilities of options are one cell, of which the largest is read.
-        if not isinstance(value, dict) or name.lower() == OF_OPTIONS:
-            found[f"{before}{name}"] = value
-    return found
+        yield number, flat(row)
 
 
 def _delimited(path: Path, sample: list[str]) -> Table:

@@ -39,6 +39,9 @@ def joined_error(errors: Sequence[ParameterError]) -> ParameterError:
 # comes first: beside it, a confidence may measure the shape of a distribution.
 CONFIDENCE = ("probability", "proba", "prob", "confidence", "certainty")
 
+# Column of the probabilities of the options.
+OF_OPTIONS = "probabilities"
+
 # Verdicts.
 YES = frozenset(["true", "t", "yes", "y", "correct", "right", "pass", "passed"])
 NO = frozenset(["false", "f", "no", "n", "incorrect", "wrong", "fail", "failed"])
@@ -237,6 +240,20 @@ def as_confidence(value: Any, place: str | None, top: int = 1) -> float:
             f"{top}. Got {value!r:.60} in {place}."
         ) from None
     return number / (100 if text.endswith("%") else top)
+
+
+def flat(row: Mapping[str, Any], before: str = "") -> dict[str, Any]:
+    """Return the entries of an object; nested entries have dotted names."""
+    if not before and dict not in set(map(type, row.values())):
+        return dict(row)
+    found: dict[str, Any] = {}
+    for name, value in row.items():
+        if isinstance(value, dict):
+            found |= flat(value, f"{before}{name}.")
+        # The probabilities of options are one cell, of which the largest is read.
+        if not isinstance(value, dict) or name.lower() == OF_OPTIONS:
+            found[f"{before}{name}"] = value
+    return found
 
 
 def as_dict(value: Any) -> dict[str, Any]:
