@@ -353,11 +353,11 @@ class Comparison:
         if found.n_groups is not None:
             # With few groups, the test has little power, whatever the number of
             # questions.
-            text += f" in {found.n_groups} groups ({found.groups})"
+            text += f" in {found.n_groups:,} groups ({found.groups})"
         if found.reference:
             text += f"; reference: {found.reference}"
         left = sum(found.only_in.values())
-        return text + f"; {left} answers to other {self.unit} left out" * bool(left)
+        return text + f"; {left:,} answers to other {self.unit} left out" * bool(left)
 
     def systems(self) -> out.Table:
         """Return the table of the systems; of more than two, the best is the first."""
@@ -775,7 +775,7 @@ class Comparison:
 
     def _how_to_quote(self, pair: Decided) -> str:
         found = self.found
-        groups = "" if found.n_groups is None else f" in {found.n_groups} groups"
+        groups = "" if found.n_groups is None else f" in {found.n_groups:,} groups"
         metric = found.metric + ", of which lower is better," * self.is_lower_better
         start = (
             f"Quote: {pair.b} - {pair.a}, {metric} {pair.gain:{self.signed}} "

@@ -385,8 +385,8 @@ def _without_confidence(aligned: AlignedEvaluations) -> Iterator[str]:
     for name, k in zip(aligned.names, lacking.tolist(), strict=True):
         if k:
             yield (
-                f"{name} has no confidence for {k} of {len(aligned)} questions: its "
-                "calibration is not compared."
+                f"{name} has no confidence for {k:,} of {len(aligned):,} questions: "
+                "its calibration is not compared."
             )
 
 

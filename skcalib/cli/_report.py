@@ -249,7 +249,7 @@ class Report:
         """Return the numbers that decide whether the condition is met."""
         whole, by = self.whole, self.system.by_name
         if self.condition == NOT_ALONE:
-            alone = f"{self.options.alone:g} of the answers are right"
+            alone = f"{self.options.alone:g} of the {whole.right}"
             at, not_for = self.decisions.threshold, self.not_for()
             if at is None or not_for:
                 of = "" if at is None else f" for {not_for}"
@@ -315,7 +315,7 @@ class Report:
         if not_for and self.decisions.threshold is not None:
             yield out.Paragraph(
                 f"Not for {not_for}: by {self.system.by_name}, no probability is shown "
-                f"from which {self.options.alone:g} of the answers are right there."
+                f"from which {self.options.alone:g} of the {self.whole.right} there."
             )
 
     def _named(self) -> dict[str, str | None]:
@@ -381,7 +381,7 @@ class Report:
         yield out.Heading(f"accuracy by people ({found.method})", level=self.level)
         yield out.Table(["rate", "estimate", self.whole.level], rows)
         yield out.Paragraph(
-            f"{found.n_labelled} of {found.n_items} answers have a label. With "
+            f"{found.n_labelled:,} of {found.n_items:,} answers have a label. With "
             f"the judge, they are equivalent to {found.equivalent_labels:.0f} "
             "labels drawn at random without the judge. The result by labels alone is "
             "valid only if the labelled answers were drawn without regard to the judge."
@@ -527,9 +527,12 @@ class Report:
         figure = out.figures(draw_alone(answers, alone, level), whole.alone()[0])
         if not figure:
             return []
+        which = "all answers"
+        if whole.found.without_probability is not None:
+            which = "the answers with a probability"
         text = (
             "Share of wrong answers (vertical) among the most confident answers, by "
-            "their share of all answers (horizontal), with intervals."
+            f"their share of {which} (horizontal), with intervals."
         )
         if alone.threshold is not None:
             text += (

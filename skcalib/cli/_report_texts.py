@@ -37,6 +37,8 @@ class Part:
         # Outcomes of a classifier are called cases, and not answers.
         self.is_graded = word != FREQUENCY
         self.unit = "question" if self.is_graded else "prediction"
+        # what answers that stand alone are, in a share of them
+        self.right = "answers are right" if self.is_graded else "cases are positive"
         self.unit += "s" * (found.n != 1)
         self.n, self.n_groups, self.accuracy = found.n, found.n_groups, found.accuracy
         self.stated, self.without = found.stated, found.without_probability
@@ -231,13 +233,9 @@ class Part:
         alone = self.found.alone
         if alone is None:
             return []
-        if self.is_graded:
-            said = [self._alone(alone.threshold, "answers are right")]
-        else:
-            said = [
-                self._alone(alone.threshold, "cases are positive"),
-                self._alone(alone.negative, "cases are negative", "up to"),
-            ]
+        said = [self._alone(alone.threshold, self.right)]
+        if not self.is_graded:
+            said.append(self._alone(alone.negative, "cases are negative", "up to"))
         may = "answer" if self.is_graded else "decide"
         return [f"May it {may} alone? {' '.join(said)}"]
 

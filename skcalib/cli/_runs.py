@@ -306,8 +306,9 @@ def _passages(aligned: AlignedEvaluations) -> Iterator[str]:
         n_values = len(set(values.tolist()))
         if name.lower().strip() in USUAL["passage"] and 1 < n_values < n:
             yield (
-                f"The {n} questions have {n_values} values of {name!r}. If answers to "
-                f"questions with one value depend on each other, add --groups {name}."
+                f"The {n:,} questions have {n_values:,} values of {name!r}. If answers "
+                "to questions with one value depend on each other, add --groups "
+                f"{name}."
             )
 
 
@@ -443,7 +444,7 @@ def _most_frequent(
     # The set has one number if all questions have as many samples.
     several = "-".join(map(str, sorted({found.n_draws.min(), found.n_draws.max()})))
     note = (
-        f"The {len(chosen)} answers are the most frequent of {several} samples. The "
+        f"The {len(chosen):,} answers are the most frequent of {several} samples. The "
         "confidence is the share of the samples that agree."
     )
     return replace(
@@ -805,8 +806,9 @@ def _of_whole_scores(
     if not 0 < n <= _MOST_PARTIAL * n_known:
         return answers.q, []
     return np.where(is_partial, np.nan, answers.q), [
-        f"{n} of {n_known} answers with a probability {'have' if n > 1 else 'has'} a "
-        "score other than 0 and 1: the probability is not used."
+        f"{n:,} of {n_known:,} answers with a probability "
+        f"{'have' if n > 1 else 'has'} a score other than 0 and 1: "
+        "the probability is not used."
     ]
 
 

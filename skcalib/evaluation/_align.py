@@ -320,7 +320,7 @@ def _duplicated(
         )
     if not more:
         return set(), evaluation
-    what = f"{len(more)} of {len(counts)} questions of {name}"
+    what = f"{len(more):,} of {len(counts):,} questions of {name}"
     if duplicates == "error":
         raise ParameterError(
             "duplicates",
@@ -443,14 +443,14 @@ def _common(
             unscored = sum(q in known for q in absent)
             why = f"; {unscored} of them without a score there" if unscored else ""
             lacking.append(
-                f"{name} lacks {len(absent)} of {others.sum()} questions "
+                f"{name} lacks {len(absent):,} of {others.sum():,} questions "
                 f"({_examples(absent)}{why})"
             )
     if lacking and missing == "error":
         raise ParameterError(
             "missing",
             "must be 'drop' to compare the systems on their "
-            f"{common.size} common question{'s' * (common.size > 1)}: "
+            f"{common.size:,} common question{'s' * (common.size > 1)}: "
             f"{', '.join(lacking)}.",
         )
     notes += [f"{text}: left out." for text in lacking]
@@ -488,8 +488,8 @@ def _agreeing(
                 if side[first] is not None
             )
             found.append(
-                f"{other.sum()} of {common.size} questions with different {what}, for "
-                f"example question {_short(question[first])!r}: "
+                f"{other.sum():,} of {common.size:,} questions with different {what}, "
+                f"for example question {_short(question[first])!r}: "
                 f"{several.get(question[first], sides)}"
             )
             differs |= other

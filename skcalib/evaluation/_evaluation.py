@@ -68,7 +68,7 @@ def rule_of(format: str) -> str:
 
 def left_out(n: int, what: str) -> list[str]:
     """Return the note on rows that a reader leaves out, if there are some."""
-    return [f"{n} rows of {what} are left out."] if n else []
+    return [f"{n:,} rows of {what} are left out."] if n else []
 
 
 # Columns that distinguish questions of the same name, by what they contain.
@@ -568,10 +568,10 @@ def contradiction(rows: Sequence[int], n: int, where: Callable[[int], str]) -> s
     """Return the note on rows whose score contradicts their most probable option."""
     named = ", ".join(map(where, rows[:3])) + " and others" * (len(rows) > 3)
     return (
-        f"No probability is used. In {len(rows)} of {n} rows, the score is not that of "
-        "the most probable option (ties are allowed), so that the probabilities are "
-        f"about other answers: {named}. Choose the score of this option, if the file "
-        "has one, to measure calibration."
+        f"No probability is used. In {len(rows):,} of {n:,} rows, the score is not "
+        "that of the most probable option (ties are allowed), so that the "
+        f"probabilities are about other answers: {named}. Choose the score of "
+        "this option, if the file has one, to measure calibration."
     )
 
 
