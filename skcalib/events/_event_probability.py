@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from .._results import Result, object_array, p_text
+from .._results import Result, object_array, p_text, plain
 from ..posteriors._antecedent_posterior import (
     draw_labels,
     follow,
@@ -178,6 +178,10 @@ class PeriodComparison(Result):
         # Tables show None as a missing name.
         names = ["all actors", *self.country[1:]]
         return {**columns, "country": object_array(names)}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the differences as lists, with both periods and the settings."""
+        return {name: plain(value) for name, value in vars(self).items()}
 
     def _lengths(self) -> str:
         if self.months is None:

@@ -94,7 +94,7 @@ def test_wrong_zeros_are_clipped_at_their_share_of_errors(run, folder):
     (folder / "a.csv").write_text("\n".join(["label,p", *rows]))
     out = one_line(run("report", "a.csv", "--no-figure")[1])
     assert "- Recalibrate: clip all probabilities to [0.002, 0.998], and repeat" in out
-    assert "3 of 1999 answers with the probability 0 or 1 are wrong" in out
+    assert "3 of 1,999 cases with probability 0 are positive" in out
 
 
 def test_log_odds_of_a_rare_class_are_clipped_below_its_frequency(run, folder):
