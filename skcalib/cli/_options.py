@@ -358,8 +358,8 @@ BLEU, chrF or TER of translations.
             "--fail-if {miscalibrated,not-alone}": "exit with status 1 if perfect "
             "calibration is rejected for a system (miscalibrated), or if no "
             "probability is shown from which its answers, and those of each task or "
-            "value of --by, have the accuracy of --alone (not-alone); with --labels, "
-            "the answers with a label decide",
+            "value of --by, have the accuracy of --alone, nor one up to which labels "
+            "are negative (not-alone); with --labels, the answers with a label decide",
             "--max-error D": "exit with status 1 if the lower end of the interval of "
             "the calibration error of a system is above D",
         },

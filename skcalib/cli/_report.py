@@ -26,7 +26,7 @@ from ._report_numbers import (
     read_threshold,
     save_threshold,
 )
-from ._report_texts import TOO_FEW, Part
+from ._report_texts import TOO_FEW, Part, selects
 from ._runs import System, read_systems, safe_stem, word_of
 from ._shared import (
     DONE,
@@ -234,7 +234,10 @@ class Report:
                 "probabilities and scores of 0 and 1."
             )
         if self.condition == NOT_ALONE:
-            return self.decisions.threshold is None or bool(self.not_for())
+            alone = self.whole.found.alone
+            if self.whole.is_graded or alone is None:
+                return self.decisions.threshold is None or bool(self.not_for())
+            return not (selects(alone.threshold) or selects(alone.negative))
         if most is not None:
             # Only an error that is shown meets the condition, not one that is possible.
             return self.whole.error.low > most
@@ -537,7 +540,7 @@ class Report:
         if alone.threshold is not None:
             text += (
                 " The dashed line is at the threshold "
-                f"{whole.number(alone.threshold.threshold)}; it ends at the error that "
+                f"{whole.threshold(alone.threshold)}; it ends at the error that "
                 f"is allowed, {1 - alone.accuracy:.3g}."
             )
         title = out.Heading("may it answer alone?", level=self.level)

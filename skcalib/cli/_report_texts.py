@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from ..metrics import CalibrationErrorInterval
@@ -22,6 +23,11 @@ def _range(least: float) -> str:
     """Return the range of probabilities that are at least `least` from 0 and 1."""
     rounded = float(f"{least:.1g}")
     return f"[{rounded:g}, {1 - rounded:.10g}]"
+
+
+def selects(found: PrecisionThreshold | None) -> bool:
+    """Return whether a threshold leaves out answers: all have no other base rate."""
+    return found is not None and found.n_selected < found.n
 
 
 class Part:
@@ -77,6 +83,18 @@ class Part:
 
     def number(self, value: float) -> str:
         return f"{value:{self.digits}}"
+
+    def threshold(self, found: PrecisionThreshold, *, is_upper: bool = False) -> str:
+        """Return a threshold with two digits of its distance from 0 and 1.
+
+        It is rounded outwards, so that it selects the same answers and seldom others.
+        """
+        t, digits = found.threshold, int(self.digits[1:-1])
+        if 0 < t < 1:
+            digits = max(digits, 1 - math.floor(math.log10(min(t, 1 - t))))
+        scaled = round(t * 10**digits, 6)
+        scaled = math.ceil(scaled) if is_upper else math.floor(scaled)
+        return f"{scaled / 10**digits:.{digits}f}"
 
     def estimate(self, row: out.Estimated) -> list[str]:
         """Return an estimate and its interval as cells."""
@@ -250,11 +268,24 @@ class Part:
                 f"({self.level} confidence, with allowance for the choice)."
             )
         rate, interval = self.estimate(out.estimate_of(found))
+        lost = ""
+        if not self.is_graded and self.stated is not None:
+            if not selects(found):
+                return (
+                    f"Without a threshold, {rate} of the {what}: to select by "
+                    "probabilities, pass a larger --alone."
+                )
+            right = found.n_selected * found.estimate
+            n = right if side == "from" else found.n_selected - right
+            every = self.stated.overall.n * self.stated.overall.frequency
+            lost = f" and {n / every:.0%} of the positive ones" if every else ""
+        at = self.threshold(found, is_upper=side != "from")
         return (
             f"{side.capitalize()} a stated probability of "
-            f"{self.number(found.threshold)}, {rate} of the {what} ({interval} with "
+            f"{at}, {rate} of the {what} ({interval} with "
             f"allowance for the choice), and at least {wanted} in new data with "
-            f"{self.level} confidence; these are {found.share_selected:.0%} of all."
+            f"{self.level} confidence; these are {found.share_selected:.0%} of "
+            f"all{lost}."
         )
 
     def check(self, found: Checked) -> str:
@@ -411,9 +442,7 @@ class Part:
         threshold = None if self.found.alone is None else self.found.alone.threshold
         alone = "none"
         if threshold is not None:
-            alone = (
-                f"{self.number(threshold.threshold)} ({threshold.share_selected:.0%})"
-            )
+            alone = f"{self.threshold(threshold)} ({threshold.share_selected:.0%})"
         return [*cells, *out.cells_of(self.auroc, self.digits), p, alone]
 
     def cards(self) -> out.Cards:
@@ -437,9 +466,8 @@ class Part:
             cards.insert(1, ("Mean probability", self.mean, "stated by the model"))
         threshold = None if self.found.alone is None else self.found.alone.threshold
         if threshold is not None:
-            name, at = f"{threshold.precision:g} right from", threshold.threshold
-            remark = f"{threshold.share_selected:.0%} of the answers"
-            cards.append((name, self.number(at), remark))
+            name, at = f"{threshold.precision:g} right from", self.threshold(threshold)
+            cards.append((name, at, f"{threshold.share_selected:.0%} of the answers"))
         return out.Cards(cards)
 
     def recalibration(self, map_: RecalibrationMap | None, few: str = FEW) -> str:

@@ -254,6 +254,9 @@ def _read_long(
         if right is not None and any(proba.options):
             found[proba.name] = _of_best(proba, right, score, found[proba.name])
         notes += proba.notes
+        if "prediction" in roles and not is_largest:
+            answers = found[roles["prediction"]]
+            notes += _of_one_class(proba.name, found[proba.name], answers)
     evaluation = Evaluation._of_scores(
         found.get(roles.get("question", "")),
         score,
@@ -278,6 +281,25 @@ def _of_best(
         return proba
     column.notes.append(contradiction(wrong, score.size, lambda k: f"row {k + 1}"))
     return np.full(score.size, np.nan)
+
+
+def _of_one_class(name: str, proba: np.ndarray, answers: np.ndarray) -> list[str]:
+    """Return the note on probabilities that may be those of one of two classes.
+
+    The probability of a predicted label out of two is usually at least 0.5.
+    """
+    labels = set(answers.tolist())
+    if len(labels) != 2:
+        return []
+    label, other = sorted(labels, key=lambda x: float(proba[answers == x].mean()))
+    low = proba[answers == label] < 0.5
+    if low.mean() < 0.9:
+        return []
+    return [
+        f"{name!r} is below 0.5 for {int(low.sum())} of {low.size} answers {label!r}. "
+        f"If it is the probability of one class, such as {other!r}, compare it with "
+        "the labels of this class, not with right answers."
+    ]
 
 
 def _finished(

@@ -152,3 +152,26 @@ def test_probabilities_of_the_other_class_are_not_recalibrated(run, folder):
     assert "as the probabilities of another class do. Name the label" in out
     assert "Recalibrate" not in out
     assert "agreement of sampled answers" not in out
+
+
+def test_the_printed_threshold_is_not_above_the_real_one(run, folder):
+    """200 right answers at .99962, which rounds to 1.000; 100 others are wrong."""
+    rows = ["1,0.99962"] * 200 + ["0,0.2"] * 100
+    (folder / "a.csv").write_text("\n".join(["correct,p", *rows]))
+    out = one_line(run("report", "a.csv", "--no-figure")[1])
+    assert "From a stated probability of 0.99962, 1.000 of the answers" in out
+
+
+def test_the_base_rate_of_a_rare_class_is_no_decision_about_cases(run, folder):
+    """20 of 1,000 cases are positive, of which 15 have a probability of .3."""
+    rows = ["1,0.3"] * 15 + ["0,0.3"] * 100 + ["1,0.01"] * 5 + ["0,0.01"] * 880
+    (folder / "a.csv").write_text("\n".join(["label,p", *rows]))
+    command = ("report", "a.csv", "--no-figure", "--fail-if", "not-alone")
+    code, out, _ = run(*command)
+    text = "Without a threshold, 0.980 of the cases are negative"
+    assert (code, text in one_line(out)) == (1, True)
+    code, out, _ = run(*command, "--alone", "0.98")
+    out = one_line(out)
+    assert code == 0
+    assert "Up to a stated probability of 0.010, 0.994 of the cases are neg" in out
+    assert "these are 88% of all and 25% of the positive ones." in out

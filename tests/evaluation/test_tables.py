@@ -625,3 +625,15 @@ def test_other_scores_than_0_and_1_must_be_named_or_have_a_scale(tmp_path):
     path = write(tmp_path, "question,score\nq1,3\nq2,5\n")
     with pytest.raises(ValueError, match=r"name the scale of grades with scale"):
         read_evaluation(path)
+
+
+def test_the_probability_of_one_class_beside_predictions_gives_a_note(tmp_path):
+    rows = ["legit,legit,0.01"] * 9 + ["fraud,fraud,0.7", "legit,legit,0.6"]
+    path = write(tmp_path, "\n".join(["gold,prediction,p", *rows]))
+    columns = {"gold": "gold", "prediction": "prediction", "proba": "p"}
+    (note,) = read_evaluation(path, columns=columns).notes
+    assert note.startswith("'p' is below 0.5 for 9 of 10 answers 'legit'. If it is the")
+    assert "such as 'fraud'" in note
+    # the probability of the prediction
+    path = write(tmp_path, "\n".join(["gold,prediction,p", *rows]).replace("0.01", "1"))
+    assert read_evaluation(path, columns=columns).notes == ()

@@ -212,7 +212,7 @@ def test_the_test_of_rounded_probabilities_replaces_0_and_1():
     assert weighted.pvalue == pytest.approx(found.pvalue, rel=1e-6)
 
 
-@pytest.mark.filterwarnings("ignore:All probabilities are multiples of 1/300")
+@pytest.mark.filterwarnings("ignore:All prob.* multiples of 1/300", "ignore:Only")
 @pytest.mark.parametrize("k", [100, 256, 300, 400, 512])
 def test_shares_of_any_number_of_trees_are_rounded_probabilities(k):
     """Calibrated probabilities of a rare class, rounded to multiples of 1/k."""
