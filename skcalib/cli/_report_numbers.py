@@ -40,6 +40,8 @@ from ._runs import Answers, System
 from ._shared import CommandError, command_errors, one_group, write_text
 
 N_REGIONS = 10
+# Further limits of regions near 0.
+_FINE = (0.001, 0.01)
 # Verdict if the answers are in fewer than LEAST_UNITS groups.
 Verdict = Literal["fits", "too high", "too low", "unclear", "too few", "too few groups"]
 TOO_FEW_GROUPS: Verdict = "too few groups"
@@ -418,9 +420,17 @@ def _region(
 def _regions(
     part: Answers, stated: np.ndarray | None, level: float, step: float
 ) -> list[Region]:
-    """Compare probabilities and outcomes at each stated value, or in each tenth."""
+    """Compare probabilities and outcomes at each stated value, or in each tenth.
+
+    The first or the last tenth is divided if it contains most answers, as for a rare
+    class.
+    """
     if stated is None:
         edges = np.linspace(0, 1, N_REGIONS + 1)
+        if np.mean(part.q <= edges[1]) > 0.5:
+            edges = np.insert(edges, 1, _FINE)
+        elif np.mean(part.q > edges[-2]) > 0.5:
+            edges = np.insert(edges, -1, [1 - each for each in reversed(_FINE)])
         low, high = edges[:-1], edges[1:]
         # A probability at an edge is in the lower tenth; 0 and 1 are in the outer ones.
         region = np.searchsorted(edges[1:-1], part.q, side="left")

@@ -30,6 +30,11 @@ def selects(found: PrecisionThreshold | None) -> bool:
     return found is not None and found.n_selected < found.n
 
 
+def _limit(value: float) -> str:
+    """Return a limit of a region with one digit or more."""
+    return max(f"{value:.1f}", f"{value:g}", key=len)
+
+
 class Part:
     """The numbers of a system, or of one of its parts, in words and tables.
 
@@ -405,14 +410,16 @@ class Part:
         """Return the table of probabilities and outcomes by region."""
         rows = []
         for row in self.found.regions:
-            limits = f"{row.from_:.1f} to {row.to:.1f}"
+            limits = f"{_limit(row.from_)} to {_limit(row.to)}"
             if row.from_ == row.to:  # the single probability of its answers
                 # Ten digits show the probability as the file has it, without errors of
                 # binary fractions.
                 limits = f"{row.from_:.10g}"
-            numbers = map(self.number, (row.mean_probability, row.frequency))
+            mean, came = self.number(row.mean_probability), self.number(row.frequency)
+            if row.mean_probability and not float(mean):
+                mean = f"{row.mean_probability:.1g}"
             interval = out.ends(row.interval, self.digits)
-            rows.append([limits, f"{row.n:,}", *numbers, interval, row.verdict])
+            rows.append([limits, f"{row.n:,}", mean, came, interval, row.verdict])
         what = "answers" if self.is_graded else "cases"
         header = ["probability", what, "mean", self.word, self.level, "verdict"]
         blocks: list[out.Block] = [out.Line(), out.Table(header, rows)]

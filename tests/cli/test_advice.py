@@ -175,3 +175,29 @@ def test_the_base_rate_of_a_rare_class_is_no_decision_about_cases(run, folder):
     assert code == 0
     assert "Up to a stated probability of 0.010, 0.994 of the cases are neg" in out
     assert "these are 88% of all and 25% of the positive ones." in out
+
+
+@pytest.mark.parametrize("is_rare", [True, False])
+def test_the_tenth_of_a_rare_class_is_divided(run, folder, is_rare):
+    q = [np.linspace(0.0002, 0.0004, 600), np.linspace(0.002, 0.008, 300)]
+    q = np.concatenate([*q, np.linspace(0.02, 0.08, 95), np.linspace(0.52, 0.58, 5)])
+    y = (np.arange(1000) % 100 == 99).astype(int)
+    q, y = (q, y) if is_rare else (1 - q, 1 - y)
+    rows = [f"{a},{b:.6g}" for a, b in zip(y, q, strict=True)]
+    (folder / "a.csv").write_text("\n".join(["label,p", *rows]))
+    out = run("report", "a.csv", "--no-figure")[1]
+    found = re.findall(r"^([\d.]+) to ([\d.]+) +(\d+) +(\S+)", out, re.MULTILINE)
+    expected = [
+        ("0.0", "0.001", "600", "0.0003"),
+        ("0.001", "0.01", "300", "0.005"),
+        ("0.01", "0.1", "95", "0.050"),
+        ("0.5", "0.6", "5", "0.550"),
+    ]
+    if not is_rare:
+        expected = [
+            ("0.4", "0.5", "5", "0.450"),
+            ("0.9", "0.99", "95", "0.950"),
+            ("0.99", "0.999", "300", "0.995"),
+            ("0.999", "1.0", "600", "1.000"),
+        ]
+    assert found == expected

@@ -125,7 +125,8 @@ def test_the_threshold_is_that_of_the_function(run):
     at, rate = whole.threshold, whole.estimate
     said = f"From a stated probability of {at:.3f}, {rate:.3f} of the answers are right"
     assert all(said in text for text in texts)
-    row = f"{np.floor(1000 * expected.threshold) / 1000:.3f} ({expected.share_selected:.0%})"
+    at = np.floor(1000 * expected.threshold) / 1000
+    row = f"{at:.3f} ({expected.share_selected:.0%})"
     assert all(row in text for text in texts)
     gate = ("report", file, "--no-figure", "--fail-if", "not-alone")
     assert run(*gate, "--alone", "0.8")[0] == 0
@@ -514,7 +515,8 @@ def test_compare_reads_percentages_and_other_words_for_right(run):
     assert "Use --percent if probabilities run from 0 to 100." in error
     options = ["--pos-label", "good", "--percent"]
     _, found = outputs(run, *command, *options)
-    # The answers are the same, so that their probabilities are compared. Of the probabilities 0.4 and 0.9, none and all are right: (0.4^2 + 0.1^2) / 2.
+    # The answers are the same, so that their probabilities are compared. Of 0.4 and
+    # 0.9, none and all are right: (0.4^2 + 0.1^2) / 2.
     scores = [each["score"] for each in found["systems"]]
     assert scores == pytest.approx([0.085, 0.085])
     for name in "ab":
