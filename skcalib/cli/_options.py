@@ -325,7 +325,7 @@ BLEU, chrF or TER of translations.
             "counts as right, if scores are other labels",
             **_PERCENT,
             "--skip-missing": "leave out rows with an empty cell, and print their "
-            "number",
+            "number; rows without a probability alone count in the accuracy",
         },
         "what to read of a harness": _OF_HARNESSES,
         "how to measure": {

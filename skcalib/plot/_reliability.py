@@ -440,9 +440,11 @@ class ReliabilityDisplay(ModelsDisplay):
     prob_pred = of_models(
         "curve.prob_pred", "Mean probabilities of the bins of each model."
     )
-    estimator_name = of_models(
-        "name", "The attribute `name` under scikit-learn's name."
-    )
+
+    @property
+    def estimator_name(self) -> Any:
+        """The attribute `name` with scikit-learn's name and default."""
+        return "Classifier" if self.name is None else self.name
 
     @classmethod
     @public
@@ -484,6 +486,9 @@ class ReliabilityDisplay(ModelsDisplay):
             Bins of the curve, as in
             :func:`~skcalib.metrics.adaptive_reliability_curve`. With
             ``strategy='uniform'``, `n_bins` is 5 by default, as in scikit-learn.
+            `n_bins` without `strategy` gives bins of equal numbers of pairs. The
+            default of scikit-learn's display is equal width: for its points, also pass
+            ``strategy='uniform'``.
         multi_class : {'pooled', 'top_label'}, default=None
             How a matrix is reduced to pairs, as in
             :func:`~skcalib.metrics.calibration_error`.

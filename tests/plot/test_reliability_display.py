@@ -534,6 +534,9 @@ def test_the_attributes_of_scikit_learns_display_are_there(cancer):
         found, expected = (getattr(each, attribute) for each in (ours, theirs))
         np.testing.assert_allclose(found, expected, atol=1e-12)
     assert ours.estimator_name == theirs.estimator_name == "GaussianNB"
+    unnamed = ReliabilityDisplay.from_predictions([0, 1, 1] * 9, [0.2, 0.6, 0.7] * 9)
+    assert unnamed.estimator_name == "Classifier"
+    assert unnamed.name is None
     proba = model.predict_proba(X)[:, 0]
     zero = ReliabilityDisplay.from_predictions(y, proba, pos_label=0)
     assert zero.y_prob is proba
