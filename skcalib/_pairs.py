@@ -458,6 +458,7 @@ def check_pairs(
         index = _class_index(y_true, order, rows)
         if are_all:
             warn_of_sums(q, lambda i: f"row {i if rows is None else rows[i]}")
+            _warn_of_order(q, index, order)
         several = _matrix_pairs(q, index, order, multi_class, pos_label, weight, codes)
     if are_all:
         advice = _NOT_LABELS if hard_labels is None else _NOT_LABELS + _REMEDY
@@ -468,6 +469,31 @@ def check_pairs(
             OTHER_CLASS if multi_class is None else None,
         )
     return several
+
+
+def _warn_of_order(proba: np.ndarray, index: np.ndarray, order: np.ndarray) -> None:
+    """Warn if most rows have the largest probability at their label in another order.
+
+    In this order, at most half as many rows have it, and classes have 20 rows each.
+    """
+    n, k = proba.shape
+    top = proba.argmax(axis=1)
+    right = np.count_nonzero(top == index)
+    if n < 20 * k or k == 2 or 4 * right > n:
+        return
+    # Its import takes a tenth of the time of a command.
+    from scipy.optimize import linear_sum_assignment
+
+    count = np.bincount(top * k + index, minlength=k * k).reshape(k, k)
+    column, label = linear_sum_assignment(-count)
+    most = int(count[column, label].sum())
+    if most > n / 2 and most >= 2 * right:
+        warn(
+            f"The column with the largest probability is the label in {right / n:.0%} "
+            f"of the rows, and in {most / n:.0%} if the columns are in the order "
+            f"{order[label].tolist()!r:.80}. Check the order of the columns, or pass "
+            "it as 'labels'."
+        )
 
 
 def _needs_matrix(multi_class: Any, shape: tuple[int, ...]) -> ParameterError:

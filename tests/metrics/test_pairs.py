@@ -1,5 +1,7 @@
 """Wrong input is refused with the argument, the row and what was expected."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -313,3 +315,16 @@ def test_probabilities_of_sentences_are_not_printed(function):
         assert len(str(error.value)) < 200
     with pytest.raises(ValueError, match=r"label in every row. .*shape \(30, 9\)"):
         function(np.array([*marginals, None], dtype=object)[:2], [0.2, 0.4])
+
+
+def test_columns_in_another_order_are_found():
+    """24 of 30 rows of a class have their label, and 6 the next one."""
+    index = np.repeat([0, 1, 2], 30)
+    proba = np.full((90, 3), 0.2)
+    proba[np.arange(90), np.where(np.arange(90) % 5, index, (index + 1) % 3)] = 0.6
+    y_true = np.array(["neg", "neu", "pos"])[index]
+    message = r"label in 20% of the rows, and in 80% .* order \['neu', 'pos', 'neg'\]"
+    with pytest.warns(UserWarning, match=message):
+        calibration_error(y_true, proba[:, [1, 2, 0]])
+    with warnings.catch_warnings(action="error"):
+        calibration_error(y_true, proba)
