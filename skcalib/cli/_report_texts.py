@@ -376,7 +376,9 @@ class Part:
         if self.pvalue is None:
             return "not tested", "too few answers"
         if self.is_excluded:
-            return out.p_text(self.pvalue, "p = "), f"rejected: {self.certain_wrong()}"
+            # A longer remark would not fit beside the other columns.
+            n = stated.n_certain_wrong
+            return out.p_text(self.pvalue, "p = "), f"rejected: 0 or 1 is wrong {n:,}x"
         values = {end for row in self.found.regions for end in (row.from_, row.to)}
         # With one probability and independent answers, there is nothing to combine: the
         # test is a score test.

@@ -239,13 +239,8 @@ def _read_long(
     table.read([*columns.values(), *others], options.verbose, failed)
     found = _finished(columns, failed, is_complete=options.missing == "error")
     score = found[roles["score"]] if "score" in roles else _equal(roles, found)
-    if (
-        roles.get("score", "").lower().strip() == _SCORE
-        and options.scale is None
-        and not (options.score or options.columns.get("score"))
-        and not (np.isnan(score) | np.isin(score, (0, 1))).all()
-    ):
-        _truth(table, [])  # raises an error: they may be probabilities
+    if not (np.isnan(score) | np.isin(score, (0, 1))).all():
+        _check_named(table, roles, options)
     identities = _texts_of(known)
     if proba is not None:
         right = found.get(roles.get("gold", ""), identities.get("right_answer"))
@@ -333,6 +328,13 @@ def _finished(
     if errors:
         raise joined_error(errors)
     return found
+
+
+def _check_named(table: Table, roles: dict[str, str], options: Options) -> None:
+    """Raise an error if scores are other numbers, and no option says what they are."""
+    is_named = options.score or options.columns.get("score") or options.scale
+    if roles.get("score", "").lower().strip() == _SCORE and not is_named:
+        _truth(table, [])  # raises an error: they may be probabilities
 
 
 def _is_of_options(name: str) -> bool:

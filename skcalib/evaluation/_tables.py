@@ -442,10 +442,10 @@ _QUESTION = ("question_id", "qid", "sample_id", "item_id", "doc_id", "id", "ques
 USUAL = {
     # whether an answer was right; a label next to it is the label of the question
     "right": ("correct", "is_correct", "correctness"),
-    "label": ("y_true", "label", "gold", "truth", "outcome", "y"),
+    "label": ("y_true", "label", "gold", "truth", "outcome", "y", "class"),
     "proba": (
         *("y_proba", "y_prob", "proba", "probability", "prob", "confidence", "conf"),
-        *("score", "p", "q"),
+        *("score", "y_score", "p", "q"),
     ),
     "question": _QUESTION,
     "model": ("model", "system"),

@@ -637,3 +637,10 @@ def test_the_probability_of_one_class_beside_predictions_gives_a_note(tmp_path):
     # the probability of the prediction
     path = write(tmp_path, "\n".join(["gold,prediction,p", *rows]).replace("0.01", "1"))
     assert read_evaluation(path, columns=columns).notes == ()
+
+
+@pytest.mark.parametrize(("label", "proba"), [("Class", "p"), ("label", "y_score")])
+def test_usual_names_of_labels_and_scores_are_found(tmp_path, label, proba):
+    path = write(tmp_path, f"{label},{proba}\n1,0.7\n0,0.2\n")
+    found = read_evaluation(path)
+    assert (found.score.tolist(), found.proba.tolist()) == ([1, 0], [0.7, 0.2])
