@@ -33,8 +33,10 @@ from ._estimates import (
     ENOUGH_ERRORS,
     Sample,
     Total,
+    deviation,
     differences,
     domain_totals,
+    drawn_units,
     equivalent_labels,
     fit,
     has_both,
@@ -894,13 +896,6 @@ def check_probability(probability: Any, labelled: np.ndarray) -> np.ndarray:
     return pi
 
 
-def drawn_units(groups: np.ndarray | None) -> np.ndarray | slice:
-    """Return one document of each unit that was drawn: each document, or each group."""
-    if groups is None:
-        return slice(None)
-    return np.unique(groups, return_index=True)[1]
-
-
 def check_strata(
     strata: Any, f: np.ndarray, labelled: np.ndarray, groups: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -998,35 +993,6 @@ _LARGE_SHARE = 0.08
 # Limits of the share of one labelled document, in units of log(n) / n.
 _OF_ERRORS = 4.0
 _OF_LABELS = 2.5
-
-
-def deviation(sample: Sample, values: np.ndarray) -> float:
-    """Return the difference between sample and corpus in standard errors.
-
-    Values of the documents are replaced by ranks, whose means are close to normal in
-    small samples. The variance follows from the design, because ranks are known for the
-    whole corpus.
-    """
-    rows, n = sample.rows, sample.n_documents
-    if len(rows) == n:
-        return 0.0
-    _, code, count = np.unique(values, return_inverse=True, return_counts=True)
-    # ranks are counted from the mean rank
-    ranks: np.ndarray = (np.cumsum(count) - (count + n) / 2)[code]
-    drawn = 1 / sample.probability[rows]
-    mean = float(drawn @ ranks[rows] / drawn.sum())
-    unit = drawn_units(sample.groups)
-    pi, strata = sample.probability[unit], sample.strata[unit]
-    if sample.groups is not None:
-        ranks = np.bincount(sample.groups, ranks)
-    # Hajek's approximation for draws of a fixed number in each stratum
-    n_strata = int(strata.max()) + 1
-    spread = np.bincount(strata, pi * (1 - pi), n_strata)
-    total = np.bincount(strata, (1 - pi) * ranks, n_strata)
-    centre = np.divide(total, spread, out=np.zeros(n_strata), where=spread > 0)
-    variance = float((pi * (1 - pi)) @ (ranks / pi - centre[strata]) ** 2)
-    error = np.sqrt(variance) / n
-    return mean / error if error > 1e-9 else 0.0
 
 
 def warn_of_the_sample(sample: Sample, is_given: bool) -> None:

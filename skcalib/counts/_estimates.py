@@ -710,3 +710,39 @@ def equivalent_labels(
         return float(n)
     ratio = width / width_alone
     return float(1 / (1 / n_documents + ratio**2 * (1 / n - 1 / n_documents)))
+
+
+def drawn_units(groups: np.ndarray | None) -> np.ndarray | slice:
+    """Return one document of each unit that was drawn: each document, or each group."""
+    if groups is None:
+        return slice(None)
+    return np.unique(groups, return_index=True)[1]
+
+
+def deviation(sample: Sample, values: np.ndarray) -> float:
+    """Return the difference between sample and corpus in standard errors.
+
+    Values of the documents are replaced by ranks, whose means are close to normal in
+    small samples. The variance follows from the design, because ranks are known for the
+    whole corpus.
+    """
+    rows, n = sample.rows, sample.n_documents
+    if len(rows) == n:
+        return 0.0
+    _, code, count = np.unique(values, return_inverse=True, return_counts=True)
+    # ranks are counted from the mean rank
+    ranks: np.ndarray = (np.cumsum(count) - (count + n) / 2)[code]
+    drawn = 1 / sample.probability[rows]
+    mean = float(drawn @ ranks[rows] / drawn.sum())
+    unit = drawn_units(sample.groups)
+    pi, strata = sample.probability[unit], sample.strata[unit]
+    if sample.groups is not None:
+        ranks = np.bincount(sample.groups, ranks)
+    # Hajek's approximation for draws of a fixed number in each stratum
+    n_strata = int(strata.max()) + 1
+    spread = np.bincount(strata, pi * (1 - pi), n_strata)
+    total = np.bincount(strata, (1 - pi) * ranks, n_strata)
+    centre = np.divide(total, spread, out=np.zeros(n_strata), where=spread > 0)
+    variance = float((pi * (1 - pi)) @ (ranks / pi - centre[strata]) ** 2)
+    error = np.sqrt(variance) / n
+    return mean / error if error > 1e-9 else 0.0

@@ -201,12 +201,6 @@ def _read_long(
     """
     options.reject("plain tables", "filter", "split")
     roles, notes = _roles(table, options)
-    # Any column can be chosen as the score, also one by mistake.
-    if roles.get("score", "").lower().strip() in _CONFIDENCE:
-        notes.append(
-            f"The scores are the column {roles['score']!r}, which usually has "
-            "confidences. They do not say which answers are right."
-        )
     if options.model is not None and "model" not in roles:
         raise ParameterError(
             "model",
@@ -378,8 +372,14 @@ def _roles(table: Table, options: Options) -> tuple[dict[str, str], list[str]]:
 
 
 def _notes_on_choices(roles: dict[str, str]) -> Iterator[str]:
-    """Yield a note if the table may have the answers of a decision model."""
+    """Yield a note if a column may be of another kind than its role says."""
     names = {role: name.lower().strip() for role, name in roles.items()}
+    # Any column can be chosen as the score, also one by mistake.
+    if names.get("score") in _CONFIDENCE:
+        yield (
+            f"The scores are the column {roles['score']!r}, which usually has "
+            "confidences. They do not say which answers are right."
+        )
     if names.get("prediction") == "choice" and names.get("proba") in _CONFIDENCE:
         # Neither the numbers nor their range distinguish it from a probability.
         yield (
