@@ -537,6 +537,11 @@ ONE_LOOK = (
 
 def more_labels(found: JudgedAccuracy | JudgedDifference, what: str) -> str:
     """Return how many labels halve the width of the interval of a judge's scores."""
+    if found.n_labelled == found.n_items:
+        return (
+            f"All {found.n_items:,} {what} have a label. A narrower interval needs "
+            f"more {what}. {ONE_LOOK}"
+        )
     needed = found.labels_for_width((found.high - found.low) / 2)
     how = f"To halve the width of the interval, let people label about {needed:,.0f} "
     how += f"{what} in all"

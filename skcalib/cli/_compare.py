@@ -281,8 +281,8 @@ class Comparison:
     def _figure(self, rows: Any, by: str, said: str) -> list[out.Block]:
         if len(rows) > _MOST_ROWS:
             return []
-        what = self.change.capitalize()
-        figure = draw_gains(rows, f"{what}{by}, {self.level} interval")
+        what = self.change.capitalize() + by
+        figure = draw_gains(rows, f"{what}, {self.level} interval")
         return out.figures(figure, f"{what} {said}")
 
     def scores(self) -> list[out.Block]:
@@ -473,7 +473,7 @@ class Comparison:
         rows = [(f"{n}, by the judge", *rest) for n, *rest in self.systems().rows]
         judged = self.found.judged[0].gain
         of = "both" if judged.labels == "paired" else "one system each"
-        labels = ("labels", str(judged.n_labelled), f"questions with labels of {of}")
+        labels = ("labels", f"{judged.n_labelled:,}", f"questions with labels of {of}")
         return out.Cards([(f"{self.change} by people", *gain), *rows, labels])
 
     def table_of_pairs(self, most: int) -> list[out.Block]:
@@ -586,8 +586,8 @@ class Comparison:
                 f"{each.b} - {each.a}",
                 f"{each.gain.uncorrected:{self.signed}}",
                 *out.cells_of(each.gain, self.signed),
-                str(each.gain.n_labelled),
-                f"{each.gain.equivalent_labels:.0f}",
+                f"{each.gain.n_labelled:,}",
+                f"{each.gain.equivalent_labels:,.0f}",
             ]
             for each in judged
         ]
@@ -603,10 +603,13 @@ class Comparison:
             )
         limit = self.pairs[0].limit
         if limit is not None:
-            shown = [each.b for each in judged if each.gain.low > -limit.margin]
+            least = -limit.margin
+            shown = [
+                f"{each.b} than {each.a}" for each in judged if each.gain.low > least
+            ]
             text += (
-                f" Shown to be worse than the earlier system by less than "
-                f"{limit.margin:g}, or better: {', '.join(shown) or 'none'}."
+                f" Shown to be worse by less than {limit.margin:g}, or better: "
+                f"{'; '.join(shown) or 'none'}."
             )
         return [
             out.Heading("gain by people"),
@@ -643,9 +646,12 @@ class Comparison:
             )
         if self.found.judged is not None:
             # Few parts have enough labels for a correction.
-            sentences = ["These are scores of the judge, without labels of people."]
+            sentences = [
+                "These are scores of the judge, without labels of people. The labels "
+                f"alone by {column}: skcalib report --labels."
+            ]
         return [
-            out.Heading(f"by {column}"),
+            out.Heading(f"by {column}{', judge only' * bool(self.by_judge)}"),
             out.Table([*header, self.change, self.level, "p", "adjusted"], table),
             *map(out.Paragraph, sentences),
         ]
@@ -656,7 +662,7 @@ class Comparison:
         gains = {r.value: (r.tested.gain, r.tested) for r in rows if r.tested}
         if self.n_systems > 2 or len(gains) < 2:
             return []
-        return self._figure(gains, "", "of each part with its interval.")
+        return self._figure(gains, self.by_judge, "of each part with its interval.")
 
     def calibration(self) -> list[out.Block]:
         """Return differences in the calibration error and in proper scores."""
@@ -705,17 +711,23 @@ class Comparison:
 
     def power_in_words(self, each: Power) -> str:
         """Return the detectable gain of a pair, and the questions that a gain needs."""
-        text = f"{each.b} - {each.a}: these {self.found.n} {self.unit} "
+        n, unit, needed = self.found.n, self.unit, each.questions_needed
+        judged = self._judged_gain(each)
+        if judged is not None:  # which decides, and not the scores of the judge
+            n, unit, needed = judged.n_labelled, f"labelled {unit}", each.labels_needed
+        text = f"{each.b} - {each.a}: these {n:,} {unit} "
         if math.isfinite(each.detectable_gain):
             gain = f"{each.detectable_gain:{self.digits}}"
             text += f"detect a true {self.change} of {gain} with {_POWER:.0%} power."
         else:
             text += f"cannot detect any {self.change}."
-        if each.questions_needed is not None and math.isfinite(each.questions_needed):
+        if needed is not None and math.isfinite(needed):
             text += (
-                f" A {self.change} of {each.gain:g} would need about "
-                f"{each.questions_needed:,} {self.unit}."
+                f" A {self.change} of {each.gain:g} would need about {needed:,.0f} "
+                f"{unit}."
             )
+        elif judged is not None and needed is not None:
+            text += f" A {self.change} of {each.gain:g} also needs more {self.unit}."
         return text
 
     def steps(self) -> out.Steps:
@@ -768,7 +780,7 @@ class Comparison:
             f"{'' if self.pairs[0].limit is not None else margin}"
         )
 
-    def _judged_gain(self, pair: Decided) -> JudgedDifference | None:
+    def _judged_gain(self, pair: Decided | Power) -> JudgedDifference | None:
         """Return the gain of a pair by people, if there are labels."""
         judged = self.found.judged or ()
         return next((e.gain for e in judged if (e.a, e.b) == (pair.a, pair.b)), None)
@@ -787,7 +799,7 @@ class Comparison:
         if judged is not None:
             return (
                 f"{start}), {found.n:,} {self.unit}{groups} graded by a judge, "
-                f"{judged.n_labelled} of them by people ({judged.method}{of_pairs})."
+                f"{judged.n_labelled:,} of them by people ({judged.method}{of_pairs})."
             )
         (gain,) = (g for g in self.pairs if (g.a, g.b) == (pair.a, pair.b))
         p = out.p_text(gain.pvalue_adjusted, "p = ")

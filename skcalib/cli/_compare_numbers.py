@@ -21,6 +21,7 @@ from ..rates._accuracy import large_group
 from ..rates._repeats import SampleVariance, question_pass_at_k, sample_variance
 from ..scorers import compare_calibration
 from ..significance import SystemComparison, compare_systems, paired_bootstrap_test
+from ..significance._sign_flips import FEWEST_FLIPS
 from ..significance._system_comparison import adjusted_pvalues
 from ._blocks import (
     ENOUGH_FOR_MORE,
@@ -51,12 +52,15 @@ _METHODS = {
     "exact": "paired bootstrap, exact",
     "saddlepoint": "paired bootstrap, saddlepoint",
     "monte_carlo": "paired bootstrap, {n:,} resamples drawn",
-    "sign_flips": "sign flips",
+    "sign_flips": "sign flips{ties}",
     "hall": "Hall's transformation of t",
 }
 
 # Largest number of systems whose calibration is compared pair by pair.
 _MOST_CALIBRATED = 6
+
+# Power of the test for the gain that questions or labels can detect.
+_POWER = 0.8
 
 # Number of values of --by from which most must have several questions.
 _MOST_PARTS = 20
@@ -179,13 +183,14 @@ class Decisions(NamedTuple):
 
 @dataclass
 class Power:
-    """The gain that the questions detect, and the questions that a gain needs."""
+    """The gain that questions or labels detect, and the number that a gain needs."""
 
     a: str
     b: str
     detectable_gain: float
     gain: float | None = None
     questions_needed: float | None = None
+    labels_needed: float | None = None
 
 
 @dataclass
@@ -320,7 +325,7 @@ def measure(inputs: Inputs, options: Namespace) -> Compared:
     if metric.startswith("pass"):
         _use_pass_intervals(found.systems, whole, groups, options)
     elif whole.is_repeated:  # the components are of the mean score, not of pass@k
-        found.repeats = list(_repeats(whole))
+        found.repeats = list(_repeats(whole, _span(options)))
     codes = None if groups is None else factorised(groups)[0]
     found.notes += filter(None, [large_group(codes)])
     is_accuracy = metric in ("accuracy", BRIER)
@@ -424,7 +429,7 @@ def numbers_of(
         **others,
     )
     if options.power is not None:
-        found.power = list(_power(result, options))
+        found.power = list(_power(result, found.judged, options))
     name, by, groups = columns
     if name is not None and by is not None:
         # If the parts are the groups, their rows are compared.
@@ -594,9 +599,11 @@ def _more(result: SystemComparison, pair: Decided, options: Namespace) -> More |
 
 def _pairs(result: SystemComparison, margin: float | None = None) -> list[Gain]:
     """Return each pair; a is the earlier system, and the gain is b minus a."""
+    # Sign flips of enough units count ties by half.
+    ties = np.where(result.wins + result.losses < FEWEST_FLIPS, "", " with mid-p")
     methods = [
-        _METHODS.get(method, method).format(n=result.n_resamples)
-        for method in result.method
+        _METHODS.get(method, method).format(n=result.n_resamples, ties=each)
+        for method, each in zip(result.method, ties, strict=True)
     ]
     columns = (
         *(result.gain, result.gain_low, result.gain_high),
@@ -749,15 +756,28 @@ def _parts(
     return rows
 
 
-def _power(result: SystemComparison, options: Namespace) -> Iterator[Power]:
-    """Yield the detectable gain for each pair with the baseline."""
-    smallest = result.detectable_gain()
+def _power(
+    result: SystemComparison, judged: list[JudgedPair] | None, options: Namespace
+) -> Iterator[Power]:
+    """Yield the detectable gain for each pair with the baseline.
+
+    With labels, it is the gain that their interval excludes 0 for.
+    """
+    smallest, z = result.detectable_gain(), -ndtri((1 - result.confidence_level) / 2)
+    # Width of the interval whose half is z standard errors, if the gain is 1.
+    width = 2 * z / (z + ndtri(_POWER))
     for k, (a, b) in enumerate(result.pairs):
         if a == result.names[0]:
             found = Power(a, b, float(smallest[k]))
             if options.power is not True:
-                n = float(result.questions_needed(options.power / _span(options))[k])
                 found.gain = options.power
+            if judged is not None:
+                gain = judged[k].gain
+                found.detectable_gain = (gain.high - gain.low) / width
+                if found.gain is not None:
+                    found.labels_needed = gain.labels_for_width(width * found.gain)
+            elif found.gain is not None:
+                n = float(result.questions_needed(options.power / _span(options))[k])
                 found.questions_needed = int(n) if math.isfinite(n) else n
             yield found
 
@@ -778,14 +798,21 @@ def _part(aligned: AlignedEvaluations, inside: np.ndarray) -> AlignedEvaluations
     )
 
 
-def _repeats(aligned: AlignedEvaluations) -> Iterator[Repeats]:
-    """Yield the components of variance of each system with several samples."""
+def _repeats(aligned: AlignedEvaluations, span: float) -> Iterator[Repeats]:
+    """Yield the components of variance of each system with several samples.
+
+    span : length of the scale of the scores.
+    """
     for k, name in enumerate(aligned.names):
         number = aligned.n_samples[:, k]
         if len(aligned) < 2 or not (number > 1).any():
             continue
         question = np.repeat(np.arange(number.size), number)
         split = sample_variance(aligned.samples[k], question=question)
+        factors = {n: span for n in vars(split) if n.startswith("standard_error")}
+        factors |= dict.fromkeys(("between", "within"), span**2)
+        numbers = {n: getattr(split, n) * factor for n, factor in factors.items()}
+        split = replace(split, **numbers)
         yield Repeats(name, split, split.advice)
 
 

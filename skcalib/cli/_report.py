@@ -385,7 +385,7 @@ class Report:
         yield out.Table(["rate", "estimate", self.whole.level], rows)
         yield out.Paragraph(
             f"{found.n_labelled:,} of {found.n_items:,} answers have a label. With "
-            f"the judge, they are equivalent to {found.equivalent_labels:.0f} "
+            f"the judge, they are equivalent to {found.equivalent_labels:,.0f} "
             "labels drawn at random without the judge. The result by labels alone is "
             "valid only if the labelled answers were drawn without regard to the judge."
         )
@@ -395,6 +395,11 @@ class Report:
         rows = [[value, *part.cells()] for value, part in self.parts.items()]
         table = _of_rows([str(self.system.by_name), *self.whole.header()], rows)
         sentences = []
+        if self.whole.found.judged is not None:
+            sentences.append(
+                "These numbers are of the answers with a label, by the labels alone. "
+                "skcalib compare --by has the judge's scores alone."
+            )
         # Parts with too few answers are in the table, and are not counted as tested.
         tested = [each for each in self.parts.values() if each.adjusted is not None]
         if tested:

@@ -111,7 +111,7 @@ class Part:
         n_samples, judged = self.found.n_samples, self.found.judged
         if judged is not None:
             n_items = judged.accuracy.n_items
-            return f"{n_items:,} {self.unit}, {n_samples:,} answers with a label"
+            return f"{n_items:,} answers, {n_samples:,} of them with a label"
         count = f"{self.n:,} {self.unit}"
         if self.n < n_samples:
             count = f"{n_samples:,} samples of {count}"

@@ -818,3 +818,15 @@ def test_probabilities_of_the_same_labels_are_compared_by_the_brier_score(run):
     text = run("compare", "a.csv", "b.csv")[1]
     assert "b is better than a: difference -0.24" in text
     assert "accuracy" not in text
+
+
+def test_standard_errors_of_grades_are_in_grades(tmp_path, capsys):
+    # Means 1, 5, 3, 3 of two samples each have the variance 8/3.
+    columns = {"question": list("aabbccdd"), "score": [1, 1, 5, 5, 3, 3, 2, 4]}
+    paths = [write_table(tmp_path / f"{name}.csv", columns) for name in "xy"]
+    assert main(["compare", *paths, "--scale", "1", "5", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["repeats"][0]
+    assert found["standard_error"] == pytest.approx((8 / 3 / 4) ** 0.5)
+    # The variance of the last question is 2, and of the others 0.
+    assert found["within"] == pytest.approx(2 / 4)
+    assert f"{(8 / 3 / 4) ** 0.5:.4f}" in found["advice"]

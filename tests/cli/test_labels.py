@@ -279,6 +279,69 @@ def test_steps_say_how_many_labels_halve_the_width(run, truth, files, labelled, 
     assert "Labels alone cannot halve the width" in " ".join(out.split())
 
 
+def test_power_is_that_of_the_labels(run):
+    """People prefer the new system on 2 of 6 questions, and the old one on 1."""
+    for name in ("old", "new"):
+        rows = [(f"q{j}", 1) for j in range(3000)]
+        write(f"same.{name}.csv", ["question_id", "correct"], rows)
+    rows = [(f"q{j}", j % 2, j % 3 > 0) for j in range(60)]
+    path = write("wide.csv", ["question", "same.old", "same.new"], rows)
+    command = "compare", "same.old.csv", "same.new.csv", "--labels", path
+    (found,) = as_json(run, *command, "--power", "0.124")["power"]
+    # The variance of differences is 1/2 - 1/36, and 2.80 is z(.975) + z(.8).
+    expected = 2.80 * ((1 / 2 - 1 / 36) / 60) ** 0.5
+    assert found["detectable_gain"] == pytest.approx(expected, rel=0.03)
+    assert found["labels_needed"] == pytest.approx(240, rel=0.05)
+    assert "questions_needed" not in found
+    out = " ".join(run(*command, "--power", "0.124")[1].split())
+    assert "these 60 labelled questions detect a true gain of 0.24" in out
+    out = " ".join(run(*command, "--power", "0.01")[1].split())
+    assert "A gain of 0.01 also needs more questions." in out
+
+
+def test_margin_names_both_systems_of_a_pair(run):
+    """Only C is shown to lose less than a tenth, and only to B."""
+    rng = np.random.default_rng(3)
+    rate = {"A": 0.6, "B": 0.5, "C": 0.6}
+    table = np.array([rng.random(400) < p for p in rate.values()]).astype(int).T
+    rows = [(f"q{j}", *row) for j, row in enumerate(table.tolist())]
+    write("three.csv", ["question", *rate], rows)
+    write("people.csv", ["question", *rate], rows[:100])
+    command = "compare", "three.csv", "--labels", "people.csv", "--margin", "0.1"
+    low = {(e["a"], e["b"]): e["low"] for e in as_json(run, *command)["judged"]}
+    shown = [f"{b} than {a}" for (a, b), end in low.items() if end > -0.1]
+    assert 0 < len(shown) < 3
+    out = " ".join(run(*command)[1].split())
+    assert f"worse by less than 0.1, or better: {'; '.join(shown)}." in out
+
+
+def test_parts_say_what_they_use(run, truth, labels, labelled):
+    (path,) = by_column(truth, labelled)
+    rows = [(f"q{j}", *truth[1][:, j], j % 2) for j in range(N)]
+    write("wide2.csv", ["question", "old", "new", "kind"], rows)
+    command = "compare", "wide2.csv", "--labels", path, "--by", "kind"
+    code, out, _ = run(*command, "--html", "page.html")
+    assert code == 0
+    assert "by kind, judge only" in out
+    page = Path("page.html").read_text("utf-8")
+    assert "Gain by the judge of each part with its interval" in page
+    rows = [(f"q{j}", truth[1][0, j], j % 2) for j in range(N)]
+    write("kinds.csv", ["question", "correct", "kind"], rows)
+    command = "report", "kinds.csv", "--labels", labels, "--by", "kind", "--no-figure"
+    assert "by the labels alone" in " ".join(run(*command)[1].split())
+
+
+def test_advice_if_all_answers_have_a_label(run):
+    rows = [(f"q{j // 2}", j % 2, j % 3 > 0) for j in range(40)]
+    write("answers.csv", ["question", "sample", "correct"], rows)
+    rows = [(f"q{j // 2}", j % 2, j % 4 > 0) for j in range(40)]
+    write("people.csv", ["question", "sample", "score"], rows)
+    command = "report", "answers.csv", "--labels", "people.csv", "--no-figure"
+    out = " ".join(run(*command)[1].split())
+    assert "40 answers, 40 of them with a label" in out
+    assert "All 40 answers have a label. A narrower interval needs more answers" in out
+
+
 def test_compare_needs_to_know_the_systems_of_labels(run, files, labels):
     code, _, err = run("compare", *files, "--labels", labels)
     assert code == 2
