@@ -346,6 +346,7 @@ def _translations(
     systems = {}
     for path, reference in zip(options.reference, references, strict=True):
         _check_n_lines(path, reference, references[0], first)
+        notes += _empty_lines(str(path), reference)
     warnings += _without_spaces(metric, settings, first, references[0])
     # `normalized` is in the signature of sacrebleu and follows from `asian_support`
     # here.
@@ -353,13 +354,17 @@ def _translations(
     for name, path in zip(names, options.file, strict=True):
         lines = _lines(path)
         _check_n_lines(path, lines, references[0], first)
-        # An empty line is usually a translation that failed.
-        n_empty = sum(not line.strip() for line in lines)
-        if n_empty:
-            notes.append(f"{name} has {n_empty} empty lines of {len(lines)}.")
+        notes += _empty_lines(name, lines)
         with command_errors():  # such as an ImportError: sacrebleu is optional
             systems[name] = _METRICS[metric].statistics(lines, references, **given)
     return systems
+
+
+def _empty_lines(name: str, lines: list[str]) -> Iterator[str]:
+    """Yield how many lines are empty, such as translations that failed."""
+    n = sum(not line.strip() for line in lines)
+    if n:
+        yield f"{name} has {n:,} empty line{'s' * (n > 1)} of {len(lines):,}."
 
 
 def _check_n_lines(

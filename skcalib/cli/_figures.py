@@ -150,5 +150,7 @@ def _draw_rows(
     # The first row stands at the top, as in the table beside the figure.
     axes.set_ylim(n - 0.5, -0.5)
     axes.set_xlabel(label)
+    # More numbers would overlap in a column of a paper.
+    axes.locator_params(axis="x", nbins=5)
     axes.grid(axis="x", alpha=0.3, linewidth=0.6)
     return axes

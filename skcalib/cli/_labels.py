@@ -237,7 +237,8 @@ def judged_report(
     if not own.line.size:
         raise CommandError(
             f"--labels has no label of {where}. Its column system has "
-            f"{', '.join(dict.fromkeys(labels.system))}."
+            f"{', '.join(dict.fromkeys(labels.system))}. Write {names[-1]} there, or "
+            f"name the system in a column system of {where}."
         )
     repeat, numbers = scored.repeat, scored._sample
     if numbers is not None and are_known(numbers).all():
@@ -293,7 +294,9 @@ def judged_pairs(
     if aligned.is_repeated:
         raise CommandError(
             "--labels of compare needs one answer to each question. The files have "
-            "several samples. Correct each system by skcalib report --labels."
+            "several samples. Correct each system by skcalib report --labels, or the "
+            "gain in Python by skcalib.rates.judged_difference, with an entry for each "
+            "sample and the questions as groups."
         )
     human, inclusion = _of_systems(paths, aligned)
     pairs, both_of = [], list(combinations(range(len(aligned.names)), 2))

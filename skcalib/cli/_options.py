@@ -95,7 +95,7 @@ class _Parser(argparse.ArgumentParser):
         words: list[str] = []
         # argparse reads sys.argv in the method that is overridden here.
         for word in sys.argv[1:] if args is None else args:
-            if word in METRICS and words[-2:-1] == ["--metric"]:
+            if word.lower() in METRICS and words[-2:-1] == ["--metric"]:
                 words[-1] += f",{word}"
             else:
                 words.append(word)
@@ -435,10 +435,13 @@ The status does not depend on whether the reader of a pipe closes it early.
             "answers of one group may depend on each other, and tests and intervals "
             "take this into account. For --metric: a file with one label per "
             "sentence, or 'document' for documents that begin with -DOCSTART- lines",
-            "--metric A,B,...": "f1: entities of files with one token per line and "
-            "tags in the last column; one or several of bleu, chrf, chrf++ and ter: "
-            "plain lines (default: scores of questions, or f1 if every line ends in a "
-            "tag)",
+            "--metric A,B,...": {
+                "type": lambda text: names(text.lower()),
+                "help": "f1: entities of files with one token per line and tags in the "
+                "last column; one or several of bleu, chrf, chrf++ and ter: plain "
+                "lines (default: scores of questions, or f1 if every line ends in a "
+                "tag)",
+            },
             "--tokenize NAME": "tokeniser of sacrebleu for BLEU: zh for Chinese, "
             "ja-mecab for Japanese, char, flores200, ... (default: 13a, for texts with "
             "spaces between words). With zh and ja-mecab, TER compares characters",

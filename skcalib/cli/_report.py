@@ -37,6 +37,7 @@ from ._shared import (
     check_files,
     check_level,
     exclude,
+    exclude_scale,
     say,
     settings_of,
 )
@@ -94,11 +95,12 @@ def _write(reports: list[Report], options: Namespace, figure: Any) -> None:
 
 def _check_options(options: Namespace) -> None:
     check_level(options.confidence_level)
+    exclude_scale(options)
     exclude(
         options,
         ("output", "no_figure"),
         ("skip_missing", "unanswered"),
-        *(("y_true", "score"), ("scale", "labels"), ("scale", "gold")),
+        *(("y_true", "score"), ("scale", "gold")),
         *(("fail_if", "max_error"), ("save", "check")),
         *(("confidence", n) for n in ("y_proba", "labels", "skip_missing")),
         ("confidence", "unanswered"),

@@ -45,6 +45,9 @@ LABELS = ("paired", "separate")
 # distinct pairs of scores.
 _MOST_VERDICTS, _MOST_PAIRS = 5, 16
 
+# Standard errors by which the correlation with labels is below 0 if they are reversed.
+_REVERSED = 3.0
+
 # With fewer labels, lambda and the errors of the judge can hardly be estimated.
 _ENOUGH = 5
 
@@ -314,7 +317,8 @@ def judged_accuracy(
     -----
     UserWarning
         If none of the items with a given verdict is labelled, if all labels are in one
-        group, or if 'PPI++' has fewer than five labels.
+        group, if 'PPI++' has fewer than five labels, or if the labels are significantly
+        lower where the judge's scores are higher.
 
     See Also
     --------
@@ -391,6 +395,7 @@ def judged_accuracy(
     has, judged = ~np.isnan(y), ~np.isnan(f)
     _check_two(has, name="human")
     _check_two(judged, name="judge")
+    _warn_if_reversed(f, y)
     inner = as_groups(groups, y.size)
     question = as_groups(questions, y.size, name="questions")
     weight, inner = _of_questions(question, inner, y.size)
@@ -648,8 +653,9 @@ def judged_difference(
     -----
     UserWarning
         If none of the questions with a given pair of verdicts is labelled, if all
-        labels are in one group, or if PPI++ has fewer than five labels. For 'separate',
-        the warning names the system, and is about its own verdicts.
+        labels are in one group, if PPI++ has fewer than five labels, or if the labels
+        of a system are significantly lower where the judge's scores are higher. For
+        'separate', the warning names the system, and is about its own verdicts.
 
     See Also
     --------
@@ -749,6 +755,8 @@ def _paired(
         different = " If different questions were labelled, pass labels='separate'."
     _check_two(has, name="human_b", what="both answers", remedy=different)
     _check_two(judged, name="judge_b", what="both answers")
+    for k, name in enumerate(("judge_a", "judge_b")):
+        _warn_if_reversed(judges[k], humans[k], f"{parameter(name)}: ")
     expansion = _expansions(inclusion_probability, has)
     values = _values(y, -1.0, 1.0, 0.0)
     is_verdict = len(values) == 3
@@ -849,6 +857,21 @@ def _check_two(
             name,
             f"must have scores of {what} in at least two rows. Got {n} of {has.size}."
             f"{remedy}",
+        )
+
+
+def _warn_if_reversed(f: np.ndarray, y: np.ndarray, who: str = "") -> None:
+    """Warn if labels are significantly lower where scores are higher."""
+    has = np.isfinite(f + y)
+    f, y = f[has], y[has]
+    if has.sum() < 2 or not f.std() * y.std():
+        return
+    r = float(np.corrcoef(f, y)[0, 1])
+    # For independent scores and labels, r sqrt(n) is about standard normal.
+    if r * np.sqrt(f.size) < -_REVERSED:
+        warn(
+            f"{who}The judge's scores are higher where the labels are lower "
+            f"(correlation {r:.2f}). Are the scores or the labels reversed?"
         )
 
 

@@ -342,6 +342,34 @@ def test_advice_if_all_answers_have_a_label(run):
     assert "All 40 answers have a label. A narrower interval needs more answers" in out
 
 
+def test_errors_name_what_works_instead(run, files, labels):
+    path = write("of_x.csv", ["question", "system", "score"], [("q1", "x", 1)])
+    _, _, err = run("report", files[0], "--labels", path)
+    assert "Its column system has x. Write old there, or name the system in" in err
+    for command in (("report", files[0]), ("compare", *files)):
+        code, _, err = run(*command, "--labels", labels, "--scale", "1", "5")
+        assert code == 2
+        assert "Write scores and labels as (grade - 1) / 4" in err
+    for name in ("a", "b"):
+        rows = [(f"q{k // 2}", k % 2) for k in range(20)]
+        write(f"{name}.csv", ["question_id", "correct"], rows)
+    _, _, err = run("compare", "a.csv", "b.csv", "--labels", labels)
+    assert "judged_difference, with an entry for each sample and the questions" in err
+
+
+def test_reversed_labels_give_a_note(run, truth, files, labelled):
+    right = 1 - truth[0]
+    for k, name in enumerate(("old", "new")):
+        rows = [(f"q{j}", right[k, j]) for j in labelled]
+        path = write(f"{name}.people.csv", ["question", "score"], rows)
+        found = as_json(run, "report", files[k], "--labels", path)["judged"]
+        assert "The judge's scores are higher where the labels are lower" in str(found)
+    options = "--labels", "old.people.csv", "--labels", "new.people.csv"
+    (found,) = as_json(run, "compare", *files, *options)["judged"]
+    notes = [note.partition(":")[0] for note in found["notes"]]
+    assert notes == ["old", "new"]
+
+
 def test_compare_needs_to_know_the_systems_of_labels(run, files, labels):
     code, _, err = run("compare", *files, "--labels", labels)
     assert code == 2

@@ -32,6 +32,17 @@ TABLE = {(1, 1): 9, (1, 0): 3, (0, 1): 2, (0, 0): 6}
 REST = {1: 488, 0: 192}
 
 
+def test_reversed_labels_warn():
+    # The correlation of 2 x 2 tables with equal margins is (1 - 81) / 100.
+    reversed_table = {(1, 1): 1, (1, 0): 9, (0, 1): 9, (0, 0): 1}
+    judge, human = judged(reversed_table, {1: 50, 0: 50})
+    with pytest.warns(UserWarning, match=r"higher where the labels are lower .*-0\.80"):
+        judged_accuracy(judge, human)
+    # -.4 sqrt(20) is -1.8, which is no significant correlation.
+    judge, human = judged({(1, 1): 3, (1, 0): 7, (0, 1): 7, (0, 0): 3}, {1: 50, 0: 50})
+    judged_accuracy(judge, human)
+
+
 # The distribution of sums
 
 
