@@ -21,7 +21,6 @@ from ..rates._accuracy import large_group
 from ..rates._repeats import SampleVariance, question_pass_at_k, sample_variance
 from ..scorers import compare_calibration
 from ..significance import SystemComparison, compare_systems, paired_bootstrap_test
-from ..significance._sign_flips import FEWEST_FLIPS
 from ..significance._system_comparison import adjusted_pvalues
 from ._blocks import (
     ENOUGH_FOR_MORE,
@@ -52,7 +51,7 @@ _METHODS = {
     "exact": "paired bootstrap, exact",
     "saddlepoint": "paired bootstrap, saddlepoint",
     "monte_carlo": "paired bootstrap, {n:,} resamples drawn",
-    "sign_flips": "sign flips{ties}",
+    "sign_flips": "sign flips",
     "hall": "Hall's transformation of t",
 }
 
@@ -599,11 +598,10 @@ def _more(result: SystemComparison, pair: Decided, options: Namespace) -> More |
 
 def _pairs(result: SystemComparison, margin: float | None = None) -> list[Gain]:
     """Return each pair; a is the earlier system, and the gain is b minus a."""
-    # Sign flips of enough units count ties by half.
-    ties = np.where(result.wins + result.losses < FEWEST_FLIPS, "", " with mid-p")
     methods = [
-        _METHODS.get(method, method).format(n=result.n_resamples, ties=each)
-        for method, each in zip(result.method, ties, strict=True)
+        _METHODS.get(method, method).format(n=result.n_resamples)
+        + " with mid-p" * (k in result._mid_p)
+        for k, method in enumerate(result.method)
     ]
     columns = (
         *(result.gain, result.gain_low, result.gain_high),

@@ -539,6 +539,7 @@ def _read_wide(
     else:
         scores = {name: column.finish() for name, column in columns.items()}
     if not scores:
+        _check_units(table, failed)
         return {}
     left = [name for name in free if name not in scores and name != question]
     notes = () if systems is not None else (_note(list(scores), left, constant),)
@@ -557,6 +558,23 @@ def _read_wide(
         kept = unscored | ~np.isnan(score)
         evaluations[name] = part if kept.all() else part.take(kept)
     return evaluations
+
+
+def _check_units(table: Table, failed: dict[Column, ParameterError]) -> None:
+    """Raise if a table without systems has columns of numbers on another scale."""
+    mark = parameter("scale")
+    texts = (each.problem.template for each in failed.values())  # type: ignore[attr-defined]
+    problems = [text for text in texts if mark in text]
+    if not problems or table.named([_SCORE]):
+        return
+    try:
+        _truth(table)
+    except ParameterError as error:
+        truth = error.problem.template  # type: ignore[attr-defined]
+        # The first columns often have numbers of questions.
+        each, _, _ = problems[-1].partition(mark)
+        text = f"{truth} If the columns are systems, each {each}{mark}."
+        raise ParameterError(error.name, text) from None
 
 
 def _candidates(

@@ -8,6 +8,7 @@ pseudovalues of units.
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -34,12 +35,16 @@ N_FLIPS = 100_000
 
 
 class GainTest(NamedTuple):
-    """P-values with Monte Carlo errors, words for the tests, and smallest p-value."""
+    """P-values with Monte Carlo errors, words for the tests, and smallest p-value.
+
+    `mid_p` are the pairs whose words do not say that ties count by half.
+    """
 
     pvalue: np.ndarray
     error: np.ndarray
     method: list[str]
     smallest: float
+    mid_p: Collection[int] = ()
 
 
 def mcnemar_gains(wins: np.ndarray, losses: np.ndarray, n: int) -> GainTest:

@@ -14,7 +14,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -77,6 +77,8 @@ class PairResults:
     monte_carlo_error: np.ndarray
     smallest: np.ndarray
     drawn: bool = False
+    # the pairs whose p-values count ties by half
+    mid_p: set[int] = field(default_factory=set)
 
 
 @dataclass
@@ -144,6 +146,8 @@ class PairTests:
             test = flips.p_value(self.alternative, self.n_resamples, stream)
             found.method[k], found.pvalue[k], found.monte_carlo_error[k] = test[:3]
             found.drawn |= test[3] is not None
+            if flips.has_mid_p and test[0] == "sign_flips":
+                found.mid_p.add(k)
 
     def _draw(
         self, found: PairResults, left: list[tuple[int, PairTest]]

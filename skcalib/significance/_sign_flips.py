@@ -623,6 +623,11 @@ class FlippedGain:
             self.gain.n, are_answers=self._are_answers
         )
 
+    @property
+    def has_mid_p(self) -> bool:
+        """Whether the p-value counts ties by half, which drawn flips do not."""
+        return self.mid_p and self._known_tails is not None
+
     @cached_property
     def skewness(self) -> float:
         """Skewness of the differences over the square root of their number.
@@ -876,7 +881,7 @@ class FlippedGain:
         elif ends[0] <= 0:
             # the p-value has no Monte Carlo error, but the end may have one
             ends[0] = smallest
-            if self.mid_p and self._known_tails is not None:
+            if self.has_mid_p:
                 # Ties count by half at 0, but not beside it.
                 ends[0] = total / whole - math.nextafter(total / whole, 0.0)
         return ends[0], ends[1]

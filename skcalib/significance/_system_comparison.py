@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -172,6 +172,7 @@ class SystemComparison(Result):
     n_resamples: int | None
     _moments: Moments
     _lower_is_better: bool = False
+    _mid_p: Collection[int] = ()
 
     @property
     def metric(self) -> np.ndarray:
@@ -786,6 +787,7 @@ def compare_systems(
         n_resamples=tested.n_drawn,
         _moments=replace(tested.moments, scale=scale),
         _lower_is_better=statistic is ter,
+        _mid_p=tested.test.mid_p,
     )
 
 
@@ -885,7 +887,8 @@ def _test_metric(
     ]
     low, high = np.array(ends).T
     smallest = float(found.smallest.min(initial=1))
-    test = GainTest(found.pvalue, found.monte_carlo_error, found.method, smallest)
+    numbers = found.pvalue, found.monte_carlo_error, found.method
+    test = GainTest(*numbers, smallest, found.mid_p)
     n_drawn = tests.n_resamples if found.drawn else None
     return _Tested(
         score, low, high, found.gain, moments, test, systems.n_groups, n_drawn

@@ -353,7 +353,7 @@ def test_several_metrics_are_one_table_with_signatures_in_all_outputs(capsys, tm
     paths = [tmp_path / f"{name}.txt" for name in ("a", "b")]
     page, brief = tmp_path / "page.html", tmp_path / "brief.md"
     reference = ("--reference", tmp_path / "ref.txt")
-    given = (*paths, "--metric", "bleu,chrf", "chrf++", "ter", *reference)
+    given = (*paths, "--metric", "BLEU,chrF", "chrF++", "ter", *reference)
     found = as_json(capsys, *given)["metrics"]
     both = metrics.CHRF(), metrics.CHRF(word_order=2)
     theirs = [metrics.BLEU(), *both, metrics.TER()]
@@ -830,3 +830,48 @@ def test_standard_errors_of_grades_are_in_grades(tmp_path, capsys):
     # The variance of the last question is 2, and of the others 0.
     assert found["within"] == pytest.approx(2 / 4)
     assert f"{(8 / 3 / 4) ** 0.5:.4f}" in found["advice"]
+
+
+def test_empty_lines_of_the_reference_are_noted(tmp_path, capsys):
+    pytest.importorskip("sacrebleu")
+    line = "the small cat sat on the old mat"
+    lines = {"ref": [line] * 8 + [""], "a": [line] * 9, "b": [line[4:]] * 8 + [""]}
+    for name, texts in lines.items():
+        (tmp_path / name).write_text("\n".join(texts) + "\n")
+    a, b, ref = (tmp_path / name for name in ("a", "b", "ref"))
+    found = as_json(capsys, a, b, "--metric", "ter", "--reference", ref)
+    assert f"{ref} has 1 empty line of 9." in found["notes"]
+    assert "b has 1 empty line of 9." in found["notes"]
+
+
+def test_scores_on_another_scale_are_named(tmp_path, capsys):
+    columns = {"question": list("abc"), "A": [0.5, 0.2, 1], "B": [0.3, 1.016, 0.9]}
+    status, out = run(capsys, write_table(tmp_path / "comet.csv", columns))
+    assert status == 2
+    assert "in 'B'. Got '1.016' in line 3. Rescale other scores to [0, 1]" in out.err
+    assert "the scale of grades with --scale." in out.err
+
+
+def test_mid_p_of_metrics_is_named(tmp_path, capsys):
+    pytest.importorskip("sacrebleu")
+    words = ["the", "small", "cat", "sat", "on", "the", "old", "mat"]
+    lines = {name: [] for name in ("ref", "a", "b")}
+    for k in range(8):  # the second system lacks another number of words in each line
+        lines["ref"].append(" ".join(words))
+        lines["a"].append(" ".join(words))
+        lines["b"].append(" ".join(words[k % 3 + 1 :]))
+    for name, texts in lines.items():
+        (tmp_path / name).write_text("\n".join(texts) + "\n")
+    (tmp_path / "groups").write_text("".join(f"{k}\n" for k in range(8)))
+    a, b, ref, groups = (tmp_path / name for name in ("a", "b", "ref", "groups"))
+    options = "--metric", "ter", "--reference", ref, "--groups", groups
+    (pair,) = as_json(capsys, a, b, *options)["pairs"]
+    # Two of 2^8 signs are as extreme, and ties count by half.
+    assert pair["pvalue"] == pytest.approx(2 / 2**8 / 2)
+    assert pair["method"] == "sign flips with mid-p"
+    # Seven of eight lines with the same difference: without mid-p.
+    same = [" ".join(words[2:])] * 7 + [" ".join(words)]
+    b.write_text("\n".join(same) + "\n")
+    (pair,) = as_json(capsys, a, b, *options)["pairs"]
+    assert pair["pvalue"] == pytest.approx(2 / 2**7)
+    assert pair["method"] == "sign flips"
