@@ -150,7 +150,8 @@ class Moments:
 
     def spread(self, gain: np.ndarray | float) -> np.ndarray:
         """Return the sums of (D - gain size)^2."""
-        return np.asarray(self.squares - 2 * gain * self.across + gain**2 * self.sizes)
+        found = self.squares - 2 * gain * self.across + gain**2 * self.sizes
+        return np.maximum(found, 0)  # equal gains may differ by rounding
 
     def distance(self, gain: float) -> np.ndarray:
         """Return the standardised distance of the observed gains from a gain."""
