@@ -361,9 +361,8 @@ def calibration_error_interval(
     sample_weight : array-like of shape (n,), default=None
         Frequencies: a row of weight 3 is equivalent to three independent rows. If the
         weights are sampling weights instead of frequencies, also pass
-        ``groups=np.arange(n)``, so that each row counts as one observation. If one of
-        50 or fewer negatives was sampled, the upper end is often too low (see
-        :doc:`/guide/classifiers`).
+        ``groups=np.arange(n)``, so that each row counts as one observation. After
+        undersampling, coverage depends on the number of negatives (see Notes).
     groups : array-like of shape (n,), default=None
         Sentence or document of each row. Rows of the same group may depend on each
         other. Not available for 'simulation'.
@@ -518,6 +517,12 @@ def calibration_error_interval(
     three of 400 samples at .05 with twelve groups of 50 independent rows, and in none
     with `n_draws`. Twelve sums show little about the dependence within groups, which is
     therefore assumed to be partly complete.
+
+    Sampling weights that depend on the label, as after undersampling negatives, make
+    the variance depend on the error. In simulations with 20,000 rows of which 1% are
+    positive, 95% intervals contain the true error in 94% to 100% of the samples if one
+    of 10 negatives is kept, and in 89% if one of 50 is kept. The upper end is then too
+    low.
 
     Dask arrays are not accepted: use :meth:`ReliabilitySketch.from_dask`.
 
