@@ -631,7 +631,7 @@ class Comparison:
             if row.tested is not None:
                 scores = (f"{x:{self.digits}}" for x in (row.score_a, row.score_b))
                 name, cells = row.tested.b, [*scores, *self._gain_cells(row.tested)]
-            table.append([row.value, *[name] * has_systems, str(row.n), *cells])
+            table.append([row.value, *[name] * has_systems, f"{row.n:,}", *cells])
         tested = [row.tested for row in rows if row.tested is not None]
         n = sum(row.pvalue_adjusted <= self.alpha for row in tested)
         sentences = [

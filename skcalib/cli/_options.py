@@ -470,9 +470,10 @@ The status does not depend on whether the reader of a pipe closes it early.
                 # Without D, the value is True, which is not a valid gain.
                 "nargs": "?",
                 "const": True,
-                "help": "print the gain that these questions detect with 80%% power, "
-                "and the number of questions needed to detect a gain of D, in units of "
-                "the score (0.5 for half a point of BLEU); without D, after the files",
+                "help": "print the gain that these questions, or the labels of "
+                "--labels, detect with 80%% power, and the number needed to detect a "
+                "gain of D, in units of the score (0.5 for half a point of BLEU); "
+                "without D, after the files",
             },
             **_level("; tests use 1 - LEVEL"),
         },
