@@ -305,7 +305,8 @@ def measure(inputs: Inputs, options: Namespace) -> Compared:
     result = compare_all(compare, len(aligned), groups)
     judged = None
     if options.labels:
-        judged = judged_pairs(options.labels, whole, groups, options.confidence_level)
+        level = options.confidence_level
+        judged = judged_pairs(options.labels, whole, inputs.samples, groups, level)
     found = numbers_of(
         result,
         compare,

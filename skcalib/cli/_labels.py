@@ -287,10 +287,14 @@ def _noted(shown: Mapping[str, str] | None = None) -> Iterator[list[str]]:
 def judged_pairs(
     paths: Sequence[Path],
     aligned: AlignedEvaluations,
+    samples: Mapping[str, Mapping[str, str]],
     groups: np.ndarray | None,
     level: float,
 ) -> list[JudgedPair]:
-    """Return the gain of each pair of systems, corrected by labels."""
+    """Return the gain of each pair of systems, corrected by labels.
+
+    `samples` are the names of the samples of questions, of systems that have them.
+    """
     if aligned.is_repeated:
         raise CommandError(
             "--labels of compare needs one answer to each question. The files have "
@@ -298,7 +302,7 @@ def judged_pairs(
             "gain in Python by skcalib.rates.judged_difference, with an entry for each "
             "sample and the questions as groups."
         )
-    human, inclusion = _of_systems(paths, aligned)
+    human, inclusion = _of_systems(paths, aligned, samples)
     pairs, both_of = [], list(combinations(range(len(aligned.names)), 2))
     for a, b in both_of:
         names = aligned.names[a], aligned.names[b]
@@ -347,7 +351,9 @@ def judged_pairs(
 
 
 def _of_systems(
-    paths: Sequence[Path], aligned: AlignedEvaluations
+    paths: Sequence[Path],
+    aligned: AlignedEvaluations,
+    samples: Mapping[str, Mapping[str, str]],
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return labels and inclusion of each system on the common questions."""
     names = aligned.names
@@ -371,12 +377,13 @@ def _of_systems(
             )
         each = [labels.take(labels.system == name) for name in names]
         paths = [*paths] * len(names)
-    # The samples are not repeated here, and so the only sample has the number 0.
-    first = np.zeros(len(aligned), dtype=int)
-    joined = [
-        join_labels(path, part, aligned.question, first, name)
-        for path, part, name in zip(paths, each, names, strict=True)
-    ]
+    question, joined = aligned.question, []
+    for path, part, name in zip(paths, each, names, strict=True):
+        # A question has one sample here, the number of which is 0 without a name.
+        numbers = np.zeros(len(aligned), dtype=int)
+        if name in samples:
+            numbers = np.array([samples[name][q] for q in question], dtype=object)
+        joined.append(join_labels(path, part, question, numbers, name))
     # From a pair of rows per system to a row per system in each of two arrays.
     human, inclusion = np.stack(joined, axis=1)
     return human, inclusion

@@ -209,12 +209,17 @@ class System:
 
 @dataclass
 class Inputs:
-    """The systems of ``compare``: their names, files and aligned answers."""
+    """The systems of ``compare``: their names, files and aligned answers.
+
+    `samples` are the names of the only sample of each question, of systems that have
+    such names.
+    """
 
     files: dict[str, list[str]]
     aligned: AlignedEvaluations
     by_name: str | None
     notes: list[str]
+    samples: dict[str, dict[str, str]]
 
 
 def word_of(*systems: System) -> str:
@@ -296,7 +301,12 @@ def read_inputs(options: Namespace) -> Inputs:
     # A run of several tasks is compared by task, also if nobody asked for it.
     by_name = options.by or next(filter(None, map(_parts_of, runs)), None)
     files = {name: [str(each.path) for each in run] for name, run in named.items()}
-    return Inputs(files, aligned, by_name, list(map(in_options, notes)))
+    samples = {
+        name: dict(zip(e.question.tolist(), e._sample.tolist(), strict=True))
+        for name, e in evaluations.items()
+        if options.labels and e._sample is not None
+    }
+    return Inputs(files, aligned, by_name, list(map(in_options, notes)), samples)
 
 
 def _passages(aligned: AlignedEvaluations) -> Iterator[str]:

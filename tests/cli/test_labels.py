@@ -357,6 +357,25 @@ def test_errors_name_what_works_instead(run, files, labels):
     assert "judged_difference, with an entry for each sample and the questions" in err
 
 
+def test_compare_joins_labels_by_the_column_of_samples(run):
+    people = [(f"q{j}", s, j % 2) for j in range(20) for s in (1, 2)]
+    rows = [(f"q{j}", 2, j % 2) for j in range(40)]
+    for name in ("old", "new"):
+        write(f"{name}.csv", ["question", "sample", "correct"], rows)
+        path = f"{name}.people.csv"
+        write(
+            path,
+            ["question", "sample", "score"],
+            [row for row in people if row[1] == 2],
+        )
+    options = "--labels", "old.people.csv", "--labels", "new.people.csv"
+    (found,) = as_json(run, "compare", "old.csv", "new.csv", *options)["judged"]
+    assert found["n_labelled"] == 20
+    write(path, header, [("q0", 1, 1)])
+    _, _, err = run("compare", "old.csv", "new.csv", *options)
+    assert "line 2: question 'q0' has no sample '1' in new. Name one of 2" in err
+
+
 def test_reversed_labels_give_a_note(run, truth, files, labelled):
     right = 1 - truth[0]
     for k, name in enumerate(("old", "new")):
