@@ -772,7 +772,8 @@ def _power(
                 found.gain = options.power
             if judged is not None:
                 gain = judged[k].gain
-                found.detectable_gain = (gain.high - gain.low) / width
+                size = (gain.high - gain.low) / width
+                found.detectable_gain = size if size < 1 else math.inf
                 if found.gain is not None:
                     found.labels_needed = gain.labels_for_width(width * found.gain)
             elif found.gain is not None:

@@ -297,6 +297,12 @@ def test_power_is_that_of_the_labels(run):
     assert "these 60 labelled questions detect a true gain of 0.24" in out
     out = " ".join(run(*command, "--power", "0.01")[1].split())
     assert "A gain of 0.01 also needs more questions." in out
+    # From labels of a single group, nothing is known about the variance.
+    header = ["question", "passage", "same.old", "same.new"]
+    rows = [(f"q{j}", f"p{j // 60}", 1, j % 2) for j in range(3000)]
+    command = "compare", write("answers.csv", header, rows), "--labels", path
+    out = " ".join(run(*command, "--groups", "passage", "--power", "0.1")[1].split())
+    assert "these 60 labelled questions cannot detect any gain" in out
 
 
 def test_margin_names_both_systems_of_a_pair(run):
