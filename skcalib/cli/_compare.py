@@ -40,7 +40,6 @@ from ._shared import (
     check_files,
     check_level,
     exclude,
-    exclude_scale,
     say,
     settings_of,
 )
@@ -112,7 +111,6 @@ def _check_options(options: Namespace) -> None:
     # BLEU, chrF and TER are percentages.
     largest = 1.0 if options.metric in (None, ["f1"]) else 100.0
     if options.scale is not None:
-        exclude_scale(options)
         others = ("metric", "gold", "pass_at", "pass_all")
         exclude(options, *(("scale", name) for name in others))
         # The margin is a difference of two grades.

@@ -305,8 +305,8 @@ def measure(inputs: Inputs, options: Namespace) -> Compared:
     result = compare_all(compare, len(aligned), groups)
     judged = None
     if options.labels:
-        level = options.confidence_level
-        judged = judged_pairs(options.labels, whole, inputs.samples, groups, level)
+        how = inputs.samples, groups, options.confidence_level, options.scale
+        judged = judged_pairs(options.labels, whole, *how)
     found = numbers_of(
         result,
         compare,
@@ -772,7 +772,7 @@ def _power(
                 found.gain = options.power
             if judged is not None:
                 gain = judged[k].gain
-                size = (gain.high - gain.low) / width
+                size = (gain.high - gain.low) / width / _span(options)
                 found.detectable_gain = size if size < 1 else math.inf
                 if found.gain is not None:
                     found.labels_needed = gain.labels_for_width(width * found.gain)

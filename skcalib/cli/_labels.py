@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,13 +18,16 @@ from ..evaluation._align import AlignedEvaluations
 from ..evaluation._evaluation import are_known
 from ..evaluation._tables import Names, Numbers
 from ..rates import judged_accuracy, judged_difference
-from ..rates._judged import JudgedAccuracy, JudgedDifference
+from ..rates._judged import JudgedAccuracy, JudgedDifference, RateInterval
 from ._blocks import INSIDE
 from ._corpus import check_known, check_unique, open_documents, read_columns
 from ._shared import CommandError, in_options
 
 # Parameters of a comparison, which name the first and the second system.
 _OF_PAIRS = ("judge_a", "judge_b", "human_a", "human_b")
+
+# The lowest and the highest grade, if scores are grades.
+Scale = tuple[float, float] | None
 
 # Columns of names.
 _TEXTS = ("question", "system")
@@ -89,8 +92,11 @@ class JudgedPair:
     notes: list[str]
 
 
-def read_labels(path: Path, systems: Sequence[str] = ()) -> Labels:
-    """Return the labels of a table: a row each, or a column for each system."""
+def read_labels(path: Path, scale: Scale, systems: Sequence[str] = ()) -> Labels:
+    """Return the labels of a table: a row each, or a column for each system.
+
+    Grades on a scale become shares of it.
+    """
     table = open_documents(path)
     columns = {name: name for name in systems if name in table.names}
     if "score" in table.names:
@@ -106,7 +112,10 @@ def read_labels(path: Path, systems: Sequence[str] = ()) -> Labels:
     texts = [name for name in _TEXTS if name in table.names]
     numbers = table.usual("sample")[:1]
     readers: dict[str, Any] = {name: Names(name) for name in (*texts, *numbers)}
-    readers |= {name: Numbers(name, 0, 1, words=True) for name in columns.values()}
+    readers |= {
+        name: Numbers(name, 0, 1, words=scale is None, scale=scale)
+        for name in columns.values()
+    }
     if "inclusion" in table.names:
         readers["inclusion"] = Numbers("inclusion", 0, 1)
     # Most cells are empty, because people label few answers.
@@ -219,6 +228,7 @@ def judged_report(
     *,
     names: Sequence[str],
     level: float,
+    scale: Scale,
 ) -> tuple[JudgedReport, np.ndarray, bool]:
     """Return what the labels of a file say about the scored answers of a judge.
 
@@ -226,7 +236,7 @@ def judged_report(
     chance of a label. `names` are the names of the system in a column system; messages
     use the first one.
     """
-    labels, where = read_labels(path), names[0]
+    labels, where = read_labels(path, scale), names[0]
     if scored.question.dtype != object:
         raise CommandError(
             f"{where}: --labels needs questions with names, in a column such as "
@@ -255,10 +265,11 @@ def judged_report(
     }
     try:
         with _noted() as notes:
-            whole = judged_accuracy(scored.score, human, **settings)
-            # The same estimate, for these answers only instead of all answers of their
-            # kind.
-            items = judged_accuracy(scored.score, human, population="items", **settings)
+            # The same estimate, for all answers of their kind and for these only.
+            whole, items = (
+                _in_unit(judged_accuracy(scored.score, human, **settings | of), scale)
+                for of in ({}, {"population": "items"})
+            )
     except ValueError as error:
         problem = getattr(error, "problem", error)
         raise CommandError(f"{where}: --labels {problem}") from None
@@ -268,6 +279,22 @@ def judged_report(
         )
     report = JudgedReport(whole, Ends(items.low, items.high), notes)
     return report, human, is_equal
+
+
+def _in_unit(found: Any, scale: Scale) -> Any:
+    """Return an accuracy or a difference in grades, if it is in shares of a scale."""
+    if scale is None:
+        return found
+    span, start = scale[1] - scale[0], 0.0
+    numbers: dict[str, Any] = {}
+    if isinstance(found, JudgedAccuracy):
+        start = scale[0]
+        of_labels = (start + span * each for each in found.labels_only)
+        numbers["labels_only"] = RateInterval(*of_labels)
+    for name in ("estimate", "low", "high", "uncorrected"):
+        numbers[name] = start + span * getattr(found, name)
+    numbers["standard_error"] = span * found.standard_error
+    return replace(found, **numbers, _of_items=span**2 * found._of_items)
 
 
 @contextmanager
@@ -290,6 +317,7 @@ def judged_pairs(
     samples: Mapping[str, Mapping[str, str]],
     groups: np.ndarray | None,
     level: float,
+    scale: Scale,
 ) -> list[JudgedPair]:
     """Return the gain of each pair of systems, corrected by labels.
 
@@ -302,7 +330,7 @@ def judged_pairs(
             "gain in Python by skcalib.rates.judged_difference, with an entry for each "
             "sample and the questions as groups."
         )
-    human, inclusion = _of_systems(paths, aligned, samples)
+    human, inclusion = _of_systems(paths, aligned, samples, scale)
     pairs, both_of = [], list(combinations(range(len(aligned.names)), 2))
     for a, b in both_of:
         names = aligned.names[a], aligned.names[b]
@@ -323,13 +351,16 @@ def judged_pairs(
         try:
             with _noted(shown) as notes:
                 found, wider = (
-                    judged_difference(
-                        *(aligned.score[:, k] for k in (a, b)),
-                        *human[[a, b]],
-                        labels="paired" if n_both else "separate",
-                        groups=groups,
-                        inclusion_probability=None if is_equal else used,
-                        confidence_level=each,
+                    _in_unit(
+                        judged_difference(
+                            *(aligned.score[:, k] for k in (a, b)),
+                            *human[[a, b]],
+                            labels="paired" if n_both else "separate",
+                            groups=groups,
+                            inclusion_probability=None if is_equal else used,
+                            confidence_level=each,
+                        ),
+                        scale,
                     )
                     for each in (level, 1 - (1 - level) / len(both_of))
                 )
@@ -354,6 +385,7 @@ def _of_systems(
     paths: Sequence[Path],
     aligned: AlignedEvaluations,
     samples: Mapping[str, Mapping[str, str]],
+    scale: Scale,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return labels and inclusion of each system on the common questions."""
     names = aligned.names
@@ -363,9 +395,9 @@ def _of_systems(
             f"systems in their order. Got {len(paths)} files."
         )
     if len(paths) > 1:
-        each = [read_labels(path) for path in paths]
+        each = [read_labels(path, scale) for path in paths]
     else:
-        labels = read_labels(paths[0], names)
+        labels = read_labels(paths[0], scale, names)
         # A misspelled system would lose its labels without a word.
         unknown = ~np.isin(labels.system, names)
         if unknown.any():

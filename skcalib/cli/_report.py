@@ -37,7 +37,6 @@ from ._shared import (
     check_files,
     check_level,
     exclude,
-    exclude_scale,
     say,
     settings_of,
 )
@@ -95,7 +94,6 @@ def _write(reports: list[Report], options: Namespace, figure: Any) -> None:
 
 def _check_options(options: Namespace) -> None:
     check_level(options.confidence_level)
-    exclude_scale(options)
     exclude(
         options,
         ("output", "no_figure"),
@@ -383,7 +381,9 @@ class Report:
         # After the estimates of the accuracy, and before the rates of the judge's
         # errors.
         rows.insert(3, ["by the judge", self.whole.number(found.uncorrected), ""])
-        yield out.Heading(f"accuracy by people ({found.method})", level=self.level)
+        yield out.Heading(
+            f"{self.whole.word} by people ({found.method})", level=self.level
+        )
         yield out.Table(["rate", "estimate", self.whole.level], rows)
         yield out.Paragraph(
             f"{found.n_labelled:,} of {found.n_items:,} answers have a label. With "

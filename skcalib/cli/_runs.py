@@ -764,6 +764,7 @@ def _system(run: list[_File], options: Namespace) -> System:
             groups,
             names=(file, name, paths[0].stem),
             level=options.confidence_level,
+            scale=options.scale,
         )
         # The scores of the judge are not the truth about the probabilities.
         answers.y = human

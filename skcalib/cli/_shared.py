@@ -189,17 +189,6 @@ def exclude(options: Namespace, *pairs: tuple[str, str]) -> None:
             )
 
 
-def exclude_scale(options: Namespace) -> None:
-    """Raise an error if labels of people are given with a scale of grades."""
-    if options.scale is not None and options.labels:
-        low, high = options.scale
-        raise CommandError(
-            "--scale and --labels exclude each other. Write scores and labels as "
-            f"(grade - {low:g}) / {high - low:g}, which is in [0, 1], and leave out "
-            "--scale."
-        )
-
-
 def one_group(where: str, name: str) -> str:
     """Return the error for a part of the rows whose groups cannot be compared."""
     return (

@@ -352,10 +352,6 @@ def test_errors_name_what_works_instead(run, files, labels):
     path = write("of_x.csv", ["question", "system", "score"], [("q1", "x", 1)])
     _, _, err = run("report", files[0], "--labels", path)
     assert "Its column system has x. Write old there, or name the system in" in err
-    for command in (("report", files[0]), ("compare", *files)):
-        code, _, err = run(*command, "--labels", labels, "--scale", "1", "5")
-        assert code == 2
-        assert "Write scores and labels as (grade - 1) / 4" in err
     for name in ("a", "b"):
         rows = [(f"q{k // 2}", k % 2) for k in range(20)]
         write(f"{name}.csv", ["question_id", "correct"], rows)
@@ -375,6 +371,51 @@ def test_compare_joins_labels_by_the_column_of_samples(run):
     write(path, header, [("q0", 1, 1)])
     _, _, err = run("compare", "old.csv", "new.csv", *options)
     assert "line 2: question 'q0' has no sample '1' in new. Name one of 2" in err
+
+
+@pytest.mark.parametrize("is_verdict", [True, False])
+def test_labels_on_a_scale_have_the_results_of_shares_in_grades(run, is_verdict):
+    rng = np.random.default_rng(5)
+    share = rng.choice([0, 1] if is_verdict else np.arange(5) / 4, (2, 200))
+    judge = np.where(rng.random((2, 200)) < 0.8, share, np.roll(share, 7, axis=1))
+    header = ["question", "A", "B"]
+    for name, low, span in (("shares", 0, 1), ("grades", 1, 4)):
+        for path, table, n in (("judge", judge, 200), ("people", share, 50)):
+            rows = [(f"q{j}", *(low + span * table[:, j])) for j in range(n)]
+            write(f"{name}.{path}.csv", header, rows)
+    options = "--margin", "0.1", "--power", "0.1"
+    plain = as_json(
+        run, "compare", "shares.judge.csv", "--labels", "shares.people.csv", *options
+    )
+    options = "--margin", "0.4", "--power", "0.4", "--scale", "1", "5"
+    found = as_json(
+        run, "compare", "grades.judge.csv", "--labels", "grades.people.csv", *options
+    )
+    (shares,), (grades,) = plain["judged"], found["judged"]
+    for name in ("estimate", "low", "high", "uncorrected", "standard_error"):
+        assert grades[name] == pytest.approx(4 * shares[name])
+    assert grades["equivalent_labels"] == pytest.approx(shares["equivalent_labels"])
+    (shares,), (grades,) = plain["power"], found["power"]
+    assert grades["detectable_gain"] == pytest.approx(4 * shares["detectable_gain"])
+    assert grades["labels_needed"] == shares["labels_needed"]
+    for path, table, n in (("one.csv", judge, 200), ("of.csv", share, 50)):
+        rows = [(f"q{j}", 1 + 4 * table[0, j]) for j in range(n)]
+        write(path, ["question", "score"], rows)
+    command = "report", "one.csv", "--labels", "of.csv", "--scale", "1", "5"
+    grades = as_json(run, *command)["judged"]
+    human = human_of(np.resize(share[0], N), np.arange(50))[:200]
+    shares, own = (
+        judged_accuracy(judge[0], human, **of) for of in ({}, {"population": "items"})
+    )
+    for name in ("estimate", "low", "high", "uncorrected"):
+        assert grades[name] == pytest.approx(1 + 4 * getattr(shares, name))
+    assert grades["items"]["low"] == pytest.approx(1 + 4 * own.low)
+    assert grades["labels_only"]["high"] == pytest.approx(
+        1 + 4 * shares.labels_only.high
+    )
+    out = " ".join(run(*command, "--no-figure")[1].split())
+    assert f"The mean grade by people is {grades['estimate']:.3f}" in out
+    assert "mean grade by people (" in out
 
 
 def test_reversed_labels_give_a_note(run, truth, files, labelled):
