@@ -95,9 +95,9 @@ for k, value in enumerate(results["param_var_smoothing"]):
 # %%
 # Recalibrate
 # -----------
-# Use isotonic regression if there are a thousand rows or more. If there are fewer rows,
-# use ``method="sigmoid"`` or a temperature. The recalibrated probabilities are computed
-# by cross-validation, too.
+# Use isotonic regression if the rarer label occurs in about 300 rows or more. If it
+# occurs less often, use ``method="sigmoid"`` or a temperature. The recalibrated
+# probabilities are computed by cross-validation, too.
 
 from sklearn.calibration import CalibratedClassifierCV
 
