@@ -591,7 +591,9 @@ def _more(result: SystemComparison, pair: Decided, options: Namespace) -> More |
         return None
     k = result.pairs.index((pair.a, pair.b))
     gain = float(result.detectable_gain()[k])
-    if not 0 < gain < math.inf:
+    # Where few questions differ, intervals are wider than the normal distribution says.
+    half = float(result.gain_high[k] - result.gain_low[k]) / 2
+    if not (gain > 0 and half <= gain < math.inf):
         return None
     needed = int(result.questions_needed(gain / 2)[k])
     return More(gain * _span(options), needed)
