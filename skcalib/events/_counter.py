@@ -151,7 +151,8 @@ None, default='quarter'
         | Sequence[ArrayLike]
         | Sequence[AntecedentPosterior]
         | np.ndarray
-        | BaseEstimator,
+        | BaseEstimator
+        | None = None,
         trees: Sequence[Sequence[Parse]] | None = None,
     ) -> EventCounts:
         """Count the events of documents.
@@ -160,12 +161,14 @@ None, default='quarter'
         ----------
         documents : sequence of Document
             Documents with mentions and with the parses that the rule uses.
-        posteriors : AntecedentPosterior, list of ndarray, or fitted estimator
+        posteriors : AntecedentPosterior, list of ndarray, or fitted estimator, \
+default=None
             Posterior over the clusterings of each document. A list must have one entry
             per document, either scores (in the format of AntecedentPosterior) or a
             posterior. If a fitted ranker or pipeline with a `posterior` method is
             passed, `posterior` is called only for documents in which an event is
-            possible.
+            possible. If None, each mention is an entity of its own: there is no
+            coreference, and a pronoun never belongs to an actor.
         trees : list of sequences of parses, default=None
             Sampled parses of each document, at least one per document. The number of
             parses can differ between documents. A parse is a Document with the same
@@ -347,8 +350,18 @@ def name_of(document: Document, position: int) -> str:
     return f"document {position} ({document.id!r})"
 
 
+class _NoCoreference:
+    """A model in which each mention is an entity of its own."""
+
+    def posterior(self, documents: Sequence[Document]) -> AntecedentPosterior:
+        alone = (np.eye(len(each.mentions)) for each in documents)
+        return AntecedentPosterior([np.where(each > 0, 0.0, -np.inf) for each in alone])
+
+
 def _as_source(posteriors: Any, documents: list[Document]) -> Any:
     """Return a posterior that fits the documents, or an estimator that returns one."""
+    if posteriors is None:
+        return _NoCoreference()
     # The class of a ranker has a posterior method too, but no scores.
     is_class = isinstance(posteriors, type)
     if hasattr(last_step(posteriors), "posterior") and not is_class:

@@ -68,6 +68,17 @@ class Believer(BaseEstimator):
 # What is asked
 
 
+def test_without_coreference_each_mention_is_an_entity(make_document, marked_rule):
+    # AAA is an agent in the first document, BBB in none: its agent is another mention.
+    documents = [
+        make_document([True, False, True], ["AAA", "BBB", None]),
+        make_document([False, True], ["BBB", None]),
+    ]
+    counts = EventCounter(marked_rule, freq=None).count(documents)
+    found = zip(counts.country.tolist(), counts.mean.tolist(), strict=True)
+    assert dict(found) == {"AAA": 1, "BBB": 0}
+
+
 def test_posteriors_scores_and_estimators_give_the_same(data, marked_rule):
     documents, scores = data
     counter = EventCounter(marked_rule, random_state=0)
