@@ -13,6 +13,7 @@ from .._errors import printable
 from ..rates._judged import JudgedDifference
 from . import _blocks as out
 from ._compare_numbers import (
+    POWER,
     Compared,
     ComparedSystem,
     Condition,
@@ -47,9 +48,6 @@ from ._shared import (
 # Largest number of pairs that the terminal shows; of more, it shows the pairs with the
 # baseline only.
 _MOST_PRINTED = 15
-
-# Power of the test for the gain that the questions can detect.
-_POWER = 0.8
 
 # What the condition `inferior` says about a system.
 _INFERIOR = " (not shown to be worse by less than the margin)"
@@ -718,7 +716,7 @@ class Comparison:
         text = f"{each.b} - {each.a}: these {n:,} {unit} "
         if math.isfinite(each.detectable_gain):
             gain = f"{each.detectable_gain:{self.digits}}"
-            text += f"detect a true {self.change} of {gain} with {_POWER:.0%} power."
+            text += f"detect a true {self.change} of {gain} with {POWER:.0%} power."
         else:
             text += f"cannot detect any {self.change}."
         if needed is not None and math.isfinite(needed):
@@ -751,7 +749,7 @@ class Comparison:
             steps.append(
                 f"These {count:,} {what} detect a true {self.change} of about "
                 f"{more.detectable_gain:{self.digits}} between {pair.a} and {pair.b} "
-                f"with {_POWER:.0%} power{single}. Half of it needs about "
+                f"with {POWER:.0%} power{single}. Half of it needs about "
                 f"{more.needed_for_half:,} {self.unit}. {out.ONE_LOOK}"
             )
         steps += self._of_parts_that_differ()

@@ -32,7 +32,7 @@ from ._blocks import (
     plain,
 )
 from ._corpus import factorised
-from ._labels import JudgedPair, judged_pairs
+from ._labels import JudgedPair, in_unit, judged_pairs
 from ._report_numbers import ErrorAndRanking, error_and_ranking
 from ._runs import GRADE, Answers, Inputs, column_of
 from ._shared import CommandError, as_option, one_group
@@ -59,7 +59,7 @@ _METHODS = {
 _MOST_CALIBRATED = 6
 
 # Power of the test for the gain that questions or labels can detect.
-_POWER = 0.8
+POWER = 0.8
 
 # Number of values of --by from which most must have several questions.
 _MOST_PARTS = 20
@@ -325,7 +325,7 @@ def measure(inputs: Inputs, options: Namespace) -> Compared:
     if metric.startswith("pass"):
         _use_pass_intervals(found.systems, whole, groups, options)
     elif whole.is_repeated:  # the components are of the mean score, not of pass@k
-        found.repeats = list(_repeats(whole, _span(options)))
+        found.repeats = list(_repeats(whole, options))
     codes = None if groups is None else factorised(groups)[0]
     found.notes += filter(None, [large_group(codes)])
     is_accuracy = metric in ("accuracy", BRIER)
@@ -421,9 +421,7 @@ def numbers_of(
             ComparedSystem(name, files[name], score, low, high, letters[name])
             for name, (score, low, high) in zip(result.names, intervals, strict=True)
         ],
-        pairs=_pairs(
-            result, None if options.margin is None else options.margin / _span(options)
-        ),
+        pairs=_pairs(result, options.margin, _span(options)),
         not_separated=result.not_separated(1 - level),
         n=result.n_questions,
         **others,
@@ -480,14 +478,10 @@ def _use_unit(found: Compared, lowest: float, highest: float) -> None:
         (found.systems, "score low high", lowest),
         (tested, "score_a score_b", lowest),
         (gains, "gain low high", 0.0),
-        (found.power or (), "detectable_gain", 0.0),
     ):
         for each in changed:
             for name in names.split():
                 setattr(each, name, start + span * getattr(each, name))
-    for gain in found.pairs:
-        if gain.limit is not None:
-            gain.limit = gain.limit._replace(margin=span * gain.limit.margin)
 
 
 def _homogeneity(rows: list[Part], level: float) -> Iterator[Homogeneity]:
@@ -599,8 +593,13 @@ def _more(result: SystemComparison, pair: Decided, options: Namespace) -> More |
     return More(gain * _span(options), needed)
 
 
-def _pairs(result: SystemComparison, margin: float | None = None) -> list[Gain]:
-    """Return each pair; a is the earlier system, and the gain is b minus a."""
+def _pairs(
+    result: SystemComparison, margin: float | None = None, span: float = 1.0
+) -> list[Gain]:
+    """Return each pair; a is the earlier system, and the gain is b minus a.
+
+    The margin is a difference of two grades on a scale of the length `span`.
+    """
     methods = [
         _METHODS.get(method, method).format(n=result.n_resamples)
         + " with mid-p" * (k in result._mid_p)
@@ -616,8 +615,8 @@ def _pairs(result: SystemComparison, margin: float | None = None) -> list[Gain]:
     if margin is not None:
         # Each test is one-sided, and agrees with one end of the two-sided interval.
         half = (1 - result.confidence_level) / 2
-        inferior = result.noninferiority_pvalue(margin).tolist()
-        equal = result.equivalence_pvalue(margin).tolist()
+        inferior = result.noninferiority_pvalue(margin / span).tolist()
+        equal = result.equivalence_pvalue(margin / span).tolist()
         for pair, p_inferior, p_equal in zip(pairs, inferior, equal, strict=True):
             are_small = p_inferior <= half, p_equal <= half
             pair.limit = MarginTest(margin, p_inferior, p_equal, *are_small)
@@ -766,20 +765,20 @@ def _power(
     """
     smallest, z = result.detectable_gain(), -ndtri((1 - result.confidence_level) / 2)
     # Width of the interval whose half is z standard errors, if the gain is 1.
-    width = 2 * z / (z + ndtri(_POWER))
+    width, span = 2 * z / (z + ndtri(POWER)), _span(options)
     for k, (a, b) in enumerate(result.pairs):
         if a == result.names[0]:
-            found = Power(a, b, float(smallest[k]))
+            found = Power(a, b, span * float(smallest[k]))
             if options.power is not True:
                 found.gain = options.power
             if judged is not None:
                 gain = judged[k].gain
-                size = (gain.high - gain.low) / width / _span(options)
-                found.detectable_gain = size if size < 1 else math.inf
+                size = (gain.high - gain.low) / width
+                found.detectable_gain = size if size < span else math.inf
                 if found.gain is not None:
                     found.labels_needed = gain.labels_for_width(width * found.gain)
             elif found.gain is not None:
-                n = float(result.questions_needed(options.power / _span(options))[k])
+                n = float(result.questions_needed(options.power / span)[k])
                 found.questions_needed = int(n) if math.isfinite(n) else n
             yield found
 
@@ -800,21 +799,15 @@ def _part(aligned: AlignedEvaluations, inside: np.ndarray) -> AlignedEvaluations
     )
 
 
-def _repeats(aligned: AlignedEvaluations, span: float) -> Iterator[Repeats]:
-    """Yield the components of variance of each system with several samples.
-
-    span : length of the scale of the scores.
-    """
+def _repeats(aligned: AlignedEvaluations, options: Namespace) -> Iterator[Repeats]:
+    """Yield the components of variance of each system with several samples."""
     for k, name in enumerate(aligned.names):
         number = aligned.n_samples[:, k]
         if len(aligned) < 2 or not (number > 1).any():
             continue
         question = np.repeat(np.arange(number.size), number)
         split = sample_variance(aligned.samples[k], question=question)
-        factors = {n: span for n in vars(split) if n.startswith("standard_error")}
-        factors |= dict.fromkeys(("between", "within"), span**2)
-        numbers = {n: getattr(split, n) * factor for n, factor in factors.items()}
-        split = replace(split, **numbers)
+        split = in_unit(split, options.scale)
         yield Repeats(name, split, split.advice)
 
 

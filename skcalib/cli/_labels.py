@@ -18,7 +18,7 @@ from ..evaluation._align import AlignedEvaluations
 from ..evaluation._evaluation import are_known
 from ..evaluation._tables import Names, Numbers
 from ..rates import judged_accuracy, judged_difference
-from ..rates._judged import JudgedAccuracy, JudgedDifference, RateInterval
+from ..rates._judged import JudgedAccuracy, JudgedDifference
 from ._blocks import INSIDE
 from ._corpus import check_known, check_unique, open_documents, read_columns
 from ._shared import CommandError, in_options
@@ -267,7 +267,7 @@ def judged_report(
         with _noted() as notes:
             # The same estimate, for all answers of their kind and for these only.
             whole, items = (
-                _in_unit(judged_accuracy(scored.score, human, **settings | of), scale)
+                in_unit(judged_accuracy(scored.score, human, **settings | of), scale)
                 for of in ({}, {"population": "items"})
             )
     except ValueError as error:
@@ -281,20 +281,25 @@ def judged_report(
     return report, human, is_equal
 
 
-def _in_unit(found: Any, scale: Scale) -> Any:
-    """Return an accuracy or a difference in grades, if it is in shares of a scale."""
-    if scale is None:
+def in_unit(found: Any, scale: Scale) -> Any:
+    """Return a result in grades, if it is in shares of a scale."""
+    if scale is None or found is None:
         return found
-    span, start = scale[1] - scale[0], 0.0
+    start, span = scale[0], scale[1] - scale[0]
+    if isinstance(found, tuple):  # an estimate and the ends of its interval
+        return type(found)(*(start + span * each for each in found))
+    start *= not isinstance(found, JudgedDifference)
     numbers: dict[str, Any] = {}
-    if isinstance(found, JudgedAccuracy):
-        start = scale[0]
-        of_labels = (start + span * each for each in found.labels_only)
-        numbers["labels_only"] = RateInterval(*of_labels)
-    for name in ("estimate", "low", "high", "uncorrected"):
-        numbers[name] = start + span * getattr(found, name)
-    numbers["standard_error"] = span * found.standard_error
-    return replace(found, **numbers, _of_items=span**2 * found._of_items)
+    for name, value in vars(found).items():
+        if name in ("estimate", "low", "high", "uncorrected"):
+            numbers[name] = start + span * value
+        elif name == "labels_only":
+            numbers[name] = in_unit(value, scale)
+        elif name.startswith("standard_error"):
+            numbers[name] = span * value
+        elif name in ("between", "within", "_of_items"):  # variances
+            numbers[name] = span**2 * value
+    return replace(found, **numbers)
 
 
 @contextmanager
@@ -351,7 +356,7 @@ def judged_pairs(
         try:
             with _noted(shown) as notes:
                 found, wider = (
-                    _in_unit(
+                    in_unit(
                         judged_difference(
                             *(aligned.score[:, k] for k in (a, b)),
                             *human[[a, b]],

@@ -35,7 +35,7 @@ from ..recalibration._decisions import (
     recalibrate_of,
 )
 from ._blocks import INSIDE, Estimate, ends, estimate_of, percent
-from ._labels import JudgedReport, LabelledError
+from ._labels import JudgedReport, LabelledError, in_unit
 from ._runs import Answers, System
 from ._shared import CommandError, command_errors, one_group, write_text
 
@@ -344,7 +344,8 @@ def _measure_part(
         raise CommandError(one_group(where, part.group_names[part.groups[0]]))
     with command_errors(where):
         found = _measure(part, stated, options, both=not system.is_graded)
-    found.accuracy = system.in_unit(found.accuracy)
+    found.accuracy = in_unit(found.accuracy, system.scale)
+    found.repeats = in_unit(found.repeats, system.scale)
     return found
 
 

@@ -191,11 +191,6 @@ class System:
     if_wrong: Estimate | None = None
     judged: JudgedReport | None = None
 
-    def in_unit(self, found: Any) -> Estimate:
-        """Return an estimate of the mean score in the unit of --scale."""
-        low, high = self.scale or (0.0, 1.0)
-        return Estimate(*(low + (high - low) * each for each in estimate_of(found)))
-
     @property
     def title(self) -> str:
         """Name of a single curve in a figure."""

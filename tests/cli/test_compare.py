@@ -830,6 +830,13 @@ def test_standard_errors_of_grades_are_in_grades(tmp_path, capsys):
     # The variance of the last question is 2, and of the others 0.
     assert found["within"] == pytest.approx(2 / 4)
     assert f"{(8 / 3 / 4) ** 0.5:.4f}" in found["advice"]
+    path = write_table(
+        tmp_path / "z.csv", {"id": columns["question"], "correct": columns["score"]}
+    )
+    assert main(["report", path, "--scale", "1", "5", "--json"]) == 0
+    reported = json.loads(capsys.readouterr().out)["repeats"]
+    assert reported["standard_error"] == pytest.approx(found["standard_error"])
+    assert reported["within"] == pytest.approx(found["within"])
 
 
 def test_empty_lines_of_the_reference_are_noted(tmp_path, capsys):
