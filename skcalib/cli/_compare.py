@@ -159,6 +159,9 @@ class Comparison:
         self.by_judge, self.by_people = "", ""
         if found.judged is not None:
             self.by_judge, self.by_people = " by the judge", " by the labels of people"
+        # What --fail-if is about.
+        self.of_baseline = [x for x in self.decided if x.a == found.baseline]
+        self.errors = {x.b: x.calibration_error for x in found.calibration or ()}
         # What is independent, and its number.
         self.independent = self.unit, found.n
         if found.n_groups is not None:
@@ -246,14 +249,10 @@ class Comparison:
     def _outcome(self, condition: str, systems: list[str]) -> str:
         """Return which systems meet the condition, with the numbers that decide."""
         what = self.change
-        rows: dict[str, tuple[float, out.Interval]] = {
-            pair.b: (pair.gain, pair)
-            for pair in self.decided
-            if pair.a == self.found.baseline
-        }
+        rows: dict[str, tuple[float, out.Interval]]
+        rows = {pair.b: (pair.gain, pair) for pair in self.of_baseline}
         if condition == "worse-calibrated":
-            errors = {e.b: e.calibration_error for e in self.found.calibration or ()}
-            rows = {name: (e.difference, e) for name, e in errors.items()}
+            rows = {name: (e.difference, e) for name, e in self.errors.items()}
             what = "calibration error"
         shown = [
             f"{name} ({what} {rows[name][0]:{self.signed}}, {self.level} "
@@ -266,11 +265,7 @@ class Comparison:
 
     def figure_of_gains(self) -> list[out.Block]:
         """Return the figure of the gains over the baseline, if they are not many."""
-        rows = {
-            f"{pair.b} - {pair.a}": (pair.gain, pair)
-            for pair in self.decided
-            if pair.a == self.found.baseline
-        }
+        rows = {f"{pair.b} - {pair.a}": (pair.gain, pair) for pair in self.of_baseline}
         if not rows:
             return []
         by = "" if self.found.judged is None else " by people"
@@ -405,17 +400,17 @@ class Comparison:
             f"Test: {pair.method}. {pair.b} {words[0]} on {better:,} {unit}, "
             f"{words[1]} on {worse:,}, the same on {n - better - worse:,}."
         )
-        sentences, limit = [self.sentence(self.decided[0]), test], pair.limit
+        verdict, limit = self.sentence(self.decided[0]), pair.limit
         if self.found.judged is not None:
             p = out.p_text(pair.pvalue, "p = ")
             return [
-                sentences[0],
+                verdict,
                 f"The judge alone says {pair.gain:{self.signed}} ({p}). Its errors are "
                 "not in this p-value.",
             ]
-        return sentences + (
-            [] if limit is None else [margin_in_words(pair, limit, self.alpha / 2)]
-        )
+        if limit is None:
+            return [verdict, test]
+        return [verdict, test, margin_in_words(pair, limit, self.alpha / 2)]
 
     def sentence(self, pair: Decided) -> str:
         """Return whether the second system of a pair is better, with its numbers."""
@@ -451,13 +446,8 @@ class Comparison:
             return f"{found.better} is better than every other system{by}."
         if all(pair.better is None for pair in self.decided):
             return f"No two of the {self.n_systems} systems differ significantly{by}."
-        return self._not_worse()
-
-    def _not_worse(self) -> str:
-        """Return which systems may be as good as the best one."""
-        found = self.decisions
+        # Which systems may be as good as the best one.
         shown = out.named(found.not_worse)
-        by = "" if self.found.judged is None else " by the labels of people"
         return f"{found.best} has the best score{by}. Not significantly worse: {shown}."
 
     def cards(self, pair: Decided) -> out.Cards:
@@ -550,27 +540,25 @@ class Comparison:
     def failing(self, condition: str) -> list[str]:
         """Return the later systems that meet a condition of --fail-if."""
         if condition == "worse-calibrated":
-            errors = {e.b: e.calibration_error for e in self.found.calibration or ()}
             return [
                 name
-                for name, error in errors.items()
+                for name, error in self.errors.items()
                 if error.difference > 0 and (error.pvalue_adjusted or 0) <= self.alpha
             ]
-        pairs = zip(self.decided, self.pairs, strict=True)
-        return [
-            pair.b
-            for pair, gain in pairs
-            if pair.a == self.found.baseline and self._is_met(condition, pair, gain)
-        ]
+        return [pair.b for pair in self.of_baseline if self._is_met(condition, pair)]
 
-    def _is_met(self, condition: str, pair: Decided, gain: Gain) -> bool:
+    def _gain_of(self, pair: Decided) -> Gain:
+        return next(g for g in self.pairs if (g.a, g.b) == (pair.a, pair.b))
+
+    def _is_met(self, condition: str, pair: Decided) -> bool:
         if condition == "inferior":
-            assert gain.limit is not None
+            limit = self._gain_of(pair).limit
+            assert limit is not None
             if self.found.judged is None:
-                return not gain.limit.is_noninferior
+                return not limit.is_noninferior
             # The test of the margin uses the judge's scores, so that the corrected
             # interval decides.
-            return pair.low <= -gain.limit.margin
+            return pair.low <= -limit.margin
         better = pair.a if condition == "worse" else pair.b
         # "worse" is met if the baseline is better, and "not-better" unless the later
         # system is.
@@ -799,7 +787,7 @@ class Comparison:
                 f"{start}), {found.n:,} {self.unit}{groups} graded by a judge, "
                 f"{judged.n_labelled:,} of them by people ({judged.method}{of_pairs})."
             )
-        (gain,) = (g for g in self.pairs if (g.a, g.b) == (pair.a, pair.b))
+        gain = self._gain_of(pair)
         p = out.p_text(gain.pvalue_adjusted, "p = ")
         if len(self.pairs) > 1:
             # The interval is of this pair alone, while the decision is for all pairs.

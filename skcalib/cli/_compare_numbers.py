@@ -21,7 +21,6 @@ from ..rates._accuracy import large_group
 from ..rates._repeats import SampleVariance, question_pass_at_k, sample_variance
 from ..scorers import compare_calibration
 from ..significance import SystemComparison, compare_systems, paired_bootstrap_test
-from ..significance._system_comparison import adjusted_pvalues
 from ._blocks import (
     ENOUGH_FOR_MORE,
     INSIDE,
@@ -66,7 +65,6 @@ _MOST_PARTS = 20
 
 # The logarithm of a probability of 0 would be infinite.
 _SMALLEST = 1e-6
-
 
 _CSV_COLUMNS = (
     *("a", "b", "score_a", "score_b", "gain", "low", "high", "pvalue"),
@@ -331,7 +329,7 @@ def measure(inputs: Inputs, options: Namespace) -> Compared:
     is_accuracy = metric in ("accuracy", BRIER)
     if is_accuracy:
         found.notes += _without_confidence(whole)
-    _add_confidences(found, whole, is_accuracy, groups, options)
+    _add_confidences(found, whole, is_accuracy, codes, options)
     return found
 
 
@@ -351,7 +349,7 @@ def _add_confidences(
     found: Compared,
     aligned: AlignedEvaluations,
     is_accuracy: bool,
-    groups: np.ndarray | None,
+    codes: np.ndarray | None,
     options: Namespace,
 ) -> None:
     """Add what is known about the confidences of systems with probabilities."""
@@ -367,13 +365,9 @@ def _add_confidences(
     used = np.flatnonzero(known)
     # A condition is about all systems, while a table has room for some of them.
     used = used if decides else used[: _MOST_CALIBRATED + 1]
-    found.calibration = [_calibration(aligned, k, groups, level) for k in used[1:]]
-    errors = [each.calibration_error for each in found.calibration]
+    found.calibration = [_calibration(aligned, k, codes, level) for k in used[1:]]
     # The tests of all later systems are one family.
-    adjusted = adjusted_pvalues(np.array([e.pvalue for e in errors]), ADJUST)
-    for error, p in zip(errors, adjusted.tolist(), strict=True):
-        error.pvalue_adjusted = p
-    codes = None if groups is None else factorised(groups)[0]
+    _adjust([each.calibration_error for each in found.calibration])
     # Here the baseline is listed as well: its own calibration, not a difference.
     found.confidence = []
     for k in used:
@@ -749,11 +743,15 @@ def _parts(
         # ends the loop.
         for pair, other in zip(_pairs(result), score[1:], strict=False):
             rows.append(Part(value, n, score[0], other, pair))
-    tested = [row.tested for row in rows if row.tested is not None]
-    adjusted = holm(np.array([each.pvalue for each in tested]))
-    for each, p in zip(tested, adjusted.tolist(), strict=True):
-        each.pvalue_adjusted = p
+    _adjust([row.tested for row in rows if row.tested is not None])
     return rows
+
+
+def _adjust(tests: Sequence[Gain | Difference]) -> None:
+    """Adjust the p-values of a family of tests by Holm's method."""
+    adjusted = holm(np.array([each.pvalue for each in tests]))
+    for each, p in zip(tests, adjusted.tolist(), strict=True):
+        each.pvalue_adjusted = p
 
 
 def _power(

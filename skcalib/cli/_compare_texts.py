@@ -29,13 +29,7 @@ from ..significance._translation import signature
 from . import _blocks as out
 from ._compare_numbers import Compared, compare_all, numbers_of
 from ._options import METRICS, reject
-from ._shared import (
-    CommandError,
-    as_option,
-    command_error,
-    command_errors,
-    in_options,
-)
+from ._shared import CommandError, as_option, command_error, command_errors, in_options
 
 # Largest number of pairs that a page shows; beyond it, it shows the pairs with the
 # baseline only.

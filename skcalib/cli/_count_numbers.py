@@ -277,9 +277,8 @@ def _about_groups(corpus: Corpus, options: Namespace) -> Iterator[str]:
         yield (
             f"The documents of some values of {options.by!r} begin later or end "
             f"earlier than the corpus: {', '.join([*shorter[:5], *more])}. Outside of "
-            "their time, "
-            "their counts are 0 in --compare, and in --trend unless --empty-periods "
-            "unobserved is passed."
+            "their time, their counts are 0 in --compare, and in --trend unless "
+            "--empty-periods unobserved is passed."
         )
 
 

@@ -266,6 +266,11 @@ class Measured:
     # Of several samples per question.
     repeats: SampleVariance | None = None
 
+    @property
+    def threshold(self) -> PrecisionThreshold | None:
+        """The threshold from which answers may stand alone, if one is found."""
+        return None if self.alone is None else self.alone.threshold
+
 
 def measure(
     system: System, options: Namespace
@@ -305,14 +310,13 @@ def decide(
     """Return the decisions that the report prints, for the whole and its parts."""
     # A part has no parts of its own, and so no test of one map.
     parts = {name: decide(part, {}, None, alpha) for name, part in by.items()}
-    stated, alone = whole.stated, whole.alone
+    stated = whole.stated
     if stated is None:
         return Decisions(None, None, None, parts or None)
     found, auroc = stated.calibration, stated.checked.auroc
     is_reversed = auroc is not None and auroc.high < 0.5
     recalibrate = recalibrate_of(found, one_map, alpha, is_reversed=is_reversed)
-    threshold = None if alone is None else alone.threshold
-    at = None if threshold is None else threshold.threshold
+    at = None if whole.threshold is None else whole.threshold.threshold
     # The smallest part decides how many parameters each map may have.
     fitted = by.values() if recalibrate == "by part" else [whole]
     how = map_of(

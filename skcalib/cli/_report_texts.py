@@ -15,7 +15,6 @@ from ._runs import FREQUENCY, GRADE, SCORE
 
 TOO_FEW = "Too few answers to test calibration"
 
-
 FEW = f"isotonic regression needs about {ENOUGH_FOR_ISOTONIC} outcomes of each kind"
 
 
@@ -235,10 +234,6 @@ class Part:
             f"{self.number(found.uncorrected)}."
         )
 
-    def _of_labels(self, n: int, rate: str) -> str:
-        text = self._calibration(f"{rate}.")
-        return f"Of the {n:,} answers with a label and a probability: {text}"
-
     def case(self, by: str | None) -> list[out.Block]:
         """Return whether the confidence is calibrated, whether it ranks, and advice.
 
@@ -448,8 +443,7 @@ class Part:
             return [*cells, *[""] * 7]
         p = "too few" if self.adjusted is None else out.p_text(self.adjusted)
         cells += [self.mean, *self.estimate(self.stated.checked.calibration_error)]
-        threshold = None if self.found.alone is None else self.found.alone.threshold
-        alone = "none"
+        alone, threshold = "none", self.found.threshold
         if threshold is not None:
             alone = f"{self.threshold(threshold)} ({threshold.share_selected:.0%})"
         return [*cells, *out.cells_of(self.auroc, self.digits), p, alone]
@@ -473,7 +467,7 @@ class Part:
         if self.error is not None:
             # Beside the accuracy, with which it is compared.
             cards.insert(1, ("Mean probability", self.mean, "stated by the model"))
-        threshold = None if self.found.alone is None else self.found.alone.threshold
+        threshold = self.found.threshold
         if threshold is not None:
             name, at = f"{threshold.precision:g} right from", self.threshold(threshold)
             cards.append((name, at, f"{threshold.share_selected:.0%} of the answers"))

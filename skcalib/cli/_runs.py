@@ -99,9 +99,7 @@ _REPORT_SHOWN = {
         "PEOPLE."
     ),
 }
-_COMPARE_SHOWN = {
-    "_gold": "name the column of right answers with --gold, or ",
-}
+_COMPARE_SHOWN = {"_gold": "name the column of right answers with --gold, or "}
 _TRANSLATIONS = (
     " If each line is a translation, pass --metric bleu and --reference FILE."
 )

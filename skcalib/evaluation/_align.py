@@ -273,8 +273,7 @@ def _check(evaluations: Any, missing: str, duplicates: str, mismatch: str) -> No
             )
     if len(evaluations) < 2:
         raise ParameterError(
-            "evaluations",
-            f"must contain at least two systems. Got {len(evaluations)}.",
+            "evaluations", f"must contain at least two systems. Got {len(evaluations)}."
         )
     check_choice(missing, ("error", "drop"), name="missing")
     check_choice(duplicates, ("error", "mean", "drop"), name="duplicates")

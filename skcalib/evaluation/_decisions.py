@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from ._evaluation import Evaluation, left_out
+from ._evaluation import Evaluation, left_out, of_one
 from ._files import Options, Source
-from ._values import as_dict, as_key, as_list, choose, file_error, scalar_fields
+from ._values import as_dict, as_key, as_list, file_error, scalar_fields
 
 NAME = "decision models"
 
@@ -61,7 +61,8 @@ def read(source: Source, options: Options) -> Evaluation:
     options.reject(NAME, "percent", "score", "filter", "split")
     content = source.content if isinstance(source.content, list) else [source.content]
     models = [str(_response(row).get("model")) for row in content]
-    model = choose(options.model, models, option="model", what="system")
+    entries = enumerate(content)
+    model, kept, others = of_one(entries, models, options.model, "model", "system")
     # A refusal does not say what was asked.
     kinds = {
         name: _KINDS[str(answer["type"])]
@@ -69,7 +70,6 @@ def read(source: Source, options: Options) -> Evaluation:
         for name, answer in _answers_of(row).items()
         if answer.get("type") in list(_KINDS)
     }
-    kept = [(k, row) for k, row in enumerate(content) if models[k] == model]
     rows = [
         answer
         for k, row in kept
@@ -81,8 +81,7 @@ def read(source: Source, options: Options) -> Evaluation:
             f"question, beside 'answers'. Got {source.path.name}, which has none."
         )
     named = None if model == "None" else model
-    notes = [*_notes(rows)]
-    notes += left_out(len(content) - len(kept), f"other systems than {model!r}")
+    notes = [*_notes(rows), *others]
     n_empty = sum(not _answers_of(row) for _, row in kept)
     notes += left_out(n_empty, "responses without an answer")
     return Evaluation._of_rows(source, NAME, notes, rows, model=named)

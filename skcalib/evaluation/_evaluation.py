@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
+from itertools import compress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from ._values import (
     NoAnswersError,
     as_key,
     as_scores,
+    choose,
     columns_of,
     numbered_repeats,
     text_or_none,
@@ -69,6 +71,20 @@ def rule_of(format: str) -> str:
 def left_out(n: int, what: str) -> list[str]:
     """Return the note on rows that a reader leaves out, if there are some."""
     return [f"{n:,} rows of {what} are left out."] if n else []
+
+
+def of_one(
+    rows: Iterable[Any], names: Iterable[str], name: str | None, option: str, what: str
+) -> tuple[str | None, list[Any], list[str]]:
+    """Return the name that the user chose, or the only one, with its rows and a note.
+
+    The note says how many rows have other names. `option` and `what` are those of
+    :func:`choose`.
+    """
+    chosen = choose(name, names, option=option, what=what)
+    is_kept = [own == chosen for own in names]
+    notes = left_out(is_kept.count(False), f"other {what}s than {chosen!r}")
+    return chosen, list(compress(rows, is_kept)), notes
 
 
 # Columns that distinguish questions of the same name, by what they contain.

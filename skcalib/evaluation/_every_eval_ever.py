@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
-from ._evaluation import Evaluation, left_out
+from ._evaluation import Evaluation, of_one
 from ._files import Options, Source, open_source
 from ._values import as_dict, as_list, choose, file_error, scalar_fields, text_or_none
 
@@ -35,10 +35,9 @@ def read(source: Source, options: Options) -> Evaluation:
     choose(score, _SCORES, option="score", what="score")
     content = source.content if isinstance(source.content, list) else [source.content]
     models = [str(row["model_id"]) for row in content]
-    model = choose(options.model, models, option="model", what="system")
-    kept = [(k, row) for k, row in enumerate(content) if models[k] == model]
-    notes = [f"The score is {score!r}. There are no probabilities."]
-    notes += left_out(len(content) - len(kept), f"other systems than {model!r}")
+    entries = enumerate(content)
+    model, kept, others = of_one(entries, models, options.model, "model", "system")
+    notes = [f"The score is {score!r}. There are no probabilities.", *others]
     # A sample has one instance for each metric.
     metrics: dict[Any, set[str]] = defaultdict(set)
     for _, row in kept:
@@ -47,9 +46,8 @@ def read(source: Source, options: Options) -> Evaluation:
     # Several instances of a sample would count as repeated answers.
     if options.filter is not None or any(len(each) > 1 for each in metrics.values()):
         names = [_result(row) for _, row in kept]
-        result = choose(options.filter, names, option="filter", what="result")
-        kept = [(k, row) for k, row in kept if _result(row) == result]
-        notes += left_out(len(names) - len(kept), f"other results than {result!r}")
+        _, kept, others = of_one(kept, names, options.filter, "filter", "result")
+        notes += others
     tasks = {str(row["evaluation_name"]) for _, row in kept}
     # A grade and a verdict by a threshold are both in the schema.
     n = sum(len({float(row["evaluation"][s]) for s in _SCORES}) > 1 for _, row in kept)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from .._errors import ParameterError
-from ._evaluation import Evaluation, left_out
+from ._evaluation import Evaluation, left_out, of_one
 from ._files import Options, Source, open_source, sibling
-from ._values import as_dict, as_list, choose, file_error
+from ._values import as_dict, as_list, file_error
 
 NAME = "HELM"
 
@@ -41,21 +41,20 @@ def read(source: Source, options: Options) -> Evaluation:
     # Perturbed copies of questions measure robustness and not accuracy.
     original = [row for row in rows if not row[2].get("perturbation")]
     splits = [split for _, split, _ in original]
-    wanted = choose(options.split, splits, option="split", what="split")
-    kept = [(means, entry) for means, split, entry in original if split == wanted]
-    score = options.score or _default_score([means for means, _ in kept])
+    _, kept, others = of_one(original, splits, options.split, "split", "split")
+    score = options.score or _default_score([means for means, *_ in kept])
     # Models that report no log-probability have 0 in each row.
-    has_logprob = any(means.get("logprob") for means, _ in kept)
+    has_logprob = any(means.get("logprob") for means, *_ in kept)
     spec = as_dict(sibling(source.path, "run_spec.json"))
     # The other files are optional: they add names, and no scores.
     subject = as_dict(as_dict(spec.get("scenario_spec")).get("args")).get("subject")
     groups = {"subject": str(subject)} if subject else {}
     notes = [f"The score is {score!r}.", _OF_LETTERS if has_logprob else _NO_LOGPROBS]
     notes += left_out(len(rows) - len(original), "perturbed questions")
-    notes += left_out(len(original) - len(kept), f"other splits than {wanted!r}")
+    notes += others
     instances = _instances(sibling(source.path, "scenario_state.json"))
     found = []
-    for means, entry in kept:
+    for means, _, entry in kept:
         row = _as_row(means, entry, score, has_logprob) | {"groups": groups}
         # Right answers and prompts are in another file of the run, by instance.
         found.append(row | instances.get(row["question"], {}))

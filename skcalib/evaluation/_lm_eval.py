@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._errors import ParameterError
-from ._evaluation import Evaluation, left_out
+from ._evaluation import Evaluation, of_one
 from ._files import Options, Source, sibling
 from ._lm_eval_samples import samples_of
 from ._values import (
@@ -119,10 +119,8 @@ def _of_one_filter(rows: list, wanted: str | None) -> tuple[list, list[str]]:
         # Versions before 0.4.6 write the filters one after the other, without names.
         numbers = np.array([str(row["doc_id"]) for _, row in rows], dtype=object)
         names = numbered_repeats(numbers).tolist()
-    names = list(map(str, names))
-    chosen = choose(wanted, names, option="filter", what="filter")
-    kept = [row for row, name in zip(rows, names, strict=True) if name == chosen]
-    return kept, left_out(len(rows) - len(kept), f"other filters than {chosen!r}")
+    _, *found = of_one(rows, list(map(str, names)), wanted, "filter", "filter")
+    return found[0], found[1]
 
 
 def _choose_score(rows: list[dict], wanted: str | None) -> str:

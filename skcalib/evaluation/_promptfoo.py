@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from .._errors import ParameterError
-from ._evaluation import Evaluation, left_out
+from ._evaluation import Evaluation, of_one
 from ._files import Options, Source
-from ._values import as_dict, as_key, as_list, choose, file_error, scalar_fields
+from ._values import as_dict, as_key, as_list, file_error, scalar_fields
 
 NAME = "promptfoo"
 
@@ -53,9 +53,8 @@ def _question(row: dict) -> str:
 def read(source: Source, options: Options) -> Evaluation:
     """Return the evaluation of one system; a file may contain several."""
     systems = systems_of(source)
-    model = choose(options.model, systems, option="model", what="system")
+    model, _, notes = of_one(systems, systems, options.model, "model", "system")
     found = read_one(source, options, systems, model)
-    notes = left_out(len(systems) - len(found), f"other systems than {model!r}")
     return replace(found, notes=(*found.notes, *notes))
 
 

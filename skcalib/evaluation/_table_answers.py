@@ -11,25 +11,10 @@ from typing import Any
 import numpy as np
 
 from .._errors import Marked, ParameterError, parameter
-from ._evaluation import Evaluation, contradiction, left_out, scored_options, statuses
+from ._evaluation import Evaluation, contradiction, of_one, scored_options, statuses
 from ._files import Options, Source
-from ._tables import (
-    USUAL,
-    Column,
-    Fractions,
-    Names,
-    Numbers,
-    Table,
-    open_table,
-)
-from ._values import (
-    OF_OPTIONS,
-    choose,
-    file_error,
-    joined_error,
-    none_of,
-    numbered_repeats,
-)
+from ._tables import USUAL, Column, Fractions, Names, Numbers, Table, open_table
+from ._values import OF_OPTIONS, file_error, joined_error, none_of, numbered_repeats
 
 NAME = "table"
 
@@ -78,14 +63,24 @@ def claims(source: Source) -> bool:
     return source.kind in ("text", "parquet") or isinstance(source.first_row, dict)
 
 
+def _table_of(source: Source, options: Options) -> Table:
+    """Return a table, which must have the columns that options name."""
+    options.reject("plain tables", "filter", "split")
+    table = open_table(source)
+    # A role without a column is not read.
+    table.check(filter(None, options.columns.values()))
+    table.check(options.groups, "groups")
+    table.check(filter(None, [options.score]), "score")
+    return table
+
+
 def read(source: Source, options: Options) -> Evaluation:
     """Return the evaluation in a table."""
-    every, systems = _read_long(open_table(source), options)
+    every, systems = _read_long(_table_of(source, options), options)
     if systems is None:
         return every
-    model = choose(options.model, systems, option="model", what="system")
+    model, _, notes = of_one(systems, systems, options.model, "model", "system")
     found = of_one_model(every, systems, model)
-    notes = left_out(len(every) - len(found), f"other systems than {model!r}")
     return replace(found, notes=(*found.notes, *notes))
 
 
@@ -95,7 +90,8 @@ def read_systems(
     """Return the evaluation of each system of a table."""
     if gold is not None and gold == options.columns.get("question"):
         raise _two_roles(gold, "question", "gold")
-    table = open_table(source)
+    table = _table_of(source, options)
+    table.check(filter(None, [gold]), "gold")
     # A column of systems is looked for first: it makes a table long.
     model = options.columns.get("model") or next(iter(table.usual("model")), None)
     if model is None:
@@ -199,7 +195,6 @@ def _read_long(
 
     If `describes`, the subjects and passages of questions are read, too.
     """
-    options.reject("plain tables", "filter", "split")
     roles, notes = _roles(table, options)
     if options.model is not None and "model" not in roles:
         raise ParameterError(
@@ -337,12 +332,9 @@ def _is_of_options(name: str) -> bool:
 
 def _roles(table: Table, options: Options) -> tuple[dict[str, str], list[str]]:
     """Return the column of each role (score, proba, question, model), and notes."""
-    # A role without a column is not read.
     roles = {role: name for role, name in options.columns.items() if name}
     if options.score is not None:
         roles.setdefault("score", options.score)
-    table.check(roles.values())
-    table.check(options.groups, "groups")
     notes: list[str] = []
     if roles.keys() & set(_ANSWERS):
         _check_answers(roles, options)
@@ -603,11 +595,6 @@ def _candidates(
             if name.lower().strip() not in _NO_SYSTEMS
             and not _OF_PROBABILITIES.search(name)
         ]
-    options.reject("plain tables", "filter", "split")
-    table.check(options.columns.values())
-    table.check(options.groups, "groups")
-    for option, name in (("gold", gold), ("score", options.score)):
-        table.check([] if name is None else [name], option)
     return names
 
 
