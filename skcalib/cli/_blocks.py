@@ -535,6 +535,19 @@ ONE_LOOK = (
 )
 
 
+def more_units(
+    row: Estimated, count: int, what: str, of: str = "", why: str = ""
+) -> str:
+    """Return how many more units halve the width of an interval; "" for few units."""
+    # At its ends, the width of the interval is proportional to 1 / n.
+    factor = 2 if row.estimate in (row.low, row.high) else 4
+    return (
+        f"To halve the width of the interval{of}, collect about "
+        f"{(factor - 1) * count:,} more {what}: {factor * count:,} in all.{why} "
+        f"{ONE_LOOK}"
+    ) * (count >= ENOUGH_FOR_MORE)
+
+
 def more_labels(found: JudgedAccuracy | JudgedDifference, what: str) -> str:
     """Return how many labels halve the width of the interval of a judge's scores."""
     if found.n_labelled == found.n_items:

@@ -798,13 +798,8 @@ class Comparison:
 
     def _how_to_quote_one(self) -> str:
         (system,), (unit, count) = self.found.systems, self.independent
-        # At its ends, the width of the interval is proportional to 1 / n.
-        factor = 2 if system.score in (system.low, system.high) else 4
-        more = (
-            f"To halve the width of the interval, collect about "
-            f"{(factor - 1) * count:,} more {unit}: {factor * count:,} in all. "
-            f"{out.ONE_LOOK} "
-        ) * (count >= out.ENOUGH_FOR_MORE)
+        row = out.Estimate(system.score, system.low, system.high)
+        more = f"{out.more_units(row, count, unit)} ".lstrip()
         return (
             f"Quote: {self.found.metric} {system.score:{self.digits}} "
             f"({self.level} interval {out.ends(system, self.digits)}, "

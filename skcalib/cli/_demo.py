@@ -20,15 +20,14 @@ from ..metrics import CalibrationErrorInterval, calibration_error_interval
 from ..plot import ReliabilityDisplay, _style
 from ..rates import accuracy_interval
 from ..rates._accuracy import AccuracyInterval
+from ..recalibration._decisions import ENOUGH_FOR_ISOTONIC
 from ._blocks import ONE_LOOK, Steps, Table, as_text, ends, error_ends, p_text
 from ._figures import save_figure
+from ._report_texts import FEW
 from ._shared import check_files
 
 FIGURE = Path("skcalib-demo", "reliability.png")
 N_FOLDS = 10
-
-# Rows needed for isotonic regression, as advised by scikit-learn.
-ENOUGH_FOR_ISOTONIC = 1000
 
 # p-values below this show a miscalibration of a model.
 SIGNIFICANT = 0.05
@@ -50,10 +49,11 @@ class Predictions(NamedTuple):
 
 
 class MeasuredModel(NamedTuple):
-    """A model of the demo with its numbers on `n` rows."""
+    """A model with its numbers on `n` rows, `n_rarest` of which have one class."""
 
     name: str
     n: int
+    n_rarest: int
     accuracy: AccuracyInterval
     error: CalibrationErrorInterval
     confidence: float
@@ -137,6 +137,7 @@ def _measured(data: Predictions, name: str) -> MeasuredModel:
     return MeasuredModel(
         f"{name} on {data.title}",
         data.y.size,
+        int(np.unique(data.y, return_counts=True)[1].min()),
         accuracy_interval(predicted == data.y),
         calibration_error_interval(data.y, proba, labels=data.classes),
         float(proba.max(axis=1).mean()),
@@ -178,11 +179,10 @@ def demo_steps(models: list[MeasuredModel]) -> list[str]:
 
 
 def _how_to_recalibrate(model: MeasuredModel) -> str:
-    if model.n >= ENOUGH_FOR_ISOTONIC:
-        how = "use sklearn.calibration.CalibratedClassifierCV(model, method='isotonic')"
-    else:
-        how = (
-            "use sklearn.calibration.CalibratedClassifierCV(model, method='sigmoid'); "
-            "isotonic regression needs about a thousand rows"
-        )
-    return f"{how}. Measure the result on rows that it was not fitted to."
+    method, few = "isotonic", ""
+    if model.n_rarest < ENOUGH_FOR_ISOTONIC:
+        method, few = "sigmoid", f"; {FEW}"
+    return (
+        f"use sklearn.calibration.CalibratedClassifierCV(model, method={method!r})"
+        f"{few}. Measure the result on rows that it was not fitted to."
+    )

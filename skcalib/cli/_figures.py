@@ -91,13 +91,9 @@ def draw_parts(parts: Mapping[str, Measured], word: str, level: str) -> Any:
     means = [each.mean_probability for each in known.values()]
     style = {"color": _style.COLORS[1], "markerfacecolor": "none", "markersize": 4}
     axes.plot(means, range(len(means)), "D", label="mean probability", **style)
+    style = {"fontsize": _style.text_size(axes), "labelcolor": _style.INK}
     axes.legend(
-        loc="lower left",
-        bbox_to_anchor=(0, 1),
-        frameon=False,
-        ncols=2,
-        fontsize=_style.text_size(axes),
-        labelcolor=_style.INK,
+        loc="lower left", bbox_to_anchor=(0, 1), frameon=False, ncols=2, **style
     )
     return axes.figure
 

@@ -103,16 +103,13 @@ def _check_options(options: Namespace) -> None:
         *(("confidence", n) for n in ("y_proba", "labels", "skip_missing")),
         ("confidence", "unanswered"),
     )
-    if options.max_error is not None and not 0 <= options.max_error < 1:
-        raise CommandError(
-            "--max-error must be at least 0 and below 1, for example 0.05. Got "
-            f"{options.max_error:g}."
-        )
-    if not 0 < options.alone < 1:
-        raise CommandError(
-            "--alone must be an accuracy above 0 and below 1, for example 0.95. Got "
-            f"{options.alone:g}."
-        )
+    most, alone = options.max_error, options.alone
+    if most is not None and not 0 <= most < 1:
+        limits = "at least 0 and below 1, for example 0.05"
+        raise CommandError(f"--max-error must be {limits}. Got {most:g}.")
+    if not 0 < alone < 1:
+        limits = "an accuracy above 0 and below 1, for example 0.95"
+        raise CommandError(f"--alone must be {limits}. Got {alone:g}.")
     check_different(options.file, "report")
     check_figure(options.output, "--output")
     figure = "--output" if options.output else "the figure (--output)"
@@ -128,18 +125,12 @@ def _check_options(options: Namespace) -> None:
 
 
 def _check_used(systems: list[System], options: Namespace) -> None:
-    """Raise an error if options for tables or probabilities have nothing to act on."""
+    """Raise an error if options for tables or one system have nothing to act on."""
     if options.save is not None and len(systems) > 1:
         raise CommandError(f"--save needs one system. Got {len(systems)}.")
     if not any(system.is_table for system in systems):
         why = "applies to plain tables. For files of a harness, use --unanswered drop."
         reject(options, ["skip_missing"], why)
-    if not any(np.isfinite(system.answers.q).any() for system in systems):
-        why = (
-            f"needs probabilities. {options.file[0]} has none; name their column with "
-            "--y-proba."
-        )
-        reject(options, ["percent"], why)
 
 
 def _figure_path(options: Namespace) -> Path | None:

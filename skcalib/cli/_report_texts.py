@@ -47,6 +47,7 @@ class Part:
         # Outcomes of a classifier are called cases, and not answers.
         self.is_graded = word != FREQUENCY
         self.unit = "question" if self.is_graded else "prediction"
+        self.what = "answers" if self.is_graded else "cases"
         # what answers that stand alone are, in a share of them
         self.right = "answers are right" if self.is_graded else "cases are positive"
         self.unit += "s" * (found.n != 1)
@@ -209,14 +210,12 @@ class Part:
         """Return how many outcomes contradict probabilities of 1 and of 0."""
         found = self.stated
         assert found is not None
-        what, one, other = "cases", "negative", "positive"
-        if self.is_graded:
-            what, one, other = "answers", "wrong", "right"
+        one, other = ("wrong", "right") if self.is_graded else ("negative", "positive")
         n, n_wrong = found.n_certain, found.n_certain_wrong
         zero, n_zero = found.n_zero_positive, found.n_zero
         counts = [(n_wrong - zero, n - n_zero, 1, one), (zero, n_zero, 0, other)]
         return " and ".join(
-            f"{k:,} of {n:,} {what} with probability {p} "
+            f"{k:,} of {n:,} {self.what} with probability {p} "
             f"{'is' if k == 1 else 'are'} {x}"
             for k, n, p, x in counts
             if n and (k or not n_wrong)
@@ -290,8 +289,11 @@ class Part:
 
     def check(self, found: Checked) -> str:
         """Return the verdict on a saved threshold."""
-        what = "answers" if self.is_graded else "cases"
-        wanted, at = f"{found.accuracy:g}", self.number(found.threshold)
+        what, wanted, at = (
+            self.what,
+            f"{found.accuracy:g}",
+            self.number(found.threshold),
+        )
         are = "right" if self.is_graded else "positive"
         said = f"The threshold of {found.file} is {found.verdict}"
         if found.verdict == "too few":
@@ -417,8 +419,7 @@ class Part:
                 mean = f"{row.mean_probability:.1g}"
             interval = out.ends(row.interval, self.digits)
             rows.append([limits, f"{row.n:,}", mean, came, interval, row.verdict])
-        what = "answers" if self.is_graded else "cases"
-        header = ["probability", what, "mean", self.word, self.level, "verdict"]
+        header = ["probability", self.what, "mean", self.word, self.level, "verdict"]
         blocks: list[out.Block] = [out.Line(), out.Table(header, rows)]
         if any(row.verdict == "unclear" for row in self.found.regions):
             text = (
@@ -505,7 +506,7 @@ class Part:
             f"{'' if self.is_graded else classifier}"
         )
 
-    def how_many_more(self) -> str | None:
+    def how_many_more(self) -> str:
         """Return how many answers halve the width of the intervals, if it is known."""
         # Half the width needs four times the independent answers.
         what, count = self.unit, self.n
@@ -516,19 +517,11 @@ class Part:
         if self.n_groups is not None and self.n_groups < self.n:
             # More answers of the same groups would shorten the interval by less.
             what, count = "groups", self.n_groups
-        if count < out.ENOUGH_FOR_MORE:
-            return None
         repeats, more = self.found.repeats, ""
         if repeats is not None:
             more = f" {repeats.advice.partition(' (')[0]}."
-        rate, *ends = self.accuracy
-        # At its ends, the width of the interval is proportional to 1 / n.
-        factor = 2 if rate in ends else 4
-        return (
-            f"To halve the width of the interval of the {self.word}, collect about "
-            f"{(factor - 1) * count:,} more {what}: {factor * count:,} in all.{more} "
-            f"{out.ONE_LOOK}"
-        )
+        of = f" of the {self.word}"
+        return out.more_units(self.accuracy, count, what, of, more)
 
     def how_to_quote(self) -> str:
         """Return a sentence with the numbers for a paper."""

@@ -49,8 +49,6 @@ _LONG = 20_000_000
 _COLUMNS = {"y_true": "score", "y_proba": "proba", "question": "question"}
 # Options of `report` for a table with answers instead of scores.
 _OF_ANSWERS = ("gold", "prediction")
-# Options of `compare` that choose columns or rows of a plain table.
-_OF_TABLES = ("question", "systems", "gold")
 # Options of `compare` that say how questions are matched.
 _MATCHING = ("missing", "duplicates", "mismatch", "unanswered")
 # Options that a reader takes as they are.
@@ -243,9 +241,6 @@ def read_inputs(options: Namespace) -> Inputs:
     found = _read_files(options, lambda path: _read_all(path, options))
     runs = _runs(found)
     notes = dict.fromkeys(note for each in found for note in each.evaluation.notes)
-    if not any(each.evaluation.has_proba for each in found):
-        why = "needs a column of probabilities. The files have none."
-        reject(options, ["percent"], why)
     # Folders of harnesses often have short trial runs.
     runs = _with_two_questions(runs, notes)
     if len(runs) < 2:
@@ -275,7 +270,7 @@ def read_inputs(options: Namespace) -> Inputs:
             "applies to plain tables. The files are read as files of "
             f"{', '.join(formats)}."
         )
-        reject(options, _OF_TABLES, why)
+        reject(options, ["question"], why)
     else:
         is_checked = bool(aligned.groups) or any(
             e.right_answer is not None or e.prompt is not None
@@ -499,6 +494,9 @@ def _read_files(options: Namespace, read: Callable[[Path], list[_File]]) -> list
             # One file of many without answers stops the command, since it was named.
             hint = " If the command names its folder, such a file is left out."
             raise CommandError(f"{error}{hint * (len(options.file) > 1)}") from None
+    if not any(each.evaluation.has_proba for each in found):
+        how = " Name their column with --y-proba." * ("y_proba" in options)
+        reject(options, ["percent"], f"needs probabilities. The files have none.{how}")
     return found
 
 
@@ -818,7 +816,7 @@ def _of_whole_scores(
 
 def _raters(path: Path, options: Namespace) -> Iterator[str]:
     """Yield what a column of annotators means for the interval."""
-    for name in open_table(open_source(path), CHUNK).usual("rater")[:1]:
+    for name in _usual(path, "rater")[:1]:
         if name not in (options.groups, options.by):
             yield (
                 f"The column {name!r} may be a second factor: the intervals are for "
@@ -839,8 +837,7 @@ def _are_graded(
         return True
     name = options.y_true or options.score
     if name is None:
-        table = open_table(open_source(path), CHUNK)
-        return bool(table.usual("right")) or not table.usual("label")
+        return bool(_usual(path, "right")) or not _usual(path, "label")
     return name.lower().strip() in USUAL["right"]
 
 
@@ -853,8 +850,13 @@ def _probability_of(evaluation: Evaluation, path: Path, options: Namespace) -> s
         return " ".join(filter(None, given))
     if options.y_proba is not None:
         return str(options.y_proba)
-    names = open_table(open_source(path), CHUNK).usual("proba")
+    names = _usual(path, "proba")
     return next((name for name in names if name != options.y_true), "")
+
+
+def _usual(path: Path, role: str) -> list[str]:
+    """Return the columns of a table that have a usual name of a role."""
+    return open_table(open_source(path), CHUNK).usual(role)
 
 
 def _accuracy_if_wrong(evaluation: Evaluation, options: Namespace) -> Estimate | None:

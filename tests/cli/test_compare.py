@@ -882,3 +882,10 @@ def test_mid_p_of_metrics_is_named(tmp_path, capsys):
     (pair,) = as_json(capsys, a, b, *options)["pairs"]
     assert pair["pvalue"] == pytest.approx(2 / 2**7)
     assert pair["method"] == "sign flips"
+
+
+def test_systems_of_a_file_of_promptfoo_are_chosen(capsys):
+    files = Path(__file__).parents[1] / "evaluation" / "files"
+    names = "example:heron,example:tern"
+    found = as_json(capsys, files / "promptfoo" / "both.json", "--systems", names)
+    assert ",".join(each["name"] for each in found["systems"]) == names

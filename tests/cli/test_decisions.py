@@ -521,7 +521,7 @@ def test_compare_reads_percentages_and_other_words_for_right(run):
     assert scores == pytest.approx([0.085, 0.085])
     for name in "ab":
         write(f"{name}.csv", question=names, grade=words)
-    assert "--percent needs a column of probabilities" in run(*command, *options)[2]
+    assert "--percent needs probabilities" in run(*command, *options)[2]
 
 
 def test_words_among_probabilities_are_missing_and_named(run):
