@@ -40,9 +40,6 @@ _LINKS = re.compile(r"[@#](?=\w)|https?:(?=//)|www(?=\.)|GH(?=-\d)|:(?=[\w+-]+:)
 # Columns of a terminal.
 WIDTH = 80
 
-# Largest number of names in a sentence.
-_MOST_NAMED = 5
-
 # Smaller p-values are not printed.
 _LEAST_P_VALUE = 0.0001
 
@@ -191,8 +188,7 @@ class Table(Block):
             widest = max(map(len, found))
             if widest <= WIDTH:
                 bars = text_bars(self.intervals, WIDTH - widest - 2)
-                bars = bars or [""] * len(found)
-                pairs = zip(found, bars, strict=True)
+                pairs = zip(found, bars or [""] * len(found), strict=True)
                 return [f"{line:{widest}}  {bar}".rstrip() for line, bar in pairs]
         columns = list(zip(*kept[bool(self.header) :], strict=True))
         n_names = 1 + sum(1 for _ in takewhile(_is_text, columns[1:]))
@@ -219,8 +215,7 @@ class Table(Block):
         # A table that is wider than its place is scrolled with the keyboard.
         return (
             '<div class="scroll" role="group" aria-label="table" tabindex="0">'
-            f"<table><thead>{head}</thead>"
-            f"<tbody>{body}</tbody></table></div>"
+            f"<table><thead>{head}</thead><tbody>{body}</tbody></table></div>"
         )
 
     def markdown(self) -> str:
@@ -512,12 +507,6 @@ def text_bars(intervals: Sequence[Estimate], room: int) -> list[str]:
         bar[column(value)] = "o"
         lines.append("".join(bar))
     return lines
-
-
-def named(names: Sequence[str]) -> str:
-    """Return the first names of a list, and the number of the others."""
-    more = len(names) - _MOST_NAMED
-    return ", ".join(names[:_MOST_NAMED]) + f" and {more} more" * (more > 0)
 
 
 def decimals(row: Interval) -> str:

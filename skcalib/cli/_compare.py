@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from .._errors import printable
+from ..evaluation._values import listed
 from ..rates._judged import JudgedDifference
 from . import _blocks as out
 from ._compare_numbers import (
@@ -109,7 +110,7 @@ def _check_options(options: Namespace) -> None:
     # BLEU, chrF and TER are percentages.
     largest = 1.0 if options.metric in (None, ["f1"]) else 100.0
     if options.scale is not None:
-        others = ("metric", "gold", "pass_at", "pass_all")
+        others = ("gold", "pass_at", "pass_all")
         exclude(options, *(("scale", name) for name in others))
         # The margin is a difference of two grades.
         largest = options.scale[1] - options.scale[0]
@@ -261,7 +262,7 @@ class Comparison:
         ]
         why = _INFERIOR * (condition == "inferior" and bool(systems))
         said = "Failed" if systems else "Passed"
-        return f"{said} ({condition}): {out.named(shown)}{why}."
+        return f"{said} ({condition}): {listed(shown, 5)}{why}."
 
     def figure_of_gains(self) -> list[out.Block]:
         """Return the figure of the gains over the baseline, if they are not many."""
@@ -447,7 +448,7 @@ class Comparison:
         if all(pair.better is None for pair in self.decided):
             return f"No two of the {self.n_systems} systems differ significantly{by}."
         # Which systems may be as good as the best one.
-        shown = out.named(found.not_worse)
+        shown = listed(found.not_worse, 5)
         return f"{found.best} has the best score{by}. Not significantly worse: {shown}."
 
     def cards(self, pair: Decided) -> out.Cards:
@@ -662,10 +663,7 @@ class Comparison:
             ):
                 label = f"{each.b}: {name}" if self.n_systems > 2 else name
                 cells = [f"{score:{digits}}" for score in (found.a, found.b)]
-                cells.append(f"{found.difference:+{digits}}")
-                # With few groups, the interval has no ends.
-                is_open = math.isnan(found.low)
-                cells.append("none" if is_open else out.ends(found, f"+{digits}"))
+                cells += f"{found.difference:+{digits}}", out.ends(found, f"+{digits}")
                 rows.append([label, *cells, out.p_text(found.pvalue)])
         header = ["measure", "baseline", "later", "difference", self.level, "p"]
         judge = "" if self.found.judged is None else " (by the judge's scores)"

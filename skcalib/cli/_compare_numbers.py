@@ -764,21 +764,20 @@ def _power(
     smallest, z = result.detectable_gain(), -ndtri((1 - result.confidence_level) / 2)
     # Width of the interval whose half is z standard errors, if the gain is 1.
     width, span = 2 * z / (z + ndtri(POWER)), _span(options)
-    for k, (a, b) in enumerate(result.pairs):
-        if a == result.names[0]:
-            found = Power(a, b, span * float(smallest[k]))
-            if options.power is not True:
-                found.gain = options.power
-            if judged is not None:
-                gain = judged[k].gain
-                size = (gain.high - gain.low) / width
-                found.detectable_gain = size if size < span else math.inf
-                if found.gain is not None:
-                    found.labels_needed = gain.labels_for_width(width * found.gain)
-            elif found.gain is not None:
-                n = float(result.questions_needed(options.power / span)[k])
-                found.questions_needed = int(n) if math.isfinite(n) else n
-            yield found
+    wanted = None if options.power is True else options.power
+    # The pairs of the baseline come first.
+    for k, (a, b) in enumerate(result.pairs[: len(result.names) - 1]):
+        found = Power(a, b, span * float(smallest[k]), wanted)
+        if judged is not None:
+            gain = judged[k].gain
+            size = (gain.high - gain.low) / width
+            found.detectable_gain = size if size < span else math.inf
+            if wanted is not None:
+                found.labels_needed = gain.labels_for_width(width * wanted)
+        elif wanted is not None:
+            n = float(result.questions_needed(wanted / span)[k])
+            found.questions_needed = int(n) if math.isfinite(n) else n
+        yield found
 
 
 def _part(aligned: AlignedEvaluations, inside: np.ndarray) -> AlignedEvaluations:

@@ -230,7 +230,7 @@ def _without_spaces(
 _OF_QUESTIONS = (
     *("question", "systems", "gold", "pass_at", "pass_all"),
     *("format", "score", "filter", "split", "model", "unanswered", "labels"),
-    *("pos_label", "percent"),
+    *("pos_label", "percent", "scale"),
 )
 
 

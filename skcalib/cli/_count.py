@@ -473,9 +473,8 @@ class Count:
         return (
             f"Quote: {self.number(result.estimate)} {what} ({self.level} interval "
             f"{self.interval(result)}); the model's {'mean' if self.is_mean else 'sum'}"
-            ", corrected by "
-            f"{found.n_labelled:,} of {found.n_documents:,} documents that were drawn "
-            f"{drawn} and labelled by hand."
+            f", corrected by {found.n_labelled:,} of {found.n_documents:,} documents "
+            f"that were drawn {drawn} and labelled by hand."
         )
 
     def csv(self) -> str:

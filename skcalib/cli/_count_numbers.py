@@ -21,6 +21,7 @@ from .._periods import (
 )
 from ..counts import CorrectedCount, corrected_count
 from ..counts._corrected_count import LabelsOnly
+from ..evaluation._values import listed
 from ._corpus import Codes, Corpus, Design, Model
 from ._shared import SHOWN, CommandError, command_error, in_options
 
@@ -272,11 +273,10 @@ def _about_groups(corpus: Corpus, options: Namespace) -> Iterator[str]:
         if (found < _MUCH * corpus.months).any():
             days = corpus.day[own]  # type: ignore[index]
             shorter.append(f"{name} ({min(days)} to {max(days)})")
-    more = ["..."] * (len(shorter) > 5)
     if shorter:
         yield (
             f"The documents of some values of {options.by!r} begin later or end "
-            f"earlier than the corpus: {', '.join([*shorter[:5], *more])}. Outside of "
+            f"earlier than the corpus: {listed(shorter, 5)}. Outside of "
             "their time, their counts are 0 in --compare, and in --trend unless "
             "--empty-periods unobserved is passed."
         )
@@ -335,19 +335,18 @@ def _trends(corpus: Corpus, options: Namespace) -> list[Trend]:
             f"in {corpus.period.names[0]!r}; choose a shorter --freq."
         )
     everything = np.ones(period.size, dtype=bool)
-    in_all = _weights_of_counts(corpus, everything, options)
     parts: list[tuple[str | None, np.ndarray]] = [(None, everything)]
     if corpus.by is not None:
         codes = enumerate(corpus.by.names)
         parts += [(name, corpus.by.code == k) for k, name in codes]
     found = []
     for name, inside in parts:
-        # The time of a part is that of the corpus if its empty periods count as 0.
-        weight, is_scaled = in_all
         if options.mean:
             weight, is_scaled = _weights_of_means(period, inside), False
-        elif options.empty_periods == "unobserved":
-            weight, is_scaled = _weights_of_counts(corpus, inside, options)
+        else:
+            # The time of a part is that of the corpus if its empty periods count as 0.
+            own = inside if options.empty_periods == "unobserved" else everything
+            weight, is_scaled = _weights_of_counts(corpus, own, options)
         weight = weight * inside
         # A part in one period has no slope.
         if weight.any():
@@ -414,9 +413,7 @@ def _weights_of_counts(
     number = period.astype(np.float64)
     if np.ptp(period[own]) == 0:
         return np.zeros(number.size), False
-    # Periods without documents do not have a mean.
-    empty = "unobserved" if options.mean else options.empty_periods or "zero"
-    times = times_of_trend(number[own], None, empty)
+    times = times_of_trend(number[own], None, options.empty_periods or "zero")
     first, months = _months(corpus, own, options)
     full = full_over_observed(months)
     at = np.clip(period - first, 0, len(months) - 1)
@@ -473,7 +470,7 @@ def _weights_of_means(number: np.ndarray, inside: np.ndarray) -> np.ndarray:
         return np.zeros(number.size)
     # Each document of a period has 1 / n of its mean. The maximum avoids 0 / 0 in
     # periods without documents of the part.
-    return slope_weights(number, times) * inside / np.maximum(n_documents, 1)[number]
+    return slope_weights(number, times) / np.maximum(n_documents, 1)[number]
 
 
 def _count(

@@ -138,12 +138,10 @@ def read_labels(path: Path, scale: Scale, systems: Sequence[str] = ()) -> Labels
     )
     if not row.size:
         raise CommandError(f"{path}: --labels has no row with a score.")
+    is_never = ~(labels.inclusion > 0)  # or NaN, for an empty cell
     for is_wrong, problem in (
         (labels.question == "", "a label needs a question. Got an empty cell"),
-        (
-            ~(labels.inclusion > 0),  # or NaN, for an empty cell
-            "inclusion must be above 0 and at most 1. Got 0 or an empty cell",
-        ),
+        (is_never, "inclusion must be above 0 and at most 1. Got 0 or an empty cell"),
     ):
         if is_wrong.any():
             line_of = labels.line[is_wrong.argmax()]
@@ -263,16 +261,12 @@ def judged_report(
         "inclusion_probability": None if is_equal else inclusion,
         "confidence_level": level,
     }
-    try:
-        with _noted() as notes:
-            # The same estimate, for all answers of their kind and for these only.
-            whole, items = (
-                in_unit(judged_accuracy(scored.score, human, **settings | of), scale)
-                for of in ({}, {"population": "items"})
-            )
-    except ValueError as error:
-        problem = getattr(error, "problem", error)
-        raise CommandError(f"{where}: --labels {problem}") from None
+    with _noted(where) as notes:
+        # The same estimate, for all answers of their kind and for these only.
+        whole, items = (
+            in_unit(judged_accuracy(scored.score, human, **settings | of), scale)
+            for of in ({}, {"population": "items"})
+        )
     if not is_equal and scored.has_proba:
         notes.append(
             "Calibration is not measured: answers had unequal chances of a label."
@@ -303,17 +297,21 @@ def in_unit(found: Any, scale: Scale) -> Any:
 
 
 @contextmanager
-def _noted(shown: Mapping[str, str] | None = None) -> Iterator[list[str]]:
-    """Collect the warnings of a block in a list, each once.
+def _noted(where: str, **shown: str) -> Iterator[list[str]]:
+    """Collect the warnings of a block in a list, each once; raise errors as its own.
 
-    `shown` are texts that are shown for parameters.
+    `shown` are texts that are shown for parameters, in errors in place of `where`.
     """
     notes: list[str] = []
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UserWarning)
-        yield notes
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", UserWarning)
+            yield notes
+    except ParameterError as error:
+        who = shown.get(error.name or "", where)
+        raise CommandError(f"{who}: --labels {error.problem}") from None
     messages = (getattr(each.message, "args", ("",))[0] for each in caught)
-    notes += dict.fromkeys(in_options(text, shown or {}) for text in messages)
+    notes += dict.fromkeys(in_options(text, shown) for text in messages)
 
 
 def judged_pairs(
@@ -353,25 +351,19 @@ def judged_pairs(
         used = np.where(has[0], *inclusion[[a, b]])
         is_equal = (used[both if n_both else either] == 1).all()
         shown = dict(zip(_OF_PAIRS, names * 2, strict=True))
-        try:
-            with _noted(shown) as notes:
-                found, wider = (
-                    in_unit(
-                        judged_difference(
-                            *(aligned.score[:, k] for k in (a, b)),
-                            *human[[a, b]],
-                            labels="paired" if n_both else "separate",
-                            groups=groups,
-                            inclusion_probability=None if is_equal else used,
-                            confidence_level=each,
-                        ),
-                        scale,
-                    )
-                    for each in (level, 1 - (1 - level) / len(both_of))
+        with _noted(" and ".join(names), **shown) as notes:
+            each = [
+                judged_difference(
+                    *(aligned.score[:, k] for k in (a, b)),
+                    *human[[a, b]],
+                    labels="paired" if n_both else "separate",
+                    groups=groups,
+                    inclusion_probability=None if is_equal else used,
+                    confidence_level=confidence_level,
                 )
-        except ParameterError as error:
-            who = shown.get(error.name or "", " and ".join(names))
-            raise CommandError(f"{who}: --labels {error.problem}") from None
+                for confidence_level in (level, 1 - (1 - level) / len(both_of))
+            ]
+        found, wider = (in_unit(one, scale) for one in each)
         if not n_both:
             notes.append(
                 f"The labels of {names[0]} and {names[1]} are of different questions: "

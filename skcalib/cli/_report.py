@@ -13,6 +13,7 @@ import numpy as np
 
 from .._errors import printable
 from .._results import is_open
+from ..evaluation._values import listed
 from . import _blocks as out
 from ._figures import MOST_PANELS, draw_alone, draw_curves, draw_parts, save_figure
 from ._options import reject
@@ -23,7 +24,6 @@ from ._report_numbers import (
     check_threshold,
     decide,
     measure,
-    read_threshold,
     save_threshold,
 )
 from ._report_texts import TOO_FEW, Part, selects
@@ -84,12 +84,11 @@ def _write(reports: list[Report], options: Namespace, figure: Any) -> None:
     title = f"Accuracy and calibration: {title}"
     page = _page_blocks(reports, options, figure)
     out.write_pages(options, title, _markdown_blocks(reports), page)
-    if options.html is not None and not options.json:
-        print(f"page: {printable(str(options.html))}")
     if options.save is not None:
         save_threshold(options.save, reports[0].system, reports[0].whole.found.alone)
-        if not options.json:
-            print(f"threshold: {printable(str(options.save))}")
+    for what, path in (("page", options.html), ("threshold", options.save)):
+        if path is not None and not options.json:
+            print(f"{what}: {printable(str(path))}")
 
 
 def _check_options(options: Namespace) -> None:
@@ -178,10 +177,8 @@ class Report:
         self.is_met = self.condition is not None and self._meets(most)
         self.checked: Checked | None = None
         if options.check is not None:
-            saved = read_threshold(options.check)
-            self.checked = check_threshold(
-                system, options.check, saved, options.confidence_level
-            )
+            level_of_check = options.confidence_level
+            self.checked = check_threshold(system, options.check, level_of_check)
 
     def numbers(self, figure: Path | None) -> dict[str, Any]:
         """Return the object that ``--json`` prints."""
@@ -237,7 +234,7 @@ class Report:
     def not_for(self) -> str:
         """Return the parts without a threshold for --alone, as text."""
         parts = self.decisions.parts or {}
-        return out.named([n for n, each in parts.items() if each.threshold is None])
+        return listed((n for n, each in parts.items() if each.threshold is None), 5)
 
     def reason(self) -> str:
         """Return the numbers that decide whether the condition is met."""

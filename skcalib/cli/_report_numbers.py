@@ -456,19 +456,19 @@ def _measure(
 
     both : whether a threshold is chosen for negative labels, too.
     """
-    stating, level, without = with_probabilities(part), options.confidence_level, None
+    stating, level = with_probabilities(part), options.confidence_level
     accuracy = _accuracy(part, level)
     numbers = accuracy.n, part.y.size, accuracy.n_groups, estimate_of(accuracy)
     measured = Measured(*numbers, None, [], None)
     if stating is not None:
-        if stating is not part:
-            without = estimate_of(_accuracy(part[~np.isfinite(part.q)], level))
-        found = _calibration(stating, level)
+        measured.stated = found = _calibration(stating, level)
         # Probabilities of two decimals stand for all numbers within half of .01.
         step = found.checked.calibration_error.rounded_to or 0.0
-        regions = _regions(stating, stated, level, step)
-        alone = _alone(stating, part.y.size, options.alone, level, both=both)
-        measured = Measured(*numbers, found, regions, alone, without)
+        measured.regions = _regions(stating, stated, level, step)
+        measured.alone = _alone(stating, part.y.size, options.alone, level, both=both)
+        if stating is not part:
+            without = _accuracy(part[~np.isfinite(part.q)], level)
+            measured.without_probability = estimate_of(without)
     if part.question is not None and 1 < accuracy.n < part.y.size:
         measured.repeats = sample_variance(part.y, question=part.question)
     return measured
@@ -506,7 +506,7 @@ def save_threshold(path: Path, system: System, alone: Alone | None) -> None:
     write_text(path, json.dumps({"kind": _KIND, **saved._asdict()}, indent=2) + "\n")
 
 
-def read_threshold(path: Path) -> Saved:
+def _read_threshold(path: Path) -> Saved:
     """Return the threshold of a file of --save."""
     try:
         found = json.loads(path.read_text("utf-8"))
@@ -527,8 +527,9 @@ def read_threshold(path: Path) -> Saved:
     return Saved(*(found.get(name) for name in Saved._fields))  # type: ignore[arg-type]
 
 
-def check_threshold(system: System, path: Path, saved: Saved, level: float) -> Checked:
-    """Return what the answers of a system say about a saved threshold."""
+def check_threshold(system: System, path: Path, level: float) -> Checked:
+    """Return what the answers of a system say about the threshold of a file."""
+    saved = _read_threshold(path)
     part = with_probabilities(system.answers)
     if part is None:
         raise CommandError(

@@ -280,11 +280,10 @@ class Part:
             lost = f" and {n / every:.0%} of the positive ones" if every else ""
         at = self.threshold(found, is_upper=side != "from")
         return (
-            f"{side.capitalize()} a stated probability of "
-            f"{at}, {rate} of the {what} ({interval} with "
-            f"allowance for the choice), and at least {wanted} in new data with "
-            f"{self.level} confidence; these are {found.share_selected:.0%} of "
-            f"all{lost}."
+            f"{side.capitalize()} a stated probability of {at}, {rate} of the {what} "
+            f"({interval} with allowance for the choice), and at least {wanted} in new "
+            f"data with {self.level} confidence; these are {found.share_selected:.0%} "
+            f"of all{lost}."
         )
 
     def check(self, found: Checked) -> str:
@@ -545,10 +544,9 @@ class Part:
         if self.error is None:
             return f"{quote}."
         error, interval = self.estimate(self.error)
+        # Guo et al. (2017) made the ECE the usual number, and readers look for it.
         return (
-            f"{quote}; calibration error {error} ({self.level} interval "
-            f"{interval}, debiased root mean square). The ECE is a mean absolute "
-            # Guo et al. (2017) made it the usual number, and readers look for it.
-            "distance, depends on its bins and is biased upwards: do not report it "
-            "alone."
+            f"{quote}; calibration error {error} ({self.level} interval {interval}, "
+            "debiased root mean square). The ECE is a mean absolute distance, depends "
+            "on its bins and is biased upwards: do not report it alone."
         )

@@ -730,11 +730,10 @@ def _system(run: list[_File], options: Namespace) -> System:
     for option, column in (("--by", by_name), ("--groups", options.groups)):
         if column is not None and column not in codes:
             codes[column] = factorised(column_of(scored, column, option, f"{file}: "))
+    is_repeated = scored.n_questions < len(scored)
     # A sample of a table stays a sample if the others of its question have no score.
     if scored.format == TABLE:
         is_repeated = bool(scored.repeat.any())
-    else:
-        is_repeated = scored.n_questions < len(scored)
     by, by_names = codes[by_name]
     groups, group_names = codes[options.groups]
     answers = Answers(
@@ -808,9 +807,8 @@ def _of_whole_scores(
     if not 0 < n <= _MOST_PARTIAL * n_known:
         return answers.q, []
     return np.where(is_partial, np.nan, answers.q), [
-        f"{n:,} of {n_known:,} answers with a probability "
-        f"{'have' if n > 1 else 'has'} a score other than 0 and 1: "
-        "the probability is not used."
+        f"{n:,} of {n_known:,} answers with a probability {'have' if n > 1 else 'has'} "
+        "a score other than 0 and 1: the probability is not used."
     ]
 
 
@@ -889,10 +887,8 @@ def _complete(answers: Answers, file: str) -> Answers:
     Answers without a probability are kept: their accuracy is reported separately.
     """
     complete = np.ones(answers.y.size, dtype=bool)
-    for codes, names in (
-        (answers.groups, answers.group_names),
-        (answers.by, answers.by_names),
-    ):
+    columns = (answers.groups, answers.group_names), (answers.by, answers.by_names)
+    for codes, names in columns:
         if codes is not None and "" in names:
             complete &= codes != names.index("")
     if not complete.any():
@@ -907,10 +903,10 @@ def _joined(run: Sequence[_File]) -> Evaluation:
         return evaluations[0]
 
     def joined(name: str) -> np.ndarray:
-        columns = [getattr(e, name) for e in evaluations]
-        unknown = (np.full(len(e), None) for e in evaluations)
-        pairs = zip(columns, unknown, strict=True)
-        return np.concatenate([b if a is None else a for a, b in pairs])
+        columns = ((getattr(e, name), len(e)) for e in evaluations)
+        return np.concatenate(
+            [np.full(n, None) if c is None else c for c, n in columns]
+        )
 
     # Only attributes that all tasks have are kept, since each row needs a value.
     names = set.intersection(*(set(e.groups) for e in evaluations)) - {"task"}

@@ -448,9 +448,8 @@ def _common(
     if lacking and missing == "error":
         raise ParameterError(
             "missing",
-            "must be 'drop' to compare the systems on their "
-            f"{common.size:,} common question{'s' * (common.size > 1)}: "
-            f"{', '.join(lacking)}.",
+            f"must be 'drop' to compare the systems on their {common.size:,} common "
+            f"question{'s' * (common.size > 1)}: {', '.join(lacking)}.",
         )
     notes += [f"{text}: left out." for text in lacking]
     return common

@@ -95,16 +95,18 @@ def _read(
             f"must be a log with scores. Got {source.path.name}, which was never "
             "scored."
         )
-    most, place = max(
-        (max(row.get("numbers", {"": 0.0}).values(), default=0.0), row["place"])
-        for row in rows
-    )
+    numbers = [
+        (p, row["place"]) for row in rows for p in row.get("numbers", {}).values()
+    ]
+    most, place = max(numbers, default=(0.0, ""))
     if 1 < most <= 100 and not options.percent:
         raise file_error(
             f"must contain a probability in [0, 1] in each row. Got {most:g} in "
             f"{place}. Use {parameter('percent')} if confidences run from 0 to 100."
         )
-    notes = _notes(head, scorer, rows, n_more, in_percent=options.percent)
+    notes = [*_notes(head, scorer, rows, n_more)]
+    if options.percent and most <= 0.01:
+        notes.append("No confidence is above 1, and 1 is read as 1%.")
     headlines, model = _headlines(head, scorer), about.get("model")
     task = about.get("task")
     return Evaluation._of_rows(
@@ -123,9 +125,7 @@ def _headlines(head: dict, scorer: str) -> Iterator[tuple[str, Any]]:
                 yield f" with the reducer {how!r}" if how else "", value
 
 
-def _notes(
-    head: dict, scorer: str, rows: Sequence[dict], n_more: int, *, in_percent: bool
-) -> Iterator[str]:
+def _notes(head: dict, scorer: str, rows: Sequence[dict], n_more: int) -> Iterator[str]:
     yield f"The score is {scorer!r}."
     if n_more:
         yield (
@@ -144,10 +144,6 @@ def _notes(
             f"probability. Got {words[0]!r:.80}, for example. Write numbers from 0 to "
             "1, or percentages (90%)."
         )
-    if in_percent and not any(
-        p > 0.01 for row in rows for p in row.get("numbers", {}).values()
-    ):
-        yield "No confidence is above 1, and 1 is read as 1%."
     known = {name for row in rows for name in row.get("numbers", ())}
     read, *others = [name for name in CONFIDENCE if name in known] or [""]
     if others:

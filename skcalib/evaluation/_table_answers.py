@@ -14,7 +14,14 @@ from .._errors import Marked, ParameterError, parameter
 from ._evaluation import Evaluation, contradiction, of_one, scored_options, statuses
 from ._files import Options, Source
 from ._tables import USUAL, Column, Fractions, Names, Numbers, Table, open_table
-from ._values import OF_OPTIONS, file_error, joined_error, none_of, numbered_repeats
+from ._values import (
+    OF_OPTIONS,
+    file_error,
+    joined_error,
+    listed,
+    none_of,
+    numbered_repeats,
+)
 
 NAME = "table"
 
@@ -50,9 +57,6 @@ _N_LOOKED_AT = 2000
 
 # Entries of an object that are scores of one system and not names of systems.
 _ONE_SCORE = (*USUAL["right"], "score")
-
-# Columns that a note names.
-_N_NAMED = 10
 
 # Beginning of the note on the systems of a table in wide form.
 SYSTEMS_NOTE = "The systems are the columns"
@@ -435,7 +439,7 @@ def _probability_notes(free: list[str], found: list[str]) -> Iterator[str]:
         unread = [name for name in free if _OF_PROBABILITIES.search(name)]
         if unread:
             yield (
-                f"Not read, but perhaps probabilities: {_listed(map(repr, unread))}. "
+                f"Not read, but perhaps probabilities: {listed(map(repr, unread))}. "
                 "The probability that the answer is right is read from a column with a "
                 f"usual name, such as {_CONFIDENCE[0]!r}."
             )
@@ -581,21 +585,12 @@ def _candidates(
         names = chosen_systems(free, systems)
         if not names:
             raise ParameterError("systems", "must name systems of the file. Got none.")
-    elif (
-        options.columns.keys() & {"score", *_ANSWERS}
-        or options.score is not None
-        or gold is None
-        and table.usual("right", "label")
-    ):
+        return names
+    is_named = options.columns.keys() & {"score", *_ANSWERS} or options.score
+    if is_named or (gold is None and table.usual("right", "label")):
         return None
-    else:
-        names = [
-            name
-            for name in free
-            if name.lower().strip() not in _NO_SYSTEMS
-            and not _OF_PROBABILITIES.search(name)
-        ]
-    return names
+    names = [name for name in free if name.lower().strip() not in _NO_SYSTEMS]
+    return [name for name in names if not _OF_PROBABILITIES.search(name)]
 
 
 def _outcomes(names: Iterable[str], options: Options) -> dict[str, Numbers]:
@@ -671,22 +666,16 @@ def _systems_among(
         raise ParameterError(
             "systems",
             f"must name the columns of the systems, or {parameter('score')} the column "
-            f"of one system. {_listed(map(repr, found))} of {table.path.name} may be "
+            f"of one system. {listed(map(repr, found))} of {table.path.name} may be "
             f"the scores of {len(found)} systems or {len(found)} scores of one system.",
         )
     return scores, constant
 
 
 def _note(found: list[str], left: list[str], constant: dict[str, float]) -> str:
-    note = f"{SYSTEMS_NOTE} {_listed(map(repr, found))}."
+    note = f"{SYSTEMS_NOTE} {listed(map(repr, found))}."
     if left:
         why = {name: f" ({value:g} in each row)" for name, value in constant.items()}
         named = (f"{name!r}{why.get(name, '')}" for name in left)
-        note += f" Not taken as systems: {_listed(named)}."
+        note += f" Not taken as systems: {listed(named)}."
     return Marked(f"{note} Choose others with {parameter('systems')}.")
-
-
-def _listed(names: Iterable[str]) -> str:
-    every = list(names)
-    more = len(every) - _N_NAMED
-    return ", ".join(every[:_N_NAMED]) + (f" and {more} more" if more > 0 else "")

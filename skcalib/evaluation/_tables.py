@@ -359,17 +359,13 @@ class Fractions(_Column):
     def finish(self) -> np.ndarray:
         """Return the probabilities of all rows; `notes` says how they were read."""
         values = super().finish()
-        # A file may have a few cells below 1 in percent, or a few above 1 by mistake.
-        n_fractions = self._n_fractions
-        are_mostly_fractions = 2 * n_fractions >= self._n_positive > 0
-        is_negative = bool((values < 0).any())
         if self._may_lack and 0 < self._n_words < np.isfinite(values).sum():
             text, line = self._first.pop("text")
             self.notes.append(
                 f"{self._n_words:,} of {values.size:,} cells of {self.name!r} are "
                 f"words without a probability, such as {text!r:.60} in line {line}."
             )
-        faults = list(self._faults(are_mostly_fractions, is_negative))
+        faults = list(self._faults(is_negative=bool((values < 0).any())))
         if faults:
             raise self._error(faults)
         if not self._percent:
@@ -380,10 +376,10 @@ class Fractions(_Column):
                 f"No cell of {self.name!r} is above 1, and 1 is read as 1%. Do not "
                 "read probabilities from 0 to 1 as percentages."
             )
-        elif n_fractions:
+        elif self._n_fractions:
             self.notes.append(
-                f"{n_fractions} of {values.size} cells of {self.name!r} are below 1 "
-                "and are read as less than 1%."
+                f"{self._n_fractions} of {values.size} cells of {self.name!r} are "
+                "below 1 and are read as less than 1%."
             )
         elif has_large and not has_signs and np.nanmax(values) <= 10:
             self.notes.append(
@@ -392,9 +388,7 @@ class Fractions(_Column):
             )
         return np.clip(values / 100, 0, 1)
 
-    def _faults(
-        self, are_mostly_fractions: bool, is_negative: bool
-    ) -> Iterator[tuple[tuple[str, int], str]]:
+    def _faults(self, *, is_negative: bool) -> Iterator[tuple[tuple[str, int], str]]:
         """Yield the first cell of each kind that cannot be read, and why."""
         first, in_one_unit = self._first, "Write all probabilities in one unit."
         if "text" in first:
@@ -413,7 +407,8 @@ class Fractions(_Column):
                     "Convert log-probabilities by exp and logits by "
                     "scipy.special.expit."
                 )
-            elif are_mostly_fractions:
+            # A few cells may be below 1 in percent, or above 1 by mistake.
+            elif 2 * self._n_fractions >= self._n_positive > 0:
                 hint = f"{in_one_unit} {hint}"
             where = "[0, 100]." if self._percent else f"[0, 1]. {hint}"
             yield first["outside"], f"is outside {where}"

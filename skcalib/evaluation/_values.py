@@ -80,30 +80,28 @@ def as_scores(
     is_outside = ~(np.isnan(scores) | ((scores >= 0) & (scores <= 1)))
     if is_outside.any():
         k = int(is_outside.argmax())
+        got = float(scores[k]) if np.isfinite(scores[k]) else values[k]
         raise file_error(
-            f"must contain a {what} in [0, 1] in each row. Got {float(scores[k])!r} in "
+            f"must contain a {what} in [0, 1] in each row. Got {got!r:.60} in "
             f"{place(k)}."
         )
     return scores
 
 
 def _as_score(value: Any, k: int, place: Callable[[int], str], what: str) -> float:
-    problem = f"must have a number or a verdict as the {what}"
+    if value is None:
+        return np.nan
+    word = value.strip().lower() if isinstance(value, str) else ""
+    if word in _WORDS:
+        return _WORDS[word]
     try:
-        if value is None:
-            return np.nan
-        word = value.strip().lower() if isinstance(value, str) else ""
-        if word in _WORDS:
-            return _WORDS[word]
         if isinstance(value, (bool, int, float, str)):
-            found = as_number(word) if isinstance(value, str) else float(value)
-            if not np.isinf(found):
-                return found
-            raise OverflowError  # as float does for the largest integers
-    except OverflowError:
-        problem = f"must contain a {what} in [0, 1] in each row"
+            return as_number(word) if isinstance(value, str) else float(value)
+    except OverflowError:  # of the largest integers
+        return np.inf
     except ValueError:
         pass
+    problem = f"must have a number or a verdict as the {what}"
     raise file_error(f"{problem}. Got {value!r:.60} in {place(k)}.")
 
 
@@ -337,6 +335,13 @@ def choose(
             "Got None.",
         )
     return found[0] if found else None
+
+
+def listed(names: Iterable[str], most: int = 10) -> str:
+    """Return the first names of a list, and the number of the others."""
+    every = list(names)
+    more = len(every) - most
+    return ", ".join(every[:most]) + f" and {more} more" * (more > 0)
 
 
 def none_of(name: str, names: Sequence[str]) -> str:

@@ -889,3 +889,14 @@ def test_systems_of_a_file_of_promptfoo_are_chosen(capsys):
     names = "example:heron,example:tern"
     found = as_json(capsys, files / "promptfoo" / "both.json", "--systems", names)
     assert ",".join(each["name"] for each in found["systems"]) == names
+
+
+def test_a_scale_of_grades_does_not_apply_to_tags(tmp_path, capsys):
+    """Files of tags are recognised without --metric."""
+    path = tmp_path / "tags"
+    for name, tag in (("old", "B-PER"), ("new", "O")):
+        path.with_name(name).write_text(f"Ada B-PER {tag}\nsaw O O\n\n")
+    files = [str(path.with_name(name)) for name in ("old", "new")]
+    status, out = run(capsys, *files, "--scale", "1", "5")
+    assert status == 2
+    assert "--scale does not apply to --metric f1." in out.err
