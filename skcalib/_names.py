@@ -37,7 +37,7 @@ REPLACED = {
             *("ark_twitter_pos", "emoticon_tweets", "gum", "litbank", "muc3"),
             *("system_outputs", "ud_english_ewt", "wsj_sample"),
         )
-    },
+    }
 }
 
 #: Objects by their old path, and what to do instead. Functions warn when called.
@@ -57,9 +57,7 @@ OLD = {
 }
 
 
-def load_late(
-    package: str,
-) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
+def load_late(package: str) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
     """Return ``__getattr__`` and ``__dir__`` of a package whose names load late.
 
     The source of the ``__init__.py`` tells where a name is: its imports for type

@@ -15,11 +15,7 @@ from ..queries._predicted import PredictedEntities
 
 @public
 def from_spacy_beam(
-    ner: Any,
-    docs: Sequence[Any],
-    *,
-    beam_width: int = 16,
-    beam_density: float = 0.0001,
+    ner: Any, docs: Sequence[Any], *, beam_width: int = 16, beam_density: float = 0.0001
 ) -> list[list[tuple[int, int, str, float]]]:
     """Return the entities in the beam of spaCy's entity recogniser, with probabilities.
 

@@ -12,20 +12,10 @@ from scipy.special import log_softmax
 
 from .._clusterings import check_entries
 from .._errors import ParameterError, ParameterTypeError, public
-from .._validation import (
-    as_label_list,
-    check_choice,
-    is_integer,
-    out_of_range,
-)
+from .._validation import as_label_list, check_choice, is_integer, out_of_range
 from ..posteriors import LinearChainPosterior
 from ..posteriors._checks import warn_of_proba
-from ._arrays import (
-    as_indices,
-    as_numpy,
-    transitions_of,
-    without_nan,
-)
+from ._arrays import as_indices, as_numpy, transitions_of, without_nan
 
 
 @public

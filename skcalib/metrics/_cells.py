@@ -22,13 +22,7 @@ import numpy as np
 
 from .._errors import ParameterError, ParameterTypeError
 from .._pairs import Pairs, check_pairs
-from .._validation import (
-    as_floats,
-    is_dask,
-    label_array,
-    on_cpu,
-    positives,
-)
+from .._validation import as_floats, is_dask, label_array, on_cpu, positives
 from ._bins import Binning, Bins, Ordered, order_cells
 
 # Number of tables that a Dask task merges.

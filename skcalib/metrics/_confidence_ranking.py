@@ -627,10 +627,7 @@ def _coverage_at(
 
 
 def _rank(
-    answers: _Answers,
-    coverages: list[float],
-    accuracies: list[float],
-    level: float,
+    answers: _Answers, coverages: list[float], accuracies: list[float], level: float
 ) -> ConfidenceRanking:
     rate, area = float(answers.wrong.sum()) / answers.total, answers.aurc
     influence = answers.area_influence()

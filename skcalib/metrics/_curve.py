@@ -325,7 +325,7 @@ class ReliabilityCurve(Result):
         outside = int(((self.prob_pred < low) | (self.prob_pred > high)).sum())
         return [
             f"In {outside} of {self.n_bins} bins the mean probability is outside the "
-            f"95% confidence interval of the label frequency. {meaning}",
+            f"95% confidence interval of the label frequency. {meaning}"
         ]
 
     def __repr__(self) -> str:

@@ -636,10 +636,7 @@ def as_rounded(pairs: Pairs) -> tuple[Pairs | None, float | None]:
         return None, None
     positive = pairs.indicator()
     q = pairs.q.astype(np.float64)
-    for rows, low, high in (
-        (pairs.q == 0, 0.0, step / 2),
-        (is_one, 1 - step / 2, 1.0),
-    ):
+    for rows, low, high in ((pairs.q == 0, 0.0, step / 2), (is_one, 1 - step / 2, 1.0)):
         if rows.any():
             weight = None if pairs.weight is None else pairs.weight[rows]
             frequency = float(np.average(positive[rows], weights=weight))

@@ -190,7 +190,7 @@ def fit_temperature(
         warn(
             f"{int((~possible).sum())} of {possible.size} sentences are left out: "
             "their true tagging is impossible for the model, or has a tag that is not "
-            f"in 'classes'. The first is sentence {int((~possible).argmax())}.",
+            f"in 'classes'. The first is sentence {int((~possible).argmax())}."
         )
 
     def log_likelihood(temperature: float) -> float:
@@ -201,9 +201,7 @@ def fit_temperature(
 
 
 def best_temperature_and_offset(
-    mentions: Mentions,
-    bounds: tuple[float, float],
-    offset_bounds: tuple[float, float],
+    mentions: Mentions, bounds: tuple[float, float], offset_bounds: tuple[float, float]
 ) -> tuple[float, float, float, float]:
     """Return the temperature and offset at which the true clusterings are most likely.
 
