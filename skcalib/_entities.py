@@ -187,8 +187,7 @@ def allowed_tags(
     labels = np.array([label for _, label in tags], dtype=object)
     is_open = np.isin(prefixes, ("B", "I"))
     goes_on = np.isin(prefixes, ("I", "L"))
-    same = np.equal.outer(labels, labels).astype(bool)
-    continued = is_open[:, None] & same
+    continued = is_open[:, None] & np.equal.outer(labels, labels).astype(bool)
     if scheme == "BIO":
         return ~goes_on | continued, ~goes_on, np.ones(len(tags), dtype=bool)
     return np.where(goes_on, continued, ~is_open[:, None]), ~goes_on, ~is_open

@@ -336,8 +336,7 @@ def take_pairs(pairs: Pairs, rows: np.ndarray) -> Pairs:
         q, positive = pairs.q[rows], pairs.indicator()[rows]
         return Pairs(q, positive, np.compress(positive, q))
     assert pairs.true_class is not None
-    proba = pairs.q.reshape(-1, pairs.n_classes)
-    return pool(proba[rows], pairs.true_class[rows])
+    return pool(pairs.q.reshape(-1, pairs.n_classes)[rows], pairs.true_class[rows])
 
 
 def weighted(
@@ -472,9 +471,11 @@ def check_pairs(
 
 
 def _warn_of_order(proba: np.ndarray, index: np.ndarray, order: np.ndarray) -> None:
-    """Warn if most rows have the largest probability at their label in another order.
+    """Warn if the labels are the largest columns in most rows, but in another order.
 
-    In this order, at most half as many rows have it, and classes have 20 rows each.
+    In the given order, this is true in at most a quarter of the rows and in half as
+    many as in the other. A calibrated model cannot cause this, however weak it is: the
+    label is then most probable in the largest column.
     """
     n, k = proba.shape
     top = proba.argmax(axis=1)
@@ -498,11 +499,10 @@ def _warn_of_order(proba: np.ndarray, index: np.ndarray, order: np.ndarray) -> N
 
 def _needs_matrix(multi_class: Any, shape: tuple[int, ...]) -> ParameterError:
     """Return the error that `multi_class`, or else `labels`, is for matrices only."""
-    problem = "requires y_proba of shape (n, n_classes)"
+    need = "requires y_proba of shape (n, n_classes)"
     if multi_class is None:
-        problem += f"; use 'pos_label' with shape {shape}."
-        return ParameterError("labels", problem)
-    problem += f". Got {multi_class!r} with shape {shape}."
+        return ParameterError("labels", f"{need}; use 'pos_label' with shape {shape}.")
+    problem = f"{need}. Got {multi_class!r} with shape {shape}."
     return ParameterError("multi_class", problem)
 
 
@@ -533,7 +533,7 @@ def warn_of_shares(pairs: Pairs) -> None:
 
 
 def number_of_shares(proba: np.ndarray) -> int | None:
-    """Return the k of which probabilities are shares, or None."""
+    """Return the k if probabilities look like shares of k samples, or else None."""
     inside = proba[: 100 * _MANY_ROWS]
     inside = inside[(inside > 0) & (inside < 1)]
     # without 0 and 1, shares do not mislead
@@ -544,15 +544,14 @@ def number_of_shares(proba: np.ndarray) -> int | None:
     # has steps of 1/256 above 1/2.
     if k is None or 100 % k == 0 or k in (40, 256, 512):
         return None
-    if k > 100 and 10**6 % k == 0:
-        return None
-    return k
+    return None if k > 100 and 10**6 % k == 0 else k
 
 
 def number_of_steps(proba: np.ndarray) -> int | None:
     """Return the least k for which all probabilities are multiples of 1/k, or None.
 
-    Three different values, or all between 0 and 1, show it if some occur twice.
+    Three different values between 0 and 1 (for k = 3, both) show it if some occur
+    twice.
     """
     inside = proba[(proba > 0) & (proba < 1)].astype(np.float64)
     tolerance = 10 * np.finfo(proba.dtype).eps
@@ -568,8 +567,7 @@ def number_of_steps(proba: np.ndarray) -> int | None:
             if not k.size:
                 return None
     n_values = np.unique(np.rint(values * k[0])).size
-    is_seen = min(3, k[0] - 1) <= n_values < inside.size
-    return int(k[0]) if is_seen else None
+    return int(k[0]) if min(3, k[0] - 1) <= n_values < inside.size else None
 
 
 def _are_hard(q: np.ndarray) -> bool:

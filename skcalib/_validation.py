@@ -361,8 +361,7 @@ def as_floats(values: Any, *, name: str) -> np.ndarray:
     except ParameterError:
         raise
     except (TypeError, ValueError, OverflowError):
-        problem = _not_numbers(values, name)
-        raise ParameterError(name, problem) from None
+        raise ParameterError(name, _not_numbers(values, name)) from None
 
 
 def _holds_text(array: np.ndarray) -> bool:
@@ -723,8 +722,7 @@ def distinct_labels(labels: np.ndarray, *, name: str) -> np.ndarray:
             if len(kinds) > 1:
                 raise TypeError  # strings and numbers do not sort
             # Sorting a set is many times faster than np.unique on objects.
-            found = sorted(set(labels.tolist()))
-            return label_array(found)
+            return label_array(sorted(set(labels.tolist())))
         return np.unique(labels)
     except TypeError:
         raise ParameterError(

@@ -330,8 +330,7 @@ def _sampled(
     # All samples of a long document would not fit into memory.
     step = max(1, BLOCK // max(1, n))
     for i in range(0, n_samples, step):
-        size = min(step, n_samples - i)
-        counts += count_pairs(posterior.sample(size, rng)[0].T)
+        counts += count_pairs(posterior.sample(min(step, n_samples - i), rng)[0].T)
     return condensed(counts / n_samples)
 
 

@@ -267,8 +267,7 @@ class AntecedentRanker(RaggedTransformer):
         proba : ndarray of shape (n_documents,), object
             A condensed vector for each document, as `SampledCorefPairs` returns it.
         """
-        pairs = self.posterior(X).pair_marginals()
-        return object_array(list(map(condensed, pairs)))
+        return object_array(list(map(condensed, self.posterior(X).pair_marginals())))
 
     @public
     def score(

@@ -229,8 +229,7 @@ def _ceafm(table: Table) -> Counts:
 def _best_alignment(table: Table, likeness: np.ndarray) -> float:
     """Return the largest total similarity of aligned clusters."""
     # a cluster that is equal on both sides shares no mention with others
-    size = np.maximum(table.true[table.row], table.pred[table.column])
-    rest = table.shared < size
+    rest = table.shared < np.maximum(table.true[table.row], table.pred[table.column])
     rows, row = np.unique(table.row[rest], return_inverse=True)
     columns, column = np.unique(table.column[rest], return_inverse=True)
     matrix = np.zeros((rows.size, columns.size))

@@ -227,11 +227,9 @@ def _allocate(n: int, goal: np.ndarray, n_documents: np.ndarray) -> np.ndarray:
     share = np.zeros(len(goal))
     fixed = np.zeros(len(goal), dtype=bool)
     while not fixed.all():
-        rest = n - share[fixed].sum()
-        share[~fixed] = rest * goal[~fixed] / goal[~fixed].sum()
+        share[~fixed] = (n - share[fixed].sum()) * goal[~fixed] / goal[~fixed].sum()
         over = ~fixed & (share > n_documents)
-        under = ~fixed & (share < least)
-        change = over if over.any() else under
+        change = over if over.any() else ~fixed & (share < least)
         if not change.any():
             break
         share[change] = np.where(over, n_documents, least)[change]
@@ -254,8 +252,7 @@ def _probabilities(goal: np.ndarray, n: int) -> np.ndarray:
     # rest of the draws, which may lift further documents beyond 1.
     certain = np.zeros(len(goal), dtype=bool)
     while True:
-        rest = n - int(certain.sum())
-        pi = rest * goal
+        pi = (n - int(certain.sum())) * goal
         if not certain.all():
             pi /= (goal[~certain] if certain.any() else goal).sum()
         pi[certain] = 1

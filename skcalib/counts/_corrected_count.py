@@ -934,8 +934,7 @@ def check_strata(
     single = (held == 1) & (n_units > 1)
     if not single.any():
         return codes, codes
-    means = np.bincount(codes, f) / np.bincount(codes)
-    joined = _join(single, held < n_units, means)
+    joined = _join(single, held < n_units, np.bincount(codes, f) / np.bincount(codes))
     names = ", ".join(map(repr, labels[single].tolist()[:5]))
     warn(
         f"{single.sum()} strata have one label: {names}. To estimate the variance, "

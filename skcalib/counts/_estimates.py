@@ -275,8 +275,7 @@ def unseen_errors(
         most = _MOST_MISSED * float(np.abs(c) @ (found * rises))
         unseen.append((error, float(square.sum()), float(square @ missed), most))
     is_equal = c.min() > 0 and np.ptp(c) <= 1e-12 * c.max()
-    is_plain = is_equal and (high - low <= sample.unit * (1 + 1e-9)).all()
-    return unseen, bool(is_plain)
+    return unseen, bool(is_equal and (high - low <= sample.unit * (1 + 1e-9)).all())
 
 
 # The variance of a count's error grows with the count to a power between 1 (Poisson)
@@ -502,8 +501,7 @@ def contributions(
     centred = influence[use] - held[use] / mass[use]
     factor = (m[use] / (m[use] - 1)) ** power
     parts[use] = factor * np.sqrt(keep[use]) * centred
-    df = int(free.sum()) - np.unique(strata[free]).size
-    return parts, df
+    return parts, int(free.sum()) - np.unique(strata[free]).size
 
 
 # Student's t interval is used if the labels show this number of errors of one unit, in
@@ -580,8 +578,7 @@ def _pooled(
         step = np.sqrt(1 - drawn) / drawn
     centred = f - mean_f[at]
     # each domain with labels has its own mean
-    n_free = len(y) - int((n_labelled > 0).sum())
-    df = max(n_free - int(sample.is_tuned), 1)
+    df = max(len(y) - int((n_labelled > 0).sum()) - int(sample.is_tuned), 1)
     slope, to_slope = fit_slope(sample, centred, y - mean_y[at], weight, df)
     # n (mean_y + slope (mean of expected - mean_f)): the mean error of the domain with
     # the pooled slope
@@ -693,8 +690,7 @@ def has_both(
     """Return whether both periods of each row have a label, if they have documents."""
     found = np.ones(n_rows, dtype=bool)
     for own in (weight > 0, weight < 0):
-        rows = sample.rows[own[sample.rows]]
-        n_labelled = np.bincount(place[rows], minlength=n_rows)
+        n_labelled = np.bincount(place[sample.rows[own[sample.rows]]], minlength=n_rows)
         found &= (n_labelled > 0) | (np.bincount(place[own], minlength=n_rows) == 0)
     return found
 
@@ -714,9 +710,7 @@ def equivalent_labels(
 
 def drawn_units(groups: np.ndarray | None) -> np.ndarray | slice:
     """Return one document of each unit that was drawn: each document, or each group."""
-    if groups is None:
-        return slice(None)
-    return np.unique(groups, return_index=True)[1]
+    return slice(None) if groups is None else np.unique(groups, return_index=True)[1]
 
 
 def deviation(sample: Sample, values: np.ndarray) -> float:
@@ -743,6 +737,5 @@ def deviation(sample: Sample, values: np.ndarray) -> float:
     spread = np.bincount(strata, pi * (1 - pi), n_strata)
     total = np.bincount(strata, (1 - pi) * ranks, n_strata)
     centre = np.divide(total, spread, out=np.zeros(n_strata), where=spread > 0)
-    variance = float((pi * (1 - pi)) @ (ranks / pi - centre[strata]) ** 2)
-    error = np.sqrt(variance) / n
+    error = np.sqrt(float((pi * (1 - pi)) @ (ranks / pi - centre[strata]) ** 2)) / n
     return mean / error if error > 1e-9 else 0.0

@@ -36,8 +36,7 @@ def _clause(
     root = len(first) + passive
     begin = root + 1 + passive
     last = begin + len(second) - 1
-    subject = "nsubj:pass" if passive else "nsubj"
-    rows = _attached(first, len(first) - 1, root, subject)
+    rows = _attached(first, len(first) - 1, root, "nsubj:pass" if passive else "nsubj")
     if passive:
         was = "were" if first[-1][3] in ("NNS", "PRP") else "was"
         rows.append((was, "be", "AUX", "VBD", root, "aux:pass"))
@@ -390,8 +389,7 @@ def _draw_mentions(
     country = rng.integers(len(COUNTRIES), size=n)
     is_group = (kind == GROUP) | (kind == AFFILIATED)
     word = np.where(is_group, group, np.where(kind == PLACE, place, -1))
-    is_country = (kind == AFFILIATED) | (kind == COUNTRY)
-    return kind, word, np.where(is_country, country, -1)
+    return kind, word, np.where((kind == AFFILIATED) | (kind == COUNTRY), country, -1)
 
 
 def _event_scores(

@@ -220,8 +220,7 @@ def make_tagged_sentences(
     names = np.array(TAGS, dtype=object)[tags]
     bounds = list(zip(starts.tolist(), ends.tolist(), strict=True))
     X = [words[start:end].tolist() for start, end in bounds]
-    y = [names[start:end].tolist() for start, end in bounds]
-    return X, y
+    return X, [names[start:end].tolist() for start, end in bounds]
 
 
 # Tags.

@@ -1123,8 +1123,7 @@ class CorrectedEventCounts(_CountTable):
         partial = check_choice(partial_periods, _PARTIAL, name="partial_periods")
         if partial == "scaled":
             weight = weight * full_over_observed(months)[place]
-        result = self._run(*self._of(country), weight=weight)
-        return replace(result, estimand="trend")
+        return replace(self._run(*self._of(country), weight=weight), estimand="trend")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts as lists, with the settings."""

@@ -176,8 +176,7 @@ class PeriodComparison(Result):
     def _columns(self) -> dict[str, np.ndarray]:
         columns = {k: v for k, v in vars(self).items() if isinstance(v, np.ndarray)}
         # Tables show None as a missing name.
-        names = ["all actors", *self.country[1:]]
-        return {**columns, "country": object_array(names)}
+        return {**columns, "country": object_array(["all actors", *self.country[1:]])}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the differences as lists, with both periods and the settings."""

@@ -170,8 +170,7 @@ def _places(ids: Any, n: int, n_words: Any, i: int) -> np.ndarray:
             "the pieces.",
         )
     # a column of a table has NaN instead of None
-    inside = [-1 if k is None or k != k else k for k in ids]
-    places = as_indices(inside, "word_ids")
+    places = as_indices([-1 if k is None or k != k else k for k in ids], "word_ids")
     size = int(places.max(initial=-1)) + 1
     if n_words is not None and size > n_words:
         raise ParameterError(

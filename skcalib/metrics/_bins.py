@@ -107,9 +107,7 @@ class Sorted:
 
     def position(self, index: np.ndarray) -> np.ndarray:
         """Return the position before the number with each index."""
-        if self.end is None:
-            return index
-        return self._before[index]
+        return index if self.end is None else self._before[index]
 
     def between(self, start: float, stop: float) -> tuple[np.ndarray, np.ndarray]:
         """Return the numbers between two positions, and the positions around them."""
@@ -181,8 +179,7 @@ class Ordered:
 
         If so, what would begin at 0 begins at 1. Results are then the same for 1 - q.
         """
-        q = self.rows.q
-        total = self.rows.sums(np.array([0]), np.array([q.size]), 1)[0]
+        total = self.rows.sums(np.array([0]), np.array([self.rows.q.size]), 1)[0]
         return bool(total > self.total / 2)
 
     def classes(
@@ -201,8 +198,7 @@ class Ordered:
                 np.searchsorted(positives.q, q[:1], side="left").sum(),
                 np.searchsorted(positives.q, q[-1:], side="right").sum(),
             )
-            place = np.searchsorted(q, positives.q[inside])
-            positive[place] = positives.weight[inside]
+            positive[np.searchsorted(q, positives.q[inside])] = positives.weight[inside]
             return q, weight[start:stop], positive
         first = first_of_each(q)
         value = q if first.size == q.size else q[first]
@@ -588,8 +584,7 @@ def cut_around_classes(ordered: Ordered, size: int, own: int) -> np.ndarray:
     start = np.r_[0.0, stop[:-1]]
     number = np.maximum(np.floor((stop - start) / size + 1e-9), 1)
     number = np.where(whole, 1, number).astype(np.intp)
-    first = np.cumsum(number) - number
-    step = np.arange(number.sum()) - np.repeat(first, number)
+    step = np.arange(number.sum()) - np.repeat(np.cumsum(number) - number, number)
     return np.r_[np.repeat(start, number) + step * size, ordered.total]
 
 
@@ -743,8 +738,7 @@ class Bins:
         self.shares = _NO_SHARES
         if divided.any():
             before, after = map(positives.position, (positive_first, positive_last))
-            positive = after - before
-            self.shares = _shares(bounds, divided, start, stop, value, positive)
+            self.shares = _shares(bounds, divided, start, stop, value, after - before)
         self.q, self.y = self._sum(1), self._sum(0, positive=True)
         self.residual = self.q - self.y
 

@@ -160,6 +160,9 @@ def calibration_error(
         - The sum of a row of class probabilities differs from 1 by more than 0.02. This
           is normal if several labels may be true at once, because every column is
           evaluated separately.
+        - The largest of three or more columns is the label in at most a quarter of the
+          rows, but in more than half of them, and in twice as many, if the columns are
+          in another order. There must be 20 rows for each class.
         - All probabilities, some of them 0 or 1, are multiples of 1/k, like shares of
           samples, and `n_draws` is not known. Multiples of 1/4, 1/5, 1/10 and so on are
           taken as rounded decimals, and 1/256 as the steps of bfloat16.
@@ -279,9 +282,7 @@ def calibration_error(
     errors = [
         error_of_pairs(pairs, binning, norm, squared, bool(debias)) for pairs in several
     ]
-    if multi_class == "per_class":
-        return np.array(errors)
-    return float(np.mean(errors))
+    return np.array(errors) if multi_class == "per_class" else float(np.mean(errors))
 
 
 def error_of_pairs(

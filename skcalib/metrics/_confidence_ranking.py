@@ -127,8 +127,7 @@ class _Answers:
             return 1.0
         rows, unit = self.rows(influence), self.variance(influence)
         given = self.row_weight, self.repeats
-        ratio = dependence(rows, self.groups, unit, odd, level, *given)
-        return max(1.0, ratio)
+        return max(1.0, dependence(rows, self.groups, unit, odd, level, *given))
 
     @cached_property
     def placements(self) -> np.ndarray:
@@ -505,8 +504,7 @@ def _answers_by_level(
 ) -> _Answers:
     order = np.argsort(-score)
     ordered = score[order]
-    new = np.concatenate([[True], ordered[1:] != ordered[:-1]])
-    start = np.flatnonzero(new)
+    start = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
     own_right = is_right[order].astype(np.float64)
     own = np.ones(score.size) if weight is None else weight[order]
     return _Answers(

@@ -506,8 +506,7 @@ def _entries(
             count = np.add.reduceat(weight, first) if first.size else weight
         if first.size < residual.size:
             residual = np.add.reduceat(residual, first)
-    shape = (rows.same.size, n_sets)
-    return Entries(group, where, residual, count, shape, rows.same)
+    return Entries(group, where, residual, count, (rows.same.size, n_sets), rows.same)
 
 
 class GroupedBins:
@@ -675,8 +674,7 @@ class GroupedBins:
         # The sums of a whole class by group are needed once, though two bins share it.
         known, column = np.unique(self._edge_value, return_inverse=True)
         row, n_rows = rows.rows_with(known)
-        where = np.repeat(np.arange(known.size), n_rows)
-        tied = _entries(rows, row, where, known.size)
+        tied = _entries(rows, row, np.repeat(np.arange(known.size), n_rows), known.size)
 
         def products(
             squares: np.ndarray, sums: np.ndarray, tied_values: np.ndarray
@@ -824,8 +822,7 @@ class GroupedBins:
             mean[alone], rest_n[alone] = (r / n)[column[alone]], 1
             values[b] *= mean / rest_n
         # theory, (G3)
-        linear = e.by_group(values, self.share / n)
-        return float(linear**2 @ self.same)
+        return float(e.by_group(values, self.share / n) ** 2 @ self.same)
 
     def squares_left_out(self) -> np.ndarray:
         """Return the debiased square without each group.
@@ -924,8 +921,9 @@ def grouped_bins(pairs: Pairs | GroupedRows, binning: Binning) -> GroupedBins:
     The automatic bins of the interval are chosen for independent rows. If rows of a
     group repeat each other k times, n rows contain n / k independent ones. Bins of
     about sqrt(n / k) of them have sqrt(n k) rows, sqrt(k) times as many as before. If
-    every row is a group, and k is the mean weight of a row, bins have 0.8 sqrt(n k): in
-    narrower bins of a few heavy rows, the variance is too small where T is too small.
+    every row is a group, and k is the mean weight of a row (by weight), bins have the
+    weight 0.8 sqrt(n k), where n is the total weight: in narrower bins of a few heavy
+    rows, the variance is too small where T is too small.
     """
     if isinstance(pairs, GroupedRows):
         rows = pairs
@@ -966,8 +964,7 @@ def _widened(found: GroupedBins, rows: GroupedRows) -> GroupedBins:
 
 def squared_norm(left: sparse.csr_array, right: sparse.csr_array) -> float:
     """Return the squared Frobenius norm of left @ right in blocks of rows."""
-    per_column = np.diff(right.indptr).astype(float)
-    per_row = np.asarray((left != 0) @ per_column)
+    per_row = np.asarray((left != 0) @ np.diff(right.indptr).astype(float))
     total = 0.0
     for start, end in pairwise(_parts(per_row, _BLOCK)):
         block = left[start:end] @ right
@@ -978,5 +975,4 @@ def squared_norm(left: sparse.csr_array, right: sparse.csr_array) -> float:
 def _parts(sizes: np.ndarray, most: int) -> np.ndarray:
     """Return the bounds of consecutive parts whose sizes sum up to about `most`."""
     ends = np.arange(1, sizes.sum() // most + 2) * most
-    cuts = np.searchsorted(np.cumsum(sizes), ends)
-    return np.unique(np.r_[0, cuts, sizes.size])
+    return np.unique(np.r_[0, np.searchsorted(np.cumsum(sizes), ends), sizes.size])

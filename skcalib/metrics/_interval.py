@@ -87,9 +87,7 @@ def interval_of_one_value(sums: Bins, level: float) -> tuple[float, float, float
     variance = n * q * (1 - q)
     p_value = linear_p_value(n * q - k, variance, -variance * (1 - 2 * q))
     first, last = clopper_pearson(k / n, n, level)
-    low = 0.0
-    if p_value < 1 - level:
-        low = max(first - q, q - last, 2.0**-52)
+    low = max(first - q, q - last, 2.0**-52) if p_value < 1 - level else 0.0
     # For rare labels, Wilson's interval may be wider.
     left, right = (float(x) for x in frequency_interval(k / n, n, level))
     # The error is a distance, so the wider of both intervals counts.
@@ -488,12 +486,13 @@ def calibration_error_interval(
     A probability of exactly 0 or 1 means that one of the labels is impossible. If this
     label occurs in a single row, perfect calibration is excluded, and pvalue is
     2.2e-308, the smallest float. This is not so if probabilities are rounded: if all of
-    them are multiples of .1, .05, .01, .005 or .001, and at least two of them are
-    between 0 and 1, or of 1/k for a k of at most 1000, such as the shares of k trees,
-    and at least three are. Then 1 stands for at least 1 - step / 2, and 0 for at most
-    step / 2. The test replaces 1 and 0 by the number in this range that is next to the
-    frequency of the labels, and `rounded_to` is the step. To state another range,
-    clip the probabilities, such as ``np.clip(y_proba, 0.005, 0.995)``.
+    them are multiples of .1, .05, .01, .005 or .001, and at least two different ones
+    are between 0 and 1, then 1 stands for at least 1 - step / 2, and 0 for at most step
+    / 2. The same is true of multiples of 1/k for a k of at most 1000, such as shares of
+    k trees, if at least three different ones (for k = 3, both) are between 0 and 1, and
+    one of them occurs twice. The test replaces 1 and 0 by the number in this range that
+    is next to the frequency of the labels, and `rounded_to` is the step. To state
+    another range, clip the probabilities, such as ``np.clip(y_proba, 0.005, 0.995)``.
 
     If a bin boundary falls between rows of equal probability, T is averaged over all
     orders of these rows. The variance treats these rows as one set, regardless of the
@@ -890,8 +889,7 @@ def _carrying(distribution: SquareDistribution) -> float:
     if distribution.levels is None or distribution.null_deviation <= 0:
         return np.inf
     n = distribution.levels.carrying
-    few = n < min(LEAST_CARRYING, distribution.n_units / 20)
-    return n if few else np.inf
+    return n if n < min(LEAST_CARRYING, distribution.n_units / 20) else np.inf
 
 
 def warn_of_few(found: Iterable[tuple[Any, CalibrationErrorInterval | None]]) -> None:

@@ -268,9 +268,7 @@ class SquareDistribution:
     @property
     def trust(self) -> float:
         """Weight of the observed shape of the error."""
-        if self.levels is None:
-            return 0.0
-        return trust_in(self.square, self.deviation)
+        return 0.0 if self.levels is None else trust_in(self.square, self.deviation)
 
     def _at(self, x: float) -> tuple[float, float, float]:
         """Return deviation and skewness of T at squared error x, and half a step.

@@ -553,15 +553,13 @@ def _single_rows(pairs: Pairs, sample_weight: Any) -> np.ndarray:
     if pairs.n_classes == 1:
         order = np.lexsort((pairs.indicator(), pairs.q))
     else:
-        columns = pairs.q.reshape(-1, pairs.n_classes).T
-        order = np.lexsort((pairs.true_class, *columns))
+        order = np.lexsort((pairs.true_class, *pairs.q.reshape(-1, pairs.n_classes).T))
     if pairs.weight is None:
         return order
     given = as_floats(sample_weight, name="sample_weight")
     expected = "contain integers, since rows are drawn one by one"
     raise_where(given != np.floor(given), given, expected, name="sample_weight")
-    repeats = pairs.weight[:: pairs.n_classes].astype(np.int64)
-    return np.repeat(order, repeats[order])
+    return np.repeat(order, pairs.weight[:: pairs.n_classes].astype(np.int64)[order])
 
 
 def _bins_of_samples(

@@ -163,8 +163,7 @@ def _whole_squares(cells: Ordered, sums: Bins) -> tuple[np.ndarray, np.ndarray]:
 
 def error_bound(cells: Ordered, sums: Bins, norm: str, squared: bool) -> float:
     """Return a bound on the distance between the sketched and the exact error."""
-    parts = _Parts(cells, sums)
-    least, largest = _residual_range(parts, sums)
+    least, largest = _residual_range(_Parts(cells, sums), sums)
     weight = sums.weight
     low, middle, high = (
         norm_of(distance / weight, weight, norm, squared)
@@ -267,8 +266,7 @@ class ReliabilitySketch:
     def __init__(self, *, n_bits: int = 18):
         n_bits = check_integer(n_bits, minimum=_BITS[0], name="n_bits")
         if n_bits > _BITS[1]:
-            problem = f"must be at most {_BITS[1]}. Got {n_bits}."
-            raise ParameterError("n_bits", problem)
+            raise ParameterError("n_bits", f"must be at most {_BITS[1]}. Got {n_bits}.")
         self._table = CellTable(n_bits)
 
     @property

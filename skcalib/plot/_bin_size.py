@@ -203,8 +203,7 @@ class BinSizeDisplay(ModelsDisplay):
         parts = _models.parts_of_predictions(
             y_true, y_proba, name, multi_class, labels, pos_label, sample_weight, groups
         )
-        display = cls._of_parts(parts, bin_sizes, norm, true_error)
-        return display.plot(ax, **plot_params)
+        return cls._of_parts(parts, bin_sizes, norm, true_error).plot(ax, **plot_params)
 
     @classmethod
     @public
@@ -289,8 +288,7 @@ class BinSizeDisplay(ModelsDisplay):
             estimator, X, y, query, name, multi_class, pos_label
         )
         parts = _models.parts_of_answers(found, y, sample_weight, groups)
-        display = cls._of_parts(parts, bin_sizes, norm, true_error)
-        return display.plot(ax, **plot_params)
+        return cls._of_parts(parts, bin_sizes, norm, true_error).plot(ax, **plot_params)
 
     @classmethod
     @public
@@ -371,8 +369,7 @@ class BinSizeDisplay(ModelsDisplay):
                 )
             curves.append(curve_of_sizes(pairs, sizes, norm, False))
         names = [part.name for part in parts]
-        truth = _true_errors(true_error, names)
-        return cls(curve=curves, true_error=truth, name=names)
+        return cls(curve=curves, true_error=_true_errors(true_error, names), name=names)
 
     @drawing
     def plot(

@@ -263,8 +263,7 @@ class DocumentDisplay(Display):
         [None, None, 0]
         """
         _check_document(document)
-        display = cls._from(document, posterior, entity, y_true)
-        return display.plot(ax, **plot_params)
+        return cls._from(document, posterior, entity, y_true).plot(ax, **plot_params)
 
     @classmethod
     def _from(

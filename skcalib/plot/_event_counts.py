@@ -237,7 +237,7 @@ class EventCountDisplay(Display):
             for key, array in values.items()
         }
         posterior = counts if isinstance(counts, EventCounts) else counts.counts
-        display = cls(
+        return cls(
             period=counts.periods,
             confidence_level=level,
             unit=posterior.unit,
@@ -245,8 +245,7 @@ class EventCountDisplay(Display):
             without_events=without,
             months=posterior.months.tolist(),
             **columns,
-        )
-        return display.plot(ax, **plot_params)
+        ).plot(ax, **plot_params)
 
     @drawing
     def plot(

@@ -120,11 +120,11 @@ def parts_of_predictions(
     if n_draws is not None:
         check_draws_of_model(2, multi_class)
     params = {"multi_class": multi_class, "labels": labels, "pos_label": pos_label}
-    params |= {"sample_weight": sample_weight, "groups": groups}
+    params["sample_weight"] = sample_weight
     found = []
     for own, proba in several:
         try:
-            (pairs,) = check_pairs(y_true, proba, **params)
+            (pairs,) = check_pairs(y_true, proba, groups=groups, **params)
         except ParameterError as error:
             if own is not None:
                 # With several models, the error says which of them it is about.
@@ -456,7 +456,6 @@ def _answers_of_pairs(
     labels: Any,
     pos_label: Hashable,
     sample_weight: Any,
-    groups: Any,
 ) -> Answers:
     """Return the checked pairs of some predictions with the class of each pair."""
     weight = as_weights(sample_weight, len(y_true))

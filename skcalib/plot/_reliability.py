@@ -974,8 +974,7 @@ class ReliabilityDisplay(ModelsDisplay):
             shown = plain_text("\n".join(lines))
             self.figure_.suptitle(shown, fontsize=7, color=_style.INK)
         if _style.is_new(fig):
-            height = self.figure_.get_figheight() + 0.13 * len(lines)
-            self.figure_.set_figheight(height)
+            self.figure_.set_figheight(self.figure_.get_figheight() + 0.13 * len(lines))
             # The layout of square axes needs two passes.
             self.figure_.draw_without_rendering()
 

@@ -276,8 +276,7 @@ class RiskCoverageDisplay(ModelsDisplay):
             curves.append(ranking_of_pairs(pairs, level))
             given = pairs.indicator(), pairs.q, precision, pairs.groups, pairs.weight
             marks.append(_threshold(*given, level))
-        names = [part.name for part in parts]
-        return cls(curve=curves, threshold=marks, name=names)
+        return cls(curve=curves, threshold=marks, name=[part.name for part in parts])
 
     @drawing
     def plot(

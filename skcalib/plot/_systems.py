@@ -124,7 +124,7 @@ class SystemScoresDisplay(Display):
         check_type(
             comparison, SystemComparison, "a SystemComparison", name="comparison"
         )
-        display = cls(
+        return cls(
             comparison.names,
             comparison.score,
             comparison.low,
@@ -133,8 +133,7 @@ class SystemScoresDisplay(Display):
             metric=metric,
             confidence_level=comparison.confidence_level,
             lower_is_better=comparison._lower_is_better,
-        )
-        return display.plot(ax, **plot_params)
+        ).plot(ax, **plot_params)
 
     @drawing
     def plot(

@@ -432,11 +432,10 @@ class AntecedentPosterior(ScoreMatrices):
         proba : list of ndarray of shape (n_i,)
             Probabilities of the mentions of each document.
         """
-        singles = []
-        for proba in self.antecedent_proba():
-            away = 1 - np.tril(proba, -1)
-            singles.append(proba.diagonal() * away.prod(axis=0))
-        return singles
+        return [
+            proba.diagonal() * (1 - np.tril(proba, -1)).prod(axis=0)
+            for proba in self.antecedent_proba()
+        ]
 
     @public
     def entity_proba(

@@ -690,8 +690,8 @@ def entropy(chain: Chain) -> np.ndarray:
                 each[mine[part] + 1] = _next_entropy_in_logs(factors, mine[part])
         else:
             each[mine + 1] = _next_entropy(factors, mine)
-    total = sums(each, sequence, lengths.size)
-    return np.maximum(total, 0)  # rounding errors can give -1e-16 instead of 0
+    # rounding errors can give -1e-16 instead of 0
+    return np.maximum(sums(each, sequence, lengths.size), 0)
 
 
 def _next_entropy(factors: Factors, tokens: np.ndarray) -> np.ndarray:
@@ -723,8 +723,7 @@ def _next_entropy_in_logs(factors: Factors, tokens: np.ndarray) -> np.ndarray:
     sums = factors.after[factors.row[tokens]][:, :, np.newaxis]
     # A tag without an allowed next tag has entropy 0, and not NaN (-inf - -inf).
     table -= np.where(sums > -np.inf, sums, 0.0)
-    before = factors.marginal(tokens)
-    return np.einsum("ti,tij->t", before, entr(np.exp(table)))
+    return np.einsum("ti,tij->t", factors.marginal(tokens), entr(np.exp(table)))
 
 
 # Spans of tokens
@@ -871,8 +870,7 @@ def _best_ranks(chain: Chain, k: int) -> tuple[np.ndarray, np.ndarray]:
         if t == 0:
             best = (emission[rows] + chain.start)[:, :, np.newaxis]
         else:
-            width = rows.stop - rows.start
-            tag, rank, best = _best_ways(best[:width], into, k)
+            tag, rank, best = _best_ways(best[: rows.stop - rows.start], into, k)
             from_tag[rows, :, : tag.shape[2]] = tag
             from_rank[rows, :, : tag.shape[2]] = rank
             best += emission[rows][:, :, np.newaxis]

@@ -177,8 +177,7 @@ class LinearChainPosterior:
     def _split(self, rows: np.ndarray, lengths: Any = None) -> list[np.ndarray]:
         """Split rows, by default of tokens, into a list with an entry per sequence."""
         ends = np.cumsum(self.lengths if lengths is None else lengths).tolist()
-        starts = [0, *ends[:-1]]
-        return [rows[a:b] for a, b in zip(starts, ends, strict=False)]
+        return [rows[a:b] for a, b in zip([0, *ends[:-1]], ends, strict=False)]
 
     def log_partition(self) -> np.ndarray:
         """Return log Z of each sequence.
@@ -323,8 +322,7 @@ class LinearChainPosterior:
         slice(0, 2, None) [(1, 2, 2), (0, 2, 2)]
         slice(2, 3, None) [(2, 2, 2)]
         """
-        size = check_integer(chunk, minimum=1, name="chunk")
-        return self._iter_pair_marginals(size)
+        return self._iter_pair_marginals(check_integer(chunk, minimum=1, name="chunk"))
 
     def _iter_pair_marginals(
         self, size: int

@@ -159,8 +159,7 @@ def log_subtree_sums(
     # With a single root, the root may only be the head if nothing is outside.
     if not single_root or outside.size == 0:
         heads = np.concatenate([[0], heads])
-    above = scores[np.ix_(inside, heads)]
-    entry = np.logaddexp.reduce(above, axis=1)
+    entry = np.logaddexp.reduce(scores[np.ix_(inside, heads)], axis=1)
     within = np.column_stack([entry, scores[start:stop, start + 1 : stop + 1]])
     return within, scores[np.ix_(outside, np.concatenate([[0], outside + 1]))]
 

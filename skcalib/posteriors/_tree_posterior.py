@@ -438,8 +438,7 @@ class TreePosterior(ScoreMatrices):
         found = self.log_partition()
         both = zip(self.log_scores, self.arc_marginals(), strict=True)
         for i, (scores, proba) in enumerate(both):
-            certain = np.where(proba > 0, scores, 0)
-            found[i] -= (proba * certain).sum()
+            found[i] -= (proba * np.where(proba > 0, scores, 0)).sum()
         return np.maximum(found, 0)
 
     @public

@@ -93,8 +93,7 @@ class ClassQuery:
     @public
     def __post_init__(self) -> None:
         if self.multi_class is not None:
-            choices = ("pooled", "top_label")
-            check_choice(self.multi_class, choices, name="multi_class")
+            check_choice(self.multi_class, ("pooled", "top_label"), name="multi_class")
             if self.pos_label is not None:
                 raise ParameterError(
                     None,
@@ -251,8 +250,7 @@ class Columns:
         # In case of ties, the first class is used.
         best = self._q.argmax(axis=1)
         q = self._q[np.arange(best.size), best]
-        right = self._true == best
-        return self._of_rows(q, right, self.labels[best])
+        return self._of_rows(q, self._true == best, self.labels[best])
 
     def one_class(self, label: Any, name: str, query: str) -> Answers:
         """Return the answers for one class, given by the parameter of a query."""

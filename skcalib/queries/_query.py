@@ -192,8 +192,7 @@ def tag_paths(
 def sentence_and_token(lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the sentence of each token, and its index in the sentence."""
     sentence = np.repeat(np.arange(lengths.size), lengths)
-    first = np.cumsum(lengths) - lengths
-    return sentence, np.arange(sentence.size) - first[sentence]
+    return sentence, np.arange(sentence.size) - (np.cumsum(lengths) - lengths)[sentence]
 
 
 def flat_tags(

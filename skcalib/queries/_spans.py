@@ -332,8 +332,7 @@ class SpanQuery(TaggerQuery):
         # The truth must not affect the choice of the spans.
         kept = self._wanted(asked, labels)
         q = np.array([row[3] for spans in found for row in spans], dtype=np.float64)
-        true = span_array(gold, labels)
-        return _answers(asked[kept], true, labels, q[kept], lengths)
+        return _answers(asked[kept], span_array(gold, labels), labels, q[kept], lengths)
 
     def _ask(self, y_true: Any, posterior: Any, classes: Any, predict: Any) -> Answers:
         tags, lengths = tags_and_lengths(y_true, posterior)
@@ -367,8 +366,7 @@ class SpanQuery(TaggerQuery):
         q = span_probabilities(asked, labels, events, posterior)
         # The labels of the model come first.
         n_unseen = int((asked[:, 3] >= len(known)).sum())
-        true = span_array(gold, labels)
-        return _answers(asked, true, labels, q, lengths, n_unseen)
+        return _answers(asked, span_array(gold, labels), labels, q, lengths, n_unseen)
 
     def _gold(
         self, flat: np.ndarray, lengths: np.ndarray
@@ -383,8 +381,7 @@ class SpanQuery(TaggerQuery):
                 f"{sum(map(tags.count, lost))} of {len(tags)} tags in y_true are not "
                 f"part of any entity in the scheme {scheme!r}. {why_lost(lost)}"
             )
-        ends = np.cumsum(lengths).tolist()
-        sentences = (tags[a:b] for a, b in pairwise([0, *ends]))
+        sentences = (tags[a:b] for a, b in pairwise([0, *np.cumsum(lengths).tolist()]))
         return entities_of(sentences, meaning, scheme), _labels_of(meaning)
 
     def _wanted(self, asked: np.ndarray, labels: list[str]) -> np.ndarray:

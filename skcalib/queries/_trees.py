@@ -344,8 +344,7 @@ class SubtreeQuery(ParserQuery):
             for rows, heads in zip(found, gold, strict=True)
         ]
         spans = [[row[:2] for row in rows] for rows in wanted]
-        q = [[row[2] for row in rows] for rows in wanted]
-        return _answers(gold, spans, q)
+        return _answers(gold, spans, [[row[2] for row in rows] for rows in wanted])
 
     def _ask(self, y_true: Any, posterior: Any, classes: Any, predict: Any) -> Answers:
         gold = _heads_of_posterior(y_true, posterior)

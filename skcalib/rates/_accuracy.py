@@ -297,8 +297,7 @@ def _mid_p_end(k: float, n: float, tail: float) -> float:
     # The end of a fraction of an answer may be below the smallest float.
     if excess(low) >= 0:
         return 0.0
-    xtol = max(1e-13 * low, 1e-200)
-    return float(brentq(excess, low, high, xtol=xtol, maxiter=2000))
+    return float(brentq(excess, low, high, xtol=max(1e-13 * low, 1e-200), maxiter=2000))
 
 
 def _wilson_of_groups(

@@ -763,8 +763,7 @@ def _paired(
     found_verdicts = _verdict_codes(*judges, most=_MOST_PAIRS) if is_verdict else None
     if found_verdicts is not None:
         codes, verdicts = found_verdicts
-        weight = np.full(y.size, 1 / y.size)
-        labels = Labels(codes, y, values, weight, expansion, inner)
+        labels = Labels(codes, y, values, np.full(y.size, 1 / y.size), expansion, inner)
         found = _post_stratified(
             *(labels, strata_of(labels, level), verdicts, population, level),
             of=[f" of {parameter(name)}" for name in ("judge_a", "judge_b")],
@@ -788,7 +787,10 @@ def _separate(
     population: str,
     level: float,
 ) -> tuple[MeanLabel, str, float]:
-    """Return the same from labels of different questions."""
+    """Return the difference, the method and the judge's difference of `_paired`.
+
+    The labels of the systems are of different questions.
+    """
     both = ~np.isnan(humans[0] + humans[1])
     if both.any():
         raise ParameterError(
@@ -901,8 +903,7 @@ def _expansions(inclusion_probability: Any, is_labelled: np.ndarray) -> np.ndarr
 
 def _values(labels: np.ndarray, *possible: float) -> tuple[float, ...]:
     """Return the values of the labels and the given possible values, sorted."""
-    found = np.unique(labels[~np.isnan(labels)])
-    return tuple(np.union1d(found, possible).tolist())
+    return tuple(np.union1d(labels[~np.isnan(labels)], possible).tolist())
 
 
 def _verdict_codes(

@@ -359,8 +359,7 @@ def _sizes(q: np.ndarray, least: int, per_doubling: int) -> np.ndarray:
     n_steps = int(np.ceil(per_doubling * np.log2(q.size / least))) + 1
     grid = np.ceil(np.geomspace(least, q.size, n_steps)).astype(np.intp)
     # A threshold also selects all answers of equal probability.
-    last = q[np.minimum(grid, q.size) - 1]
-    return np.unique(q.size - np.searchsorted(q[::-1], last))
+    return np.unique(q.size - np.searchsorted(q[::-1], q[np.minimum(grid, q.size) - 1]))
 
 
 def _starts(sizes: np.ndarray, least: int) -> np.ndarray:
@@ -369,5 +368,4 @@ def _starts(sizes: np.ndarray, least: int) -> np.ndarray:
         return sizes
     # With many equal probabilities, the smallest size is much larger than `least`.
     grid = np.geomspace(2 * least, max(2 * least, sizes[-1]), _N_STARTS + 1)
-    at = np.searchsorted(sizes, np.minimum(grid[:-1], sizes[-1]))
-    return sizes[np.unique(at)]
+    return sizes[np.unique(np.searchsorted(sizes, np.minimum(grid[:-1], sizes[-1])))]

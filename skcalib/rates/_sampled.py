@@ -119,8 +119,7 @@ class SampledConfidence(Result):
         # Its import takes a tenth of the time of a command.
         from scipy.optimize import minimize
 
-        found = minimize(loss, np.zeros(2), bounds=[_LOG_PARAMETERS] * 2)
-        a, b = np.exp(found.x)
+        a, b = np.exp(minimize(loss, np.zeros(2), bounds=[_LOG_PARAMETERS] * 2).x)
         return (self.share * self.n_draws + a) / (self.n_draws + a + b)
 
     @cached_property
@@ -315,8 +314,7 @@ def sampled_confidence(
     for i, labels in enumerate(cluster):
         table[i, : labels.size] = labels
     counts = _counts(table)
-    best = counts.argmax(axis=1)
-    chosen = (table == best[:, np.newaxis]).argmax(axis=1)
+    chosen = (table == counts.argmax(axis=1)[:, np.newaxis]).argmax(axis=1)
     shares = counts / n_draws[:, np.newaxis]
     logs = np.log(shares, out=np.zeros_like(shares), where=shares > 0)
     pairs = (counts * (counts - 1)).sum(axis=1)

@@ -359,8 +359,7 @@ def _shift(labels: Labels, strata: Strata) -> StratumMean | None:
     if labels.groups is None:
         variance = float(labels.weight**2 @ residual**2)
     else:
-        sums = group_sums(n * labels.weight * residual, labels.groups)
-        variance = sandwich(*sums)[0]
+        variance = sandwich(*group_sums(n * labels.weight * residual, labels.groups))[0]
     low, high = float(strata.values[0]), float(strata.values[-1])
     share = (centre - low) / (high - low)
     variance /= (high - low) ** 2

@@ -60,8 +60,7 @@ def cross_fit(
 ) -> HeldOut:
     """Fit a clone to the training part, and return the posterior of the test part."""
     train, test = fold
-    fitted = fit_on(clone(estimator), X, y, weight, train)
-    return held_out(fitted, X, y, weight, test)
+    return held_out(fit_on(clone(estimator), X, y, weight, train), X, y, weight, test)
 
 
 def held_out(

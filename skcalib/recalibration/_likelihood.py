@@ -194,8 +194,7 @@ def fit_temperature(
         )
 
     def log_likelihood(temperature: float) -> float:
-        found = posterior.tempered(temperature).log_proba(paths)
-        return float(found[possible].sum())
+        return float(posterior.tempered(temperature).log_proba(paths)[possible].sum())
 
     return best_temperature(log_likelihood, low, high)[0]
 

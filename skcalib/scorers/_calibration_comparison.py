@@ -369,8 +369,7 @@ def _pairs_of_model(
         (pairs,) = check_pairs(y_true, proba, **params)
     except ParameterError as error:
         parameter = name if error.name == "y_proba" else error.name
-        problem = error.problem.replace("y_proba", name)
-        raise type(error)(parameter, problem) from None
+        raise type(error)(parameter, error.problem.replace("y_proba", name)) from None
     k = draws_of(proba)
     if k is not None:
         return pairs, rows_of_shares(pairs, k)
@@ -477,8 +476,7 @@ class _DifferenceOfSquares:
         half = float(stdtrit(self.freedom, (1 + level) / 2)) * self.deviation
         square = sign * self.value - half
         total = a.high + b.high if square > 0 else a.low + b.low
-        quotient = square / total if total > 0 else -math.inf
-        return max(first, quotient)
+        return max(first, square / total if total > 0 else -math.inf)
 
 
 def _noise(a: GroupedBins, b: GroupedBins) -> np.ndarray:

@@ -115,8 +115,7 @@ def ask(estimator: Any, X: Any, y: Any, query: Any, **params: Any) -> Answers:
         # A question about what the model predicted has no other class.
         fields = ("multi_class", "tag", "spans")
         asked = {str(getattr(query, each, None)) for each in fields}
-        is_chosen = asked & {"top_label", "top", "predicted"}
-        other = None if is_chosen else OTHER_CLASS
+        other = None if asked & {"top_label", "top", "predicted"} else OTHER_CLASS
         hard = None if answers.n_draws else _NOT_LABELS
         warn_of_labels([answers._pairs], hard, other)
     return answers
@@ -725,8 +724,7 @@ class LogLikelihoodScorer(QueryScorer):
         else:
             log_proba = posterior.log_proba(y_true)
         # A structure of probability 0 counts as machine epsilon for each of its parts.
-        lengths = np.array(list(map(len, y_true)))
-        least = lengths * np.log(np.finfo(np.float64).eps)
+        least = np.array(list(map(len, y_true))) * np.log(np.finfo(np.float64).eps)
         return float(np.average(np.maximum(log_proba, least), weights=weight))
 
 

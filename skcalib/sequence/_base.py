@@ -187,12 +187,10 @@ def check_labels(y: Any, sentences: list[Any]) -> list[list]:
 def number_labels(labels: list[list]) -> tuple[np.ndarray, np.ndarray]:
     """Return the sorted labels, and the number of each label."""
     number = numbering()
-    tags = chain.from_iterable(labels)
-    numbers = number_all(tags, number, sum(map(len, labels)))
+    numbers = number_all(chain.from_iterable(labels), number, sum(map(len, labels)))
     classes = sorted_labels([list(number)])
     place = {label: k for k, label in enumerate(classes.tolist())}
-    places = np.array([place[label] for label in number], dtype=np.intp)
-    return classes, places[numbers]
+    return classes, np.array([place[label] for label in number], dtype=np.intp)[numbers]
 
 
 def sorted_labels(labels: list[list]) -> np.ndarray:

@@ -169,8 +169,7 @@ class HMMTagger(BaseTagger):
         moves = _counts(tags[going_on], tags[going_on + 1], (n_tags, n_tags))
         if self.end_state:
             # The end is one more tag that can follow, with the same denominator.
-            ends = np.bincount(tags[last], minlength=n_tags)
-            moves = np.column_stack([moves, ends])
+            moves = np.column_stack([moves, np.bincount(tags[last], minlength=n_tags)])
         moves_log_proba = _log_rows(moves, prior)
         self.start_log_proba_: np.ndarray = _log_rows(starts[np.newaxis], prior)[0]
         self.transition_log_proba_: np.ndarray = moves_log_proba[:, :n_tags]
@@ -196,14 +195,11 @@ class HMMTagger(BaseTagger):
         check_choice(unknown, ("once", "pseudocount"), name="unknown_words")
         if prior is None:
             prior = _PSEUDOCOUNT
-        word_prior = self.emission_pseudocount
-        if word_prior is None:
-            word_prior = prior
-        return (
-            check_real(prior, low=0, high=1e12, name="pseudocount"),
-            check_real(word_prior, low=0, high=1e12, name="emission_pseudocount"),
-            unknown,
-        )
+        prior = check_real(prior, low=0, high=1e12, name="pseudocount")
+        own = self.emission_pseudocount
+        if own is not None:
+            own = check_real(own, low=0, high=1e12, name="emission_pseudocount")
+        return prior, prior if own is None else own, unknown
 
     def _posterior(self, sentences: list[Any]) -> LinearChainPosterior:
         words = all_words(sentences)

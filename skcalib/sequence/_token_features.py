@@ -94,8 +94,7 @@ def _hash(rows: list[dict]) -> csr_array:
     """Return rows of attributes hashed to columns."""
     if not rows:
         return csr_array((0, _N_COLUMNS))
-    hasher = FeatureHasher(_N_COLUMNS, alternate_sign=False)
-    return csr_array(hasher.transform(rows))
+    return csr_array(FeatureHasher(_N_COLUMNS, alternate_sign=False).transform(rows))
 
 
 TEMPLATES = {"basic": basic_rows, "advanced": advanced_rows}

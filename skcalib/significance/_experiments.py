@@ -109,8 +109,7 @@ def borderline_threshold(
     (1.59, 21)
     """
     gain, pvalue = check_gains(gains, pvalues)
-    borderline = check_borderline(low, high, quantile)
-    found = threshold_of(gain, pvalue, *borderline)
+    found = threshold_of(gain, pvalue, *check_borderline(low, high, quantile))
     if found.threshold is None:
         raise ParameterError(
             None,

@@ -316,8 +316,7 @@ def gains_of_metric(
         rows.append((difference.sum(), (difference**2).sum(), up, down))
     total, squares, wins, losses = np.array(rows).reshape(-1, 4).T
     counts = wins.astype(int), losses.astype(int)
-    moments = Moments(n, float(n), total, squares, total, *counts, bound=bound)
-    return moments, values
+    return Moments(n, float(n), total, squares, total, *counts, bound=bound), values
 
 
 def _pseudovalues(columns: np.ndarray, metric: Metric) -> np.ndarray:

@@ -62,8 +62,7 @@ def as_aligned(systems: Any) -> AlignedEvaluations | None:
 
 def scores_of(aligned: AlignedEvaluations) -> dict[str, np.ndarray]:
     """Return the scores of the questions of each system by name."""
-    columns = np.ascontiguousarray(aligned.score.T)
-    return dict(zip(aligned.names, columns, strict=True))
+    return dict(zip(aligned.names, np.ascontiguousarray(aligned.score.T), strict=True))
 
 
 def groups_of(aligned: AlignedEvaluations | None, groups: Any) -> Any:

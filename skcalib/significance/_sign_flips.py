@@ -289,8 +289,7 @@ class SignedSum:
             omega = omega[omega <= math.pi / self._step * self.values[-1]]
         # logarithms of the sizes of the factors, without 0
         size = np.cos(np.multiply.outer(omega, values)) ** 2 + 1e-30
-        power = self.n * np.log(size).mean(axis=1) / 2
-        return bool((power < _LOWEST).all())
+        return bool((self.n * np.log(size).mean(axis=1) / 2 < _LOWEST).all())
 
     def drawn_tails(
         self, n_resamples: int, rng: np.random.Generator
@@ -423,8 +422,7 @@ def signed_sum_tails(
     some = np.flatnonzero(power)
     ratio = -(theta + 1j * omega[some])
     share = np.expm1(n_above * ratio) / np.expm1(ratio)
-    above = float((power[some] * share).real.sum())
-    return min(max(above, TINY), 1.0), equal
+    return min(max(float((power[some] * share).real.sum()), TINY), 1.0), equal
 
 
 def _convolved_tails(values: np.ndarray, n_above: int) -> tuple[float, float]:
@@ -514,8 +512,7 @@ def inverted_tail(
             return None
         sign = 1 - 2 * (int(times[first:][cosine < 0].sum()) % 2)
         total += sign * math.exp(log) * math.sin(x * threshold) / x
-    tail = 0.5 - (threshold + 2 * total) / period
-    return max(float(tail), 0.0)
+    return max(float(0.5 - (threshold + 2 * total) / period), 0.0)
 
 
 def _log_cosh(x: np.ndarray) -> np.ndarray:
@@ -533,8 +530,7 @@ def _signed_tilt(v: np.ndarray, times: np.ndarray, t: float) -> tuple[float, flo
 
     def excess_and_slope(theta: float) -> tuple[float, float]:
         bent = np.tanh(theta * v)
-        excess = float(times @ (v * bent)) - t
-        return excess, float(times @ (v**2 * (1 - bent**2)))
+        return float(times @ (v * bent)) - t, float(times @ (v**2 * (1 - bent**2)))
 
     start = t / float(times @ v**2)
     theta = increasing_root(excess_and_slope, start, low=0.0, tolerance=1e-13)

@@ -904,8 +904,7 @@ def _bound_of(systems: Systems, score: np.ndarray, statistic: str | Callable) ->
         rows = systems.columns.reshape(-1, systems.columns.shape[2])
         parts, whole = systems.metric.quotient(rows)
     # If no row has more parts than its whole, no sum of rows has.
-    is_share = (parts >= 0) & (parts <= whole * (1 + 1e-9))
-    return 1.0 if is_share.all() else math.inf
+    return 1.0 if ((parts >= 0) & (parts <= whole * (1 + 1e-9))).all() else math.inf
 
 
 def _warn_of_floor(

@@ -157,8 +157,7 @@ class IntegerSum:
         if distribution is None:
             return None
         place, chance = distribution
-        distance = np.abs(place - middle)
-        at = np.bincount(distance, chance)
+        at = np.bincount(np.abs(place - middle), chance)
         # summed from the far end, so that small tails keep their digits
         return np.arange(at.size) * self.step, at[::-1].cumsum()[::-1]
 
@@ -235,8 +234,7 @@ def _frequencies(
         power[start : start + step] = np.exp(n * (size + 1j * turn))
     # Every other frequency stands for itself and its negative, with the conjugate
     # value.
-    once = (matters == 0) | (2 * matters == length)
-    return omega, power, np.where(once, 1.0, 2.0)
+    return omega, power, np.where((matters == 0) | (2 * matters == length), 1.0, 2.0)
 
 
 def _lattice_pmf(
@@ -256,8 +254,7 @@ def _lattice_pmf(
     place = np.arange(first, min(first + length, top + 1))
     place = place[place >= 0]
     # phi has e^(+i omega S): entry j is the probability of the point middle - j
-    chance = np.fft.irfft(power, length)[(middle - place) % length]
-    return place, np.maximum(chance, 0)
+    return place, np.maximum(np.fft.irfft(power, length)[(middle - place) % length], 0)
 
 
 @dataclass(frozen=True)
@@ -350,8 +347,7 @@ def _clumps(
     # multiples of the coarse spacing do not change the phase, so values that differ by
     # them are merged; rounding errors are negligible
     phase, same = np.unique(np.round(y / lattice.coarse % 1, 12), return_inverse=True)
-    turn = np.exp(2j * np.pi * np.multiply.outer(k, phase))
-    height = turn @ np.bincount(same, p)
+    height = np.exp(2j * np.pi * np.multiply.outer(k, phase)) @ np.bincount(same, p)
     matters = n * np.log(np.maximum(np.abs(height), TINY)) > _LOWEST_PEAK
     k, omega, height = k[matters], omega[matters], height[matters]
     wave = np.exp(1j * np.multiply.outer(omega, y)) * p
@@ -446,8 +442,7 @@ class LinearGain:
     @property
     def chance_of_nothing(self) -> float:
         """Return the probability that all drawn items have length 0."""
-        empty = int(self.times[self.length == 0].sum())
-        return (empty / self.n) ** self.n
+        return (int(self.times[self.length == 0].sum()) / self.n) ** self.n
 
 
 def linear_p_value(
@@ -507,8 +502,7 @@ def saddlepoint_above(gain: LinearGain, sign: int, threshold: Any) -> float:
             coarse = gain.length_total * int(np.gcd.reduce(d - d.min()))
             lattice = Lattice(step, (gain.n * low) % step if step else 0, coarse)
             return saddlepoint_tail(weights.astype(float), gain.times, lattice)
-    ratio = threshold / gain.length_total
-    y = sign * (gain.difference - ratio * gain.length)
+    y = sign * (gain.difference - (threshold / gain.length_total) * gain.length)
     # Values that are 0 up to rounding would make a false lattice.
     y[np.abs(y) <= 1e-12 * np.abs(gain.difference).max()] = 0
     return saddlepoint_tail(y, gain.times, float_lattice(y, gain.n))
@@ -606,8 +600,7 @@ def _furthest(gain: LinearGain) -> float:
     some = gain.length > 0
     centre = gain.total / gain.length_total
     # A ratio of sums lies between the ratios of single items.
-    alone = gain.difference[some] / gain.length[some]
-    furthest = float(np.abs(alone - centre).max())
+    furthest = float(np.abs(gain.difference[some] / gain.length[some] - centre).max())
     return furthest if some.all() else max(furthest, abs(centre))
 
 

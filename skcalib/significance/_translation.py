@@ -298,8 +298,7 @@ def _statistics(
             )
     metric = _metric(name, tuple(map(tuple, sides)), tuple(settings.items()))
     # sacrebleu's paired tests call this private method; there is no public one.
-    found = metric._extract_corpus_statistics(said, None)
-    return np.asarray(found, dtype=np.float64)
+    return np.asarray(metric._extract_corpus_statistics(said, None), dtype=np.float64)
 
 
 def signature(name: str, n_references: int, **settings: Any) -> str:

@@ -417,8 +417,7 @@ def paired_bootstrap_test(
     # 'auto' leaves out items without information, so the items may be fewer now.
     items, flips = test.items, test.flips
     if test.engine == "identical":
-        same = ConfidenceInterval(items.gain, items.gain)
-        found = _Found("exact", 1.0, same, 0.0)
+        found = _Found("exact", 1.0, ConfidenceInterval(items.gain, items.gain), 0.0)
     elif items.is_constant:
         warn(
             "paired_bootstrap_test: zero variance of the gain. The gain is the same "

@@ -146,8 +146,7 @@ def head_of_span(
 ) -> int | None:
     """Return the first word of a span whose head is outside, if possible no PUNCT."""
     outside = [t for t in range(start, end) if not start <= heads[t] < end]
-    words = [t for t in outside if upos[t] != "PUNCT"]
-    return next(iter(words or outside), None)
+    return next(iter([t for t in outside if upos[t] != "PUNCT"] or outside), None)
 
 
 HEADS = frozenset(("NOUN", "PROPN", "PRON"))
