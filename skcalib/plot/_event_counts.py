@@ -335,11 +335,8 @@ class EventCountDisplay(Display):
     def _notes(self) -> list[str]:
         """Return which actors are not drawn and which periods are partial."""
         notes = []
-        fewer, none = self.smaller, self.without_events
-        for what, names in (
-            ("not drawn, fewer events", fewer),
-            ("without events", none),
-        ):
+        fewer = "not drawn, fewer events", self.smaller
+        for what, names in (fewer, ("without events", self.without_events)):
             shown = [*names[:_MOST_NAMED], *["..."] * (len(names) > _MOST_NAMED)]
             if names:
                 notes.append(f"{what}: {len(names)} ({', '.join(shown)})")

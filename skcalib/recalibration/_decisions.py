@@ -80,10 +80,8 @@ def map_of(
     """
     if recalibrate == "no":
         return None
-    if has_certain_wrong and (calibration, recalibrate) == (
-        "not of one kind",
-        "one map",
-    ):
+    is_mean_right = (calibration, recalibrate) == ("not of one kind", "one map")
+    if has_certain_wrong and is_mean_right:
         return "clip"
     return "isotonic" if n_rarer >= ENOUGH_FOR_ISOTONIC else "logistic"
 
@@ -373,9 +371,7 @@ def calibration_decisions(
     calibration = calibration_of(error.pvalue, mean, low, high, alpha)
     is_reversed = 0 < frequency < 1 and ranking_of_pairs(pairs, level).auroc.high < 0.5
     recalibrate = recalibrate_of(calibration, one_map, alpha, is_reversed=is_reversed)
-    fitted = np.zeros(q.size, dtype=int)
-    if part is not None and recalibrate == "by part":
-        fitted = part
+    fitted = np.zeros(q.size, int) if part is None or recalibrate != "by part" else part
     is_wrong = np.isin(q, (0, 1)) & (y != q)
     return CalibrationDecisions(
         calibration=calibration,
