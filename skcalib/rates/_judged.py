@@ -800,8 +800,8 @@ def _separate(
             f"{int(both.argmax())}. For 'separate', remove one of the two labels.",
         )
 
-    def accuracy(system: str, method: str) -> JudgedAccuracy:
-        """Return the result of a system, with its name in errors and warnings."""
+    def accuracy(system: str, method: str) -> tuple[JudgedAccuracy, list[str]]:
+        """Return the result of a system and its warnings, with its name in errors."""
         k = "ab".index(system)
         try:
             with warnings.catch_warnings(record=True) as caught:
@@ -819,13 +819,14 @@ def _separate(
             name = error.name or "human"
             name += f"_{system}" * (name in ("judge", "human"))
             raise ParameterError(name, error.problem) from None
-        for each in caught:
-            warn(f"{parameter(f'judge_{system}')}: {each.message}")
-        return found
+        name = parameter(f"judge_{system}")
+        return found, [f"{name}: {each.message}" for each in caught]
 
-    a, b = (accuracy(system, "auto") for system in "ab")
+    (a, of_a), (b, of_b) = (accuracy(system, "auto") for system in "ab")
     if a.method != b.method:
-        a, b = (accuracy(system, "PPI++") for system in "ab")
+        (a, of_a), (b, of_b) = (accuracy(system, "PPI++") for system in "ab")
+    for message in of_a + of_b:
+        warn(message)
     below = float(np.hypot(b.estimate - b.low, a.high - a.estimate))
     above = float(np.hypot(b.high - b.estimate, a.estimate - a.low))
     estimate, n = b.estimate - a.estimate, a.n_labelled + b.n_labelled

@@ -169,6 +169,16 @@ def test_separate_labels_have_one_method():
     assert found.estimate == pytest.approx(b.estimate - a.estimate)
 
 
+def test_separate_labels_of_another_method_repeat_no_warning(recwarn):
+    y = np.tile([0.0, 1.0], 100)
+    human = separately(np.array([y, y]), np.arange(60), np.arange(60, 150))
+    graded = 0.5 * y + np.linspace(0, 0.5, 200)
+    found = judged_difference(1 - y, graded, *human, labels="separate")
+    assert found.method == "PPI++"
+    (warning,) = recwarn
+    assert str(warning.message).startswith("judge_a: The judge's scores are higher")
+
+
 def test_separate_labels_have_one_inclusion_probability_each():
     right, judge = systems(np.random.default_rng(9), 400)
     human = separately(right, np.arange(60), np.arange(60, 150))
