@@ -21,12 +21,12 @@ from ._compare_numbers import (
     Decided,
     Decisions,
     Gain,
+    MarginTest,
     Parts,
     Power,
     best_first,
     csv_of,
     decided_pairs,
-    margin_in_words,
     measure,
 )
 from ._compare_texts import MOST_ON_PAGE, Metrics, measure_texts, metrics_of, signatures
@@ -180,8 +180,7 @@ class Comparison:
     def printed(self) -> Iterator[out.Block]:
         """Yield the comparison for the terminal."""
         yield from (out.Line(printable(self.headline())), out.Line())
-        several = len(self.pairs) > 1
-        if several:
+        if len(self.pairs) > 1:
             yield from (out.Paragraph(self.verdict_of_all()), out.Line())
         yield from self.scores()
         if self.pairs:
@@ -411,7 +410,22 @@ class Comparison:
             ]
         if limit is None:
             return [verdict, test]
-        return [verdict, test, margin_in_words(pair, limit, self.alpha / 2)]
+        return [verdict, test, self.margin(pair, limit)]
+
+    def margin(self, pair: Gain, limit: MarginTest) -> str:
+        """Return the decision about a margin."""
+        margin, a, b = f"{limit.margin:g}", pair.a, pair.b
+        first = f"It is not shown that {b} is less than {margin} worse than {a}"
+        if limit.is_noninferior:
+            first = f"{b} is not worse than {a} by {margin} or more"
+        second = f"it is not shown that they differ by less than {margin}"
+        if limit.is_equivalent:
+            second = f"the two differ by less than {margin}"
+        return (
+            f"Margin: {first} ({out.p_text(limit.noninferiority_pvalue, 'p = ')}); "
+            f"{second} ({out.p_text(limit.equivalence_pvalue, 'p = ')}). These tests "
+            f"are one-sided: p must be at most {self.alpha / 2:.3g}."
+        )
 
     def sentence(self, pair: Decided) -> str:
         """Return whether the second system of a pair is better, with its numbers."""

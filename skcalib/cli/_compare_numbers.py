@@ -21,15 +21,7 @@ from ..rates._accuracy import large_group
 from ..rates._repeats import SampleVariance, question_pass_at_k, sample_variance
 from ..scorers import compare_calibration
 from ..significance import SystemComparison, compare_systems, paired_bootstrap_test
-from ._blocks import (
-    ENOUGH_FOR_MORE,
-    INSIDE,
-    Estimate,
-    as_csv,
-    estimate_of,
-    p_text,
-    plain,
-)
+from ._blocks import ENOUGH_FOR_MORE, INSIDE, Estimate, as_csv, estimate_of, plain
 from ._corpus import factorised
 from ._labels import JudgedPair, in_unit, judged_pairs
 from ._report_numbers import ErrorAndRanking, error_and_ranking
@@ -686,23 +678,6 @@ def _compared_scores(
         return aligned, "accuracy"
     square = (score - proba) ** 2
     return replace(aligned, score=square, samples=[*square.T]), BRIER
-
-
-def margin_in_words(pair: Gain, limit: MarginTest, half: float) -> str:
-    """Return the decision about a margin; `half` is the level of each test."""
-    margin = f"{limit.margin:g}"
-    b, a = pair.b, pair.a
-    first = f"It is not shown that {b} is less than {margin} worse than {a}"
-    if limit.is_noninferior:
-        first = f"{b} is not worse than {a} by {margin} or more"
-    second = f"it is not shown that they differ by less than {margin}"
-    if limit.is_equivalent:
-        second = f"the two differ by less than {margin}"
-    return (
-        f"Margin: {first} ({p_text(limit.noninferiority_pvalue, 'p = ')}); "
-        f"{second} ({p_text(limit.equivalence_pvalue, 'p = ')}). These tests are "
-        f"one-sided: p must be at most {half:.3g}."
-    )
 
 
 def _parts(

@@ -339,31 +339,26 @@ def _translations(
     references = [_lines(path) for path in options.reference]
     systems = {}
     for path, reference in zip(options.reference, references, strict=True):
-        _check_n_lines(path, reference, references[0], first)
-        notes += _empty_lines(str(path), reference)
+        notes += _checked(path, str(path), reference, references[0], first)
     warnings += _without_spaces(metric, settings, first, references[0])
     # `normalized` is in the signature of sacrebleu and follows from `asian_support`
     # here.
     given = {k: v for k, v in settings.items() if k != "normalized"}
     for name, path in zip(names, options.file, strict=True):
         lines = _lines(path)
-        _check_n_lines(path, lines, references[0], first)
-        notes += _empty_lines(name, lines)
+        notes += _checked(path, name, lines, references[0], first)
         with command_errors():  # such as an ImportError: sacrebleu is optional
             systems[name] = _METRICS[metric].statistics(lines, references, **given)
     return systems
 
 
-def _empty_lines(name: str, lines: list[str]) -> Iterator[str]:
-    """Yield how many lines are empty, such as translations that failed."""
-    n = sum(not line.strip() for line in lines)
-    if n:
-        yield f"{name} has {n:,} empty line{'s' * (n > 1)} of {len(lines):,}."
+def _checked(
+    path: Path, name: str, lines: list[str], reference: list[str], origin: Path
+) -> Iterator[str]:
+    """Check the number of lines, and yield how many are empty.
 
-
-def _check_n_lines(
-    path: Path, lines: list[str], reference: list[str], origin: Path
-) -> None:
+    Such a line may be a translation that failed.
+    """
     if len(lines) != len(reference):
         # The usual reason for a line too many.
         last = "" if lines[-1].strip() else ", of which the last is empty"
@@ -371,6 +366,9 @@ def _check_n_lines(
             f"{path} must have a line for each of the {len(reference)} lines of "
             f"{origin}. Got {len(lines)}{last}."
         )
+    n = sum(not line.strip() for line in lines)
+    if n:
+        yield f"{name} has {n:,} empty line{'s' * (n > 1)} of {len(lines):,}."
 
 
 def _lines(path: Path) -> list[str]:

@@ -352,7 +352,7 @@ def judged_pairs(
         is_equal = (used[both if n_both else either] == 1).all()
         shown = dict(zip(_OF_PAIRS, names * 2, strict=True))
         with _noted(" and ".join(names), **shown) as notes:
-            each = [
+            found, wider = (
                 judged_difference(
                     *(aligned.score[:, k] for k in (a, b)),
                     *human[[a, b]],
@@ -362,8 +362,8 @@ def judged_pairs(
                     confidence_level=confidence_level,
                 )
                 for confidence_level in (level, 1 - (1 - level) / len(both_of))
-            ]
-        found, wider = (in_unit(one, scale) for one in each)
+            )
+        found, wider = in_unit(found, scale), in_unit(wider, scale)
         if not n_both:
             notes.append(
                 f"The labels of {names[0]} and {names[1]} are of different questions: "

@@ -254,11 +254,11 @@ class Report:
         p = out.p_text(whole.pvalue, "p = ")
         return f"calibration error{of} {error} ({whole.level} {interval}), {p}"
 
-    def notes(self) -> list[str]:
+    def notes(self, *, of_files: bool = True) -> list[str]:
         """Return what was left out, what files say, and what limits the labels."""
         judged = self.whole.found.judged
-        of_labels = [] if judged is None else judged.notes
-        return [*self._left_out(), *self.system.evaluation.notes, *of_labels]
+        notes = [*self._left_out(), *self.system.evaluation.notes] * of_files
+        return notes + ([] if judged is None else judged.notes)
 
     def _left_out(self) -> list[str]:
         """Return how many rows of a table were left out."""
@@ -333,9 +333,7 @@ class Report:
         if system.if_wrong is not None:
             lines.append(out.Line(f"{margin}{self._counted_as_wrong()}"))
         # Notes about tables are on standard error, and rows left out at the top.
-        notes = [] if system.is_table else system.evaluation.notes
-        if self.whole.found.judged is not None:
-            notes = [*notes, *self.whole.found.judged.notes]
+        notes = self.notes(of_files=not system.is_table)
         lines += [out.Paragraph(note, mark=f"{'note':<12}") for note in notes]
         if lines:
             yield from (out.Line(), *lines)

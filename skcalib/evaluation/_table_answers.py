@@ -14,14 +14,7 @@ from .._errors import Marked, ParameterError, parameter
 from ._evaluation import Evaluation, contradiction, of_one, scored_options, statuses
 from ._files import Options, Source
 from ._tables import USUAL, Column, Fractions, Names, Numbers, Table, open_table
-from ._values import (
-    OF_OPTIONS,
-    file_error,
-    joined_error,
-    listed,
-    none_of,
-    numbered_repeats,
-)
+from ._values import OF_OPTIONS, file_error, listed, none_of, numbered_repeats
 
 NAME = "table"
 
@@ -318,8 +311,11 @@ def _finished(
         if any(type(c) is Numbers and c.first_missing for c in columns.values()):
             problem += parameter("_judged", "")
         errors.append(ParameterError("missing", problem))
+    if len(errors) > 1:
+        problems = (each.problem.template for each in errors)  # type: ignore[attr-defined]
+        raise file_error(" It also ".join(problems))
     if errors:
-        raise joined_error(errors)
+        raise errors[0]
     return found
 
 

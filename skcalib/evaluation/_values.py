@@ -28,13 +28,6 @@ class NoAnswersError(ParameterError):
         super().__init__("path", problem)
 
 
-def joined_error(errors: Sequence[ParameterError]) -> ParameterError:
-    """Return one error for all errors in the columns of a table."""
-    if len(errors) == 1:
-        return errors[0]
-    return file_error(" It also ".join(each.problem.template for each in errors))  # type: ignore[attr-defined]
-
-
 # Names under which files keep the probability that an answer is right. A probability
 # comes first: beside it, a confidence may measure the shape of a distribution.
 CONFIDENCE = ("probability", "proba", "prob", "confidence", "certainty")
