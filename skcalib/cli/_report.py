@@ -17,16 +17,8 @@ from ..evaluation._values import listed
 from . import _blocks as out
 from ._figures import MOST_PANELS, draw_alone, draw_curves, draw_parts, save_figure
 from ._options import reject
-from ._report_numbers import (
-    Checked,
-    Measured,
-    brier_parts,
-    check_threshold,
-    decide,
-    measure,
-    save_threshold,
-)
-from ._report_texts import TOO_FEW, Part, selects
+from ._report_numbers import Measured, check_threshold, decide, measure, save_threshold
+from ._report_texts import TOO_FEW, Part, brier_parts, selects
 from ._runs import System, read_systems, safe_stem, word_of
 from ._shared import (
     DONE,
@@ -175,10 +167,7 @@ class Report:
         if most is not None:
             self.condition = f"calibration error above {most:g}"
         self.is_met = self.condition is not None and self._meets(most)
-        self.checked: Checked | None = None
-        if options.check is not None:
-            level_of_check = options.confidence_level
-            self.checked = check_threshold(system, options.check, level_of_check)
+        self.checked = options.check and check_threshold(system, options)
 
     def numbers(self, figure: Path | None) -> dict[str, Any]:
         """Return the object that ``--json`` prints."""

@@ -527,10 +527,10 @@ def _read_threshold(path: Path) -> Saved:
     return Saved(*(found.get(name) for name in Saved._fields))  # type: ignore[arg-type]
 
 
-def check_threshold(system: System, path: Path, level: float) -> Checked:
-    """Return what the answers of a system say about the threshold of a file."""
-    saved = _read_threshold(path)
-    part = with_probabilities(system.answers)
+def check_threshold(system: System, options: Namespace) -> Checked:
+    """Return what the answers of a system say about the threshold of --check."""
+    path = options.check
+    saved, part = _read_threshold(path), with_probabilities(system.answers)
     if part is None:
         raise CommandError(
             f"{system.file}: --check needs answers with probabilities and scores of 0 "
@@ -547,7 +547,7 @@ def check_threshold(system: System, path: Path, level: float) -> Checked:
     chosen = chosen[part.q >= saved.threshold]
     n, low, high, estimate = chosen.y.size, 0.0, 1.0, None
     if n:
-        found = _accuracy(chosen, level)
+        found = _accuracy(chosen, options.confidence_level)
         low, high, estimate = found.low, found.high, found.estimate
     verdict: Literal["accepted", "rejected", "too few"] = "too few"
     if low >= saved.accuracy:
@@ -640,19 +640,3 @@ def _adjust_pvalues(parts: dict[str, Measured]) -> None:
     adjusted = holm(np.array(pvalues, dtype=float))  # None becomes NaN
     for part, pvalue in zip(parts.values(), adjusted.tolist(), strict=True):
         part.pvalue_adjusted = part.p_value_adjusted = pvalue
-
-
-def brier_parts(bins: ScoreDecomposition, levels: ScoreDecomposition) -> list[str]:
-    """Return the parts of the Brier score in words."""
-    size = bins.bin_size
-    # With few different probabilities, each one is a bin.
-    where = "each probability" if size is None else f"bins of {size}"
-    # The residual inside bins can have either sign.
-    sign = "-" if bins.residual < 0 else "+"
-    return [
-        f"Brier score = {bins.calibration:.4f} calibration + {bins.refinement:.4f} "
-        f"refinement {sign} {abs(bins.residual):.4f} inside {where}",
-        f"Brier score = {levels.calibration:.4f} calibration - "
-        f"{levels.discrimination:.4f} discrimination + {levels.uncertainty:.4f} "
-        "uncertainty, isotonic",
-    ]

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 
 from ..metrics import CalibrationErrorInterval
+from ..metrics._decomposition import ScoreDecomposition
 from ..metrics._interval import LEAST_GROUPS, LEAST_UNITS
 from ..rates._precision import PrecisionThreshold
 from ..recalibration._decisions import ENOUGH_FOR_ISOTONIC, RecalibrationMap, clipped_at
@@ -32,6 +33,22 @@ def selects(found: PrecisionThreshold | None) -> bool:
 def _limit(value: float) -> str:
     """Return a limit of a region with one digit or more."""
     return max(f"{value:.1f}", f"{value:g}", key=len)
+
+
+def brier_parts(bins: ScoreDecomposition, levels: ScoreDecomposition) -> list[str]:
+    """Return the parts of the Brier score in words."""
+    size = bins.bin_size
+    # With few different probabilities, each one is a bin.
+    where = "each probability" if size is None else f"bins of {size}"
+    # The residual inside bins can have either sign.
+    sign = "-" if bins.residual < 0 else "+"
+    return [
+        f"Brier score = {bins.calibration:.4f} calibration + {bins.refinement:.4f} "
+        f"refinement {sign} {abs(bins.residual):.4f} inside {where}",
+        f"Brier score = {levels.calibration:.4f} calibration - "
+        f"{levels.discrimination:.4f} discrimination + {levels.uncertainty:.4f} "
+        "uncertainty, isotonic",
+    ]
 
 
 class Part:
