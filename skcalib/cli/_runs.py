@@ -495,8 +495,9 @@ def _read_files(options: Namespace, read: Callable[[Path], list[_File]]) -> list
             hint = " If the command names its folder, such a file is left out."
             raise CommandError(f"{error}{hint * (len(options.file) > 1)}") from None
     if not any(each.evaluation.has_proba for each in found):
-        how = " Name their column with --y-proba." * ("y_proba" in options)
-        reject(options, ["percent"], f"needs probabilities. The files have none.{how}")
+        why = "needs probabilities. The files have none."
+        why += " Name their column with --y-proba." * ("y_proba" in options)
+        reject(options, ["percent"], why, f"{found[0].path}: ")
     return found
 
 
