@@ -19,7 +19,6 @@ and the test messages are the same. Takes about eight minutes of one core.
 import csv
 import importlib.util
 import re
-import time
 from pathlib import Path
 
 import _study
@@ -370,9 +369,7 @@ def main():
     options = parser.parse_args()
     with Parallel(n_jobs=options.jobs) as parallel:
         for part in options.parts:
-            start = time.perf_counter()
             PARTS[part](parallel)
-            print(f"{part}: {time.perf_counter() - start:.0f} s")
 
 
 if __name__ == "__main__":

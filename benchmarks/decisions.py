@@ -14,7 +14,6 @@ entities.py.
 """
 
 import functools
-import time
 
 import _study
 import entities
@@ -240,9 +239,7 @@ def main():
     parser = _study.parser_of(__doc__)
     parser.add_argument("--cache", help="folder to keep models in")
     memory = Memory(parser.parse_args().cache, verbose=0)
-    start = time.perf_counter()
     decoding(memory.cache(chosen_model), memory.cache(ranked))
-    print(f"{time.perf_counter() - start:.0f} s")
 
 
 if __name__ == "__main__":

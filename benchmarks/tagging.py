@@ -627,7 +627,6 @@ def main():
     parser.add_argument("--corpus", nargs="*", default=list(CORPORA), choices=CORPORA)
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
-    start = time.perf_counter()
     warnings.filterwarnings("default")
     note = (
         f"at most {N_ITERATIONS} L-BFGS iterations; bins of {POOLED_BIN_SIZE} "
@@ -656,7 +655,6 @@ def main():
     for name, rows in tables.items():
         if name != "_each":
             print_table(rows)
-    print(f"{time.perf_counter() - start:.0f} s")
     draw_sweep(everything)
     draw_curves(chosen_by_corpus)
 
