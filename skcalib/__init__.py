@@ -41,7 +41,7 @@ if typing.TYPE_CHECKING:
 else:
     __getattr__, __dir__ = _names.load_late(__name__)
 
-__version__ = "0.11.dev0"
+__version__ = "0.11.0"
 
 __all__ = [
     "AntecedentRanker",
