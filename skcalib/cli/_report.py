@@ -227,21 +227,35 @@ class Report:
 
     def reason(self) -> str:
         """Return the numbers that decide whether the condition is met."""
-        whole, by = self.whole, self.system.by_name
+        whole = self.whole
         if self.condition == NOT_ALONE:
-            alone = f"{self.options.alone:g} of the {whole.right}"
-            at, not_for = self.decisions.threshold, self.not_for()
-            if at is None or not_for:
-                of = "" if at is None else f" for {not_for}"
-                return f"no probability is shown from which {alone}{of}"
-            of = f"; each {by} has such a probability" * bool(self.parts)
-            return f"from the probability {whole.number(at)}, {alone}{of}"
+            return self._selected()
         if whole.error is None or whole.pvalue is None:
             return TOO_FEW
         error, interval = whole.estimate(whole.error)
         of = " of all answers together" * bool(self.parts)
         p = out.p_text(whole.pvalue, "p = ")
         return f"calibration error{of} {error} ({whole.level} {interval}), {p}"
+
+    def _selected(self) -> str:
+        """Return the threshold of --alone, or that there is none, in words."""
+        whole, found = self.whole, self.whole.found.alone
+        first = None if found is None else found.threshold
+        alone = f"{self.options.alone:g} of the {whole.right}"
+        if whole.is_graded or found is None:
+            not_for = self.not_for()
+            if first is None or not_for:
+                of = "" if first is None else f" for {not_for}"
+                return f"no probability is shown from which {alone}{of}"
+            each = f"; each {self.system.by_name} has such a probability"
+            of = each * bool(self.parts)
+            return f"from the probability {whole.threshold(first)}, {alone}{of}"
+        if first is not None and selects(first):
+            return f"from the probability {whole.threshold(first)}, {alone}"
+        if found.negative is not None and selects(found.negative):
+            at = whole.threshold(found.negative, is_upper=True)
+            return f"up to the probability {at}, {found.accuracy:g} are negative"
+        return f"no probability is shown that selects so that {alone} (or negative)"
 
     def notes(self, *, of_files: bool = True) -> list[str]:
         """Return what was left out, what files say, and what limits the labels."""

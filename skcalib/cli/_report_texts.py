@@ -305,11 +305,8 @@ class Part:
 
     def check(self, found: Checked) -> str:
         """Return the verdict on a saved threshold."""
-        what, wanted, at = (
-            self.what,
-            f"{found.accuracy:g}",
-            self.number(found.threshold),
-        )
+        what, wanted = self.what, f"{found.accuracy:g}"
+        at = self.number(found.threshold)
         are = "right" if self.is_graded else "positive"
         said = f"The threshold of {found.file} is {found.verdict}"
         if found.verdict == "too few":

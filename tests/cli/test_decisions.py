@@ -557,3 +557,18 @@ def test_percentages_of_inspect_have_a_hint(run):
     said = "Got 80 in sample 2. Use --percent if confidences run from 0 to 100."
     assert said in run("report", "a.json")[2]
     assert run("report", "a.json", "--percent", "--no-figure")[0] == 0
+
+
+def test_a_condition_names_the_side_on_which_labels_may_be_decided(run):
+    """Of 400 cases at 0.02, none is positive; of 400 at 0.5, half are."""
+    labels = [0] * 400 + [0, 1] * 200
+    file = write("a.csv", label=labels, probability=[0.02] * 400 + [0.5] * 400)
+    command = ("report", file, "--no-figure", "--fail-if", "not-alone")
+    run(*command, "--markdown", "a.md")
+    said = "**Passed (not-alone): up to the probability 0.020, 0.9 are negative.**"
+    assert said in Path("a.md").read_text("utf-8")
+    labels = [0, 1] * 400
+    file = write("b.csv", label=labels, probability=[0.02] * 400 + [0.5] * 400)
+    status, _, error = run("report", file, "--no-figure", "--fail-if", "not-alone")
+    assert status == 1
+    assert "no probability is shown that selects so that 0.9 of the cases" in error
